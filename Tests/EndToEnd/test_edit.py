@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -174,7 +175,8 @@ def test_what_cannot_be_stored_is_kept_in_memory(edited: Home, memory: Path) -> 
     edited.output("set", "x", "--type", "int", stdin=b"41")
     message = editing(edited, 'echo many > "$1"').refusal(2, "edit", "x")
     (kept,) = memory.iterdir()
-    assert str(kept / "value") in message and (kept / "value").read_text() == "many\n"
+    assert str(kept / "value") in message and (kept / "value").read_text() == "many"
+    assert "vault set" not in message, "it cannot be stored as what it was"
     assert mode(kept) == 0o700 and edited.get("x") == b"41"
 
 
@@ -183,7 +185,96 @@ def test_another_processs_change_is_not_overwritten(edited: Home, memory: Path) 
     message = editing(edited, other).refusal(4, "edit", "u.token")
     assert "changed meanwhile" in message and edited.get("u.token") == b"theirs"
     (kept,) = memory.iterdir()
-    assert str(kept / "value") in message and (kept / "value").read_text() == "mine\n"
+    assert str(kept / "value") in message and (kept / "value").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("value", "edited_to", "stored"),
+    [(b"a\nb", "x\\ny\\n", b"x\ny"), (b"a\nb\n", "x\\ny\\n", b"x\ny\n")],
+)
+def test_the_advised_command_stores_just_what_was_typed(
+    edited: Home, memory: Path, value: bytes, edited_to: str, stored: bytes
+) -> None:
+    edited.set("-n x", value)
+    other = f"printf '{edited_to}' > \"$1\"; echo theirs | {edited.binary} set -- '-n x'"
+    message = editing(edited, other).refusal(4, "edit", "--", "-n x")
+    finished = edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1])
+    assert finished.returncode == 0 and edited.get("-n x") == stored
+    edited.output("set", "day", "--type", "date", stdin=b"2026-01-31")
+    other = f'sed -i s/31/30/ "$1"; {edited.binary} set day --type date < other'
+    (edited.folder / "other").write_text("2026-01-01")
+    message = editing(edited, other).refusal(4, "edit", "day")
+    edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1])
+    assert edited.get("day") == b"2026-01-30T00:00:00.000Z"
+
+
+# What SIGKILL leaves
+
+# An editor that is open until the test removes the file.
+OPEN = 'touch "$HOME/open"; while [ -e "$HOME/open" ]; do sleep 0.01; done'
+
+
+def left_by_a_killed_one(edited: Home, memory: Path) -> Path:
+    """Where a text is whose editor has ended after its `vault edit` was killed."""
+    # The editor keeps the streams open.
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    process = editing(edited, f'echo typed > "$1"; {OPEN}').start("edit", "u.token", **streams)
+    until((edited.folder / "open").exists)
+    process.kill()
+    process.wait()
+    (folder,) = memory.iterdir()
+    return folder
+
+
+def remover(edited: Home, name: str) -> Home:
+    return editing(edited, "true") if name == "edit" else edited
+
+
+@pytest.mark.parametrize("words", [("edit", "u.token"), ("doctor",)], ids=" ".join)
+def test_what_a_killed_one_leaves_is_wiped_and_removed(edited: Home, memory: Path, words: tuple[str, ...]) -> None:
+    folder = left_by_a_killed_one(edited, memory)
+    os.link(folder / "value", memory / "link")
+    there = remover(edited, words[0])
+    there.run(*words)
+    assert (folder / "value").read_text() == "typed\n", "its editor is open"
+    (edited.folder / "open").unlink()
+    time.sleep(0.5)
+    said = there.run(*words)
+    assert b"killed `vault edit`" in said.stdout + said.stderr
+    assert [path.name for path in memory.iterdir()] == ["link"]
+    assert (memory / "link").read_bytes().strip(b"\0") == b""
+    assert b"killed" not in there.run("edit", "u.token").stderr
+
+
+@pytest.mark.parametrize("words", [("edit", "u.token"), ("doctor",)], ids=" ".join)
+def test_nothing_else_is_removed(edited: Home, memory: Path, words: tuple[str, ...]) -> None:
+    """What is open, what is kept for the person, what is another user's, and what only has such a name."""
+    process = editing(edited, OPEN).start("edit", "u.token")
+    until((edited.folder / "open").exists)
+    (used,) = (path.name for path in memory.iterdir())
+    (memory / "vault-kept-1").mkdir(mode=0o700)
+    (memory / "vault-edit-others").mkdir(mode=0o700)
+    os.chown(memory / "vault-edit-others", NOBODY, NOBODY)
+    (memory / "vault-edit-open").mkdir(mode=0o755)
+    (memory / "vault-edit-file").touch(0o700)
+    (memory / "away").mkdir(mode=0o700)
+    (memory / "vault-edit-link").symlink_to("away")
+    before = sorted(path.name for path in memory.iterdir())
+    said = remover(edited, words[0]).run(*words)
+    assert b"killed" not in said.stdout + said.stderr
+    assert sorted(path.name for path in memory.iterdir()) == before and used in before
+    (edited.folder / "open").unlink()
+    assert process.wait(10) == 0
+    process.communicate()
+
+
+def test_doctor_names_the_texts_that_could_not_be_stored(edited: Home, memory: Path) -> None:
+    editing(edited, f'echo mine > "$1"; echo theirs | {edited.binary} set u.token').refusal(4, "edit", "u.token")
+    (kept,) = memory.iterdir()
+    (line,) = (line for line in edited.run("doctor").stdout.decode().splitlines() if "edited texts" in line)
+    assert line.startswith("warning") and str(kept) in line
+    edited.shell(line.rsplit("`", 2)[1])
+    assert list(memory.iterdir()) == [] and b"none left in memory" in edited.run("doctor").stdout
 
 
 @pytest.mark.parametrize("change", ["set x", "rm u.token"])

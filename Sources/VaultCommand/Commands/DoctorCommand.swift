@@ -8,7 +8,7 @@ enum DoctorCommand: Command {
         details: [
             """
             One line per check: ok, warning or problem. The vault is opened as by any command, but no value in it is. \
-            `vault verify` reads everything.
+            `vault verify` reads everything. It also removes what a killed `vault edit` has left in memory.
             """
         ],
         exitCodes: [.init(.other, "there is a problem")])

@@ -21,7 +21,11 @@ enum EditCommand: Command {
             """,
             """
             If another process changes the entry meanwhile, or the text cannot be stored, it is kept in memory, and \
-            the error says where.
+            the error says where, and which command stores it.
+            """,
+            """
+            If vault is killed by SIGKILL, its folder stays until the editor has ended and the next `vault edit` or \
+            `vault doctor` removes it.
             """,
         ],
         examples: [
@@ -50,31 +54,41 @@ enum EditCommand: Command {
     private static func edit(
         _ entry: borrowing EditedEntry, in former: Keychain?, _ invocation: Invocation
     ) throws -> (Keychain, size: Int)? {
+        if ScratchFolder.removeLeftovers() > 0, !invocation.wantsJSON {
+            Notes.tell("Removed what a killed `vault edit` had left in memory.")
+        }
         let scratch = try ScratchFolder.create(containing: entry.shown)
         try TextEditor.edit(scratch.file, holding: scratch.signals)
+        scratch.endEditing()
         let typed = try ValueInput.readFile(at: scratch.file)
+        guard let text = entry.changed(typed) else { return nil }
+        guard text.count > 0 else { throw emptied }
+        let size = text.count
         do {
-            guard let text = entry.changed(typed) else { return nil }
-            guard text.count > 0 else { throw emptied }
             let value = try entry.value(text)
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
-        } catch let error as CommandError where error == emptied {
-            throw error
         } catch {
-            throw kept(scratch, CommandError(error))
+            let path = scratch.keep(size)
+            throw kept(path, as: entry, AdvisedCommand(invocation), CommandError(error))
         }
     }
 
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
 
-    /// Leaves the person what was typed, and says where.
-    private static func kept(_ scratch: consuming ScratchFolder, _ error: CommandError) -> CommandError {
+    /// Says where the person finds what was typed, and how it is stored in spite of the error.
+    private static func kept(
+        _ path: String, as entry: borrowing EditedEntry, _ advised: AdvisedCommand, _ error: CommandError
+    ) -> CommandError {
+        let file = AdvisedCommand.option(OptionName.file.spelling, path)
+        let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
+        let line = advised.line("set \(type)\(file) \(AdvisedCommand.name(entry.name))")
+        // What is not of the value's type cannot be stored in its place.
+        let hint = error.exit == .usage ? "" : " `\(line)` stores it in the place of what is there."
         var error = error
-        error.message += " What you have typed is in memory only, in \(scratch.file). Remove it with its folder."
-        scratch.keep()
+        error.message += " What you have typed is in memory only, in \(path).\(hint) Remove it then with its folder."
         return error
     }
 

@@ -67,6 +67,9 @@ struct EditedEntry: ~Copyable {
         }
     }
 
+    /// The type of `vault set --type` that keeps the value's kind; nil for a value without one.
+    var type: ValueType? { kind.flatMap { ValueType($0) } }
+
     /// Returns the new value, of the former one's kind.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {
         guard text.withUnsafeBytes(\.isUTF8) else {

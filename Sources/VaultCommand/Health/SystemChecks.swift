@@ -4,7 +4,7 @@ import LinuxSystem
 
 /// Looks at what the system grants this process.
 enum SystemChecks {
-    static var all: [HealthCheck] { [coreDumps, lockedMemory, keyring] + programs }
+    static var all: [HealthCheck] { [coreDumps, lockedMemory, keyring, editedTexts] + programs }
 
     private static var coreDumps: HealthCheck {
         var limit = rlimit()
@@ -38,6 +38,18 @@ enum SystemChecks {
                 fix: "Containers often forbid it: allow the calls add_key and keyctl.")
         }
         return .ok("kernel keyring", "usable: `vault unlock` works")
+    }
+
+    /// What `vault edit` has in memory.
+    private static var editedTexts: HealthCheck {
+        let removed = ScratchFolder.removeLeftovers()
+        let removal = removed == 0 ? "" : "removed what a killed `vault edit` had left in memory"
+        let kept = ScratchFolder.kept
+        guard !kept.isEmpty else { return .ok("edited texts", removed == 0 ? "none left in memory" : removal) }
+        let folders = kept.map { AdvisedCommand.word($0) }.joined(separator: " ")
+        return .warning(
+            "edited texts", "In memory are texts that `vault edit` could not store: \(kept.joined(separator: ", ")).",
+            fix: "Store what is still wanted, and run `rm -r \(folders)`.")
     }
 
     // MARK: Programs

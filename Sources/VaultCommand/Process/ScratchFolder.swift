@@ -1,4 +1,5 @@
 import CLinux
+import FoundationEssentials
 import Glibc
 import LinuxSystem
 import Sealing
@@ -6,10 +7,15 @@ import Sealing
 /// A folder for one secret file, in memory only. It is wiped at the end of this value's lifetime, with all files that
 /// another program has put there, such as an editor's backup. Signals that would end the process take effect after
 /// that.
+///
+/// SIGKILL leaves the folder behind. It is locked as long as this process or its editor runs, so that a later process
+/// finds it: see ``removeLeftovers()``. A file without a name, by memfd_create(2), would end with its processes. But
+/// then an editor that puts a new file in the place of the old one cannot save, and vim puts its swap file into
+/// /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
-    private let folder: String
+    private let folder: Folder
     /// Of the file as it was created. An editor may have put another one in its place.
     private let original: FileDescriptor
     private var isKept = false
@@ -20,7 +26,7 @@ struct ScratchFolder: ~Copyable {
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
         let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be held back")
         let folder = try newFolder()
-        let file = folder + "/value"
+        let file = folder.path + "/value"
         let original = FileDescriptor(owning: open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
         let scratch = ScratchFolder(file: file, signals: signals, folder: folder, original: original)
         let number = scratch.original.number
@@ -33,11 +39,47 @@ struct ScratchFolder: ~Copyable {
     deinit {
         if isKept { return }
         vault_wipe_file(original.number)
-        vault_wipe_folder(folder)
+        vault_wipe_folder(folder.path)
     }
 
-    /// Leaves the folder to the person, whose work would be lost with it.
-    consuming func keep() { isKept = true }
+    /// Keeps the folder's lock from programs that are started from now on.
+    func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
+
+    /// Leaves the text to the person, whose work would be lost with it, under a name by which nobody takes it for what
+    /// a killed process has left. Returns where it is.
+    ///
+    /// - Parameter size: of the text, without a newline that the editor has added.
+    consuming func keep(_ size: Int) -> String {
+        isKept = true
+        truncate(file, size)
+        let kept =
+            folder.path.parentFolder + "/" + ScratchFolder.keptName
+            + folder.path.lastPathComponent
+            .dropFirst(ScratchFolder.usedName.utf8.count)
+        return (rename(folder.path, kept) == 0 ? kept : folder.path) + "/value"
+    }
+
+    // MARK: Where it is
+
+    private static let usedName = "vault-edit-"
+    private static let keptName = "vault-kept-"
+
+    /// A locked folder.
+    private final class Folder {
+        let path: String
+        let lock: FileDescriptor
+
+        /// nil if another process has it, or it is not this user's alone.
+        init?(locking path: String) {
+            self.path = path
+            lock = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+            var (opened, found) = (stat(), stat())
+            guard lock.number >= 0, flock(lock.number, LOCK_EX | LOCK_NB) == 0, fstat(lock.number, &opened) == 0,
+                lstat(path, &found) == 0, (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino),
+                opened.st_uid == geteuid(), opened.st_mode & 0o7777 == 0o700
+            else { return nil }
+        }
+    }
 
     /// The folder that a session has in memory; nil if there is none, or if others can write to it. Root in a user's
     /// environment would find that user's: the user could exchange what root keeps there.
@@ -50,17 +92,50 @@ struct ScratchFolder: ~Copyable {
         return path
     }
 
-    /// Returns the path of a new folder of mode 0700.
-    private static func newFolder() throws -> String {
+    private static var places: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
+
+    /// Returns a new folder of mode 0700. An editor that outlives this process goes on holding its lock.
+    private static func newFolder() throws -> Folder {
         let files = PosixFileSystem()
-        for place in [runtimeFolder, "/dev/shm"].compactMap(\.self) {
+        for place in places {
             guard let parent = try? files.open(place, .folder), files.volume(of: parent).isInMemory else { continue }
-            let folder = place + "/vault-edit-" + String(UInt64.random(in: .min ... .max), radix: 36)
-            if mkdir(folder, 0o700) == 0 { return folder }
+            // Another process may have taken a new folder for one that was left behind, before it was locked.
+            for _ in 0..<10 {
+                let path = "\(place)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
+                guard mkdir(path, 0o700) == 0 else { break }
+                guard let folder = Folder(locking: path) else { continue }
+                _ = fcntl(folder.lock.number, F_SETFD, 0)
+                return folder
+            }
         }
         throw CommandError(
             code: "unavailable", exit: .inputOutput,
             message: "A value is edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
                 + "system in memory. Use `vault get` and `vault set` in a pipe.")
+    }
+
+    // MARK: What others have left
+
+    /// Wipes the folders of this user whose processes were killed. Returns how many there were.
+    static func removeLeftovers() -> Int {
+        folders(named: usedName).count { path in
+            guard let folder = Folder(locking: path) else { return false }
+            return vault_wipe_folder(folder.path) == 0
+        }
+    }
+
+    /// The folders with texts that could not be stored.
+    static var kept: [String] {
+        folders(named: keptName).filter { path in
+            var status = stat()
+            return lstat(path, &status) == 0 && status.st_uid == geteuid()
+        }
+    }
+
+    private static func folders(named prefix: String) -> [String] {
+        places.flatMap { place in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+            return names.filter { $0.hasPrefix(prefix) }.sorted().map { "\(place)/\($0)" }
+        }
     }
 }

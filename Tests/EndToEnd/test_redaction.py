@@ -50,6 +50,19 @@ def test_values_of_several_lines_are_redacted_line_by_line(vault_with_key: Home)
         assert terminal.end()[1].replace(b"\r", b"") == MASK + b"\n" + MASK + b"\n1234\n"
 
 
+def test_a_value_from_a_file_of_windows_is_hidden_however_it_is_printed(vault: Home) -> None:
+    vault.set("lines", b"\xef\xbb\xbffirst-line-1234\r\n\tsecond-line-5678 \r\n")
+    script = """tr -d '\\r\\n' < "$K"; echo; tr -d '\\r\\t' < "$K"; sed 's/ *\\r//; 1s/^...//' "$K"; cat "$K" """
+    shown = vault.output("run", "--file", "K=lines", "--redact", "--", "sh", "-c", script)
+    assert b"line" not in shown and MASK in shown
+
+
+def test_the_beginning_of_a_value_at_the_end_of_the_output_is_hidden(vault: Home) -> None:
+    script = 'printf "so far %.4s" "$TOKEN"; kill -KILL $$'
+    assert vault.run(*RUN, "sh", "-c", script).stdout == b"so far " + MASK
+    assert vault.run(*RUN, "sh", "-c", script.replace(".4s", ".3s")).stdout == b"so far " + CANARY[:3]
+
+
 def test_other_bytes_pass_as_they_are(vault: Home) -> None:
     data = os.urandom(1 << 20)
     assert vault.output(*RUN, "cat", stdin=data) == data

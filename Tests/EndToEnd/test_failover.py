@@ -115,3 +115,28 @@ def test_a_former_primary_that_has_diverged_is_left_for_the_next_host(home: Home
     finally:
         former.stop()
         primary.remove()
+
+
+def test_a_standby_that_lags_is_said_to_lag(home: Home) -> None:
+    primary = Cluster("a").create()
+    standby = Cluster("b", folder=primary.folder)
+    try:
+        standby.copy_of(primary, "b")
+        shared = home.with_variables(VAULT_FILE=primary.url(host="127.0.0.1"))
+        shared.set("a", b"1")
+        end = primary.sql("SELECT pg_current_wal_lsn()")[0]
+        while standby.sql(f"SELECT pg_last_wal_replay_lsn() >= '{end}'") != ["t"]:
+            time.sleep(0.02)
+        standby.sql("SELECT pg_wal_replay_pause()")
+        for value in (b"2", b"3"):
+            shared.set("a", value)
+        replica = shared.with_variables(VAULT_FILE=standby.url(host="127.0.0.1"), XDG_CACHE_HOME="/none")
+        sentence = replica.refusal(8, "get", "a")
+        assert "A standby lags behind" in sentence and f"127.0.0.1:{standby.port}" in sentence
+        standby.sql("SELECT pg_wal_replay_resume()")
+        while (finished := replica.run("get", "a")).returncode:
+            time.sleep(0.02)
+        assert finished.stdout == b"3"
+    finally:
+        primary.stop()
+        standby.remove()

@@ -14,6 +14,7 @@ import pytest
 
 from canaries import CANARY
 from homes import Home, device
+from key_slots import new_identity
 from postgres import Cluster
 from proxies import Proxy
 from shared_homes import Setters, SharedVault
@@ -738,10 +739,51 @@ def test_the_doctor_looks_at_the_server(shared: Home) -> None:
     shared.set("a", b"1")
     shared.get("a")
     report = shared.output("doctor").decode()
-    for words in ("server: PostgreSQL 1", "durability: The server flushes", "encryption: none: the server is on this machine",
-                  "rights: This role may read and write", "copy: "):
+    for words in ("server: PostgreSQL 1", "durability: The server flushes",
+                  "encryption: none: the server is on this machine", "rights: This role may read and write", "copy: "):
         assert words in report
     assert "complete, as of" in shared.output("info").decode()
+
+
+def test_the_doctor_warns_of_nothing_that_is_right(shared: Home, cluster: Cluster, vault_name: str) -> None:
+    folder = shared.folder / "bin"
+    folder.mkdir()
+    for name in ("git-credential-vault", "docker-credential-vault", "vault-askpass"):
+        (folder / name).symlink_to(shared.binary)
+    path = f"{Path(shared.binary).parent}:{folder}:/usr/bin:/bin"
+    local = shared.with_variables(VAULT_FILE=cluster.url(vault_name, host="127.0.0.1"), PATH=path)
+    local.set("a", b"1")
+    identity = shared.folder / "identity.txt"
+    recipient = new_identity(identity)
+    fingerprint = json.loads(local.output("key", "ls", "--json"))["fingerprint"]
+    local.output("key", "add", "--recipient", recipient)
+    local.key.rename(local.folder / "elsewhere")
+    words = ("--identity", str(identity), "--vault-fingerprint", fingerprint)
+    checks = json.loads(local.output("doctor", "--json", *words))["checks"]
+    assert [check for check in checks if check["state"] != "ok"] == []
+    assert [check["message"] for check in checks if check["name"] == "key"] == [f"the age identities in {identity}"]
+
+
+def test_the_doctor_says_whether_the_server_has_proved_itself(home: Home, vault_name: str) -> None:
+    cluster = Cluster(has_tls=True).create()
+    try:
+        url = cluster.tls_url(vault_name)
+
+        def encryption(url: str) -> dict:
+            shared = home.with_variables(VAULT_FILE=url)
+            shared.set("a", b"1")
+            checks = json.loads(shared.output("doctor", "--json"))["checks"]
+            return next(check for check in checks if check["name"] == "encryption")
+
+        proved = encryption(url)
+        assert (proved["state"], "by its certificate" in proved["message"]) == ("ok", True)
+        unproved = encryption(url.replace("verify-full", "require"))
+        assert unproved["state"] == "warning" and "TLS, but" in unproved["message"]
+        assert "(sslmode=require)" in unproved["message"] and "verify-full" in unproved["fix"]
+        plain = encryption(url.replace("verify-full", "disable"))
+        assert plain["state"] == "warning" and "in the server's place" in plain["message"]
+    finally:
+        cluster.remove()
 
 
 # Two machines compare

@@ -9,6 +9,8 @@ package protocol RecordStore: AnyObject, Sendable {
     var location: String { get }
     /// The server that was asked last, for messages; nil if there is none.
     var server: String? { get }
+    /// Whether that server only follows another one, and may lag.
+    var isStandby: Bool { get }
     var identity: RecordStoreIdentity { get }
     /// Whether a record is stored as a whole or not at all, and an unknown outcome shows at the next look: as in a
     /// database, where nothing behind the log's end is left over, and what can be read is durable.
@@ -177,6 +179,7 @@ package struct StoreLock: ~Copyable, Sendable {
 
 extension RecordStore {
     package var server: String? { nil }
+    package var isStandby: Bool { false }
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
     package var statedEnd: StatedEnd? { nil }

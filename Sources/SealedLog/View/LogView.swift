@@ -200,10 +200,12 @@ extension LogView {
     func alarm(against position: LogPosition?) throws(LogError) -> LogError? {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
+            let host = store.server.map { " on \($0)" } ?? ""
+            let isLag = store.isStandby
             return LogError(
-                .rolledBack,
-                "change \(head.sequence)\(store.server.map { " on \($0)" } ?? ""), and this machine has seen change "
-                    + "\(position.sequence)")
+                isLag ? .serverRefused : .rolledBack,
+                (isLag ? "A standby lags behind: \(store.location) has " : "") + "change \(head.sequence)\(host), and this "
+                    + "machine has seen change \(position.sequence)" + (isLag ? ". Try again, or name the primary." : ""))
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

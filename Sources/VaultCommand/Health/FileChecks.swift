@@ -40,6 +40,7 @@ struct FileChecks {
         if let command = places.keyCommand { return .ok("key", "the output of `\(command)`") }
         let place = "\(places.keyFile) (\(rules.key))"
         guard Self.status(places.keyFile) != nil else {
+            if let identity = places.identityFile { return .ok("key", "the age identities in \(identity)") }
             return .warning(
                 "key", "There is no key file at \(place).", fix: "`vault help places` lists the other places.")
         }

@@ -60,9 +60,10 @@ enum SystemChecks {
         guard let found = OtherProgram.path(of: "vault") else {
             return .warning("command", "`vault` is not on the PATH.", fix: "Add its folder to the PATH.")
         }
-        guard let own = vault_program_path(), !OtherProgram.isSameFile(String(cString: own), found) else {
-            return .ok("command", found)
-        }
+        guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
+        // The program for vaults in databases stands beside `vault`, which hands over to it.
+        let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
+        guard !isOwn else { return .ok("command", found) }
         return .warning(
             "command", "`vault` on the PATH is another file: \(found). HashiCorp's Vault has this name too.",
             fix: "Put the folder of this one first on the PATH, or call it `svault`.")

@@ -10,7 +10,14 @@ final class ConnectionPool: Sendable {
     private let idle = Mutex<[PostgresConnection]>([])
     /// One that is not connected yet, or was asked ahead.
     private let begun = Mutex<Begun?>(nil)
-    private let last = Mutex<String?>(nil)
+    private let last = Mutex<Host?>(nil)
+
+    struct Host {
+        /// With its port.
+        let name: String
+        /// Whether it only follows another one.
+        let isStandby: Bool
+    }
 
     private struct Begun {
         let connection: PostgresConnection
@@ -48,7 +55,7 @@ final class ConnectionPool: Sendable {
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
     /// The host that was connected to last.
-    var lastHost: String? { last.withLock { $0 } }
+    var lastHost: Host? { last.withLock { $0 } }
 
     /// Runs `body` with a connection, which it has for itself.
     func withConnection<Result>(

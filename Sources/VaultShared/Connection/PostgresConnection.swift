@@ -141,8 +141,11 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// The host and port that it leads to.
-    var host: String { "\(text(PQhost(handle))):\(text(PQport(handle)))" }
+    /// What it leads to.
+    var host: ConnectionPool.Host {
+        let isStandby = PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) == "on" } ?? false
+        return ConnectionPool.Host(name: "\(text(PQhost(handle))):\(text(PQport(handle)))", isStandby: isStandby)
+    }
 
     /// What protects the way to the server.
     enum Encryption {

@@ -18,7 +18,7 @@ extension PostgresPlace {
         }
         let isDurable = values[1] == "on" && values[2] == "on"
         return [
-            PlaceFinding("server", "PostgreSQL \(values[0]) at \(pool.lastHost ?? location)"),
+            PlaceFinding("server", "PostgreSQL \(values[0]) at \(pool.lastHost?.name ?? location)"),
             PlaceFinding(
                 "durability",
                 isDurable

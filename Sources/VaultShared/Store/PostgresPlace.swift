@@ -240,7 +240,8 @@ package final class PostgresPlace: RecordPlace {
             case .timedOut: "\(location) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
                 "The database does not permit this at \(location): \(error.words). Ask its administrator for the role "
-                    + "vault_writer, or vault_reader to read only."
+                    + "vault_writer, or vault_reader to read only; and, for its first vault, to run what "
+                    + "`vault init --sql` prints."
             case .refused("25006"):
                 "The server at \(location) is a standby, or read-only: nothing can be written there."
             case .refused(let state): "The database at \(location) refused: \(error.words) (SQLSTATE \(state))."

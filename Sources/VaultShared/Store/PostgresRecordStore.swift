@@ -30,7 +30,8 @@ final class PostgresRecordStore: RecordStore {
     }
 
     var location: String { place.location }
-    var server: String? { place.pool.lastHost }
+    var server: String? { place.pool.lastHost?.name }
+    var isStandby: Bool { place.pool.lastHost?.isStandby ?? false }
     let isTransactional = true
     var isAsKept: Bool { state.withLock { $0.isAsKept } }
     let needsLockToRead = false

@@ -73,7 +73,8 @@ struct HeldLockTests {
     @Test func stopNoCreationOfTables() throws {
         let cluster = try Cluster()
         let own = try DatabaseFixture(in: cluster)
-        let connection = try ConnectionPool(try DatabaseURL(own.url).parameters).take(until: Deadline(after: .seconds(10)))
+        let connection = try ConnectionPool(try DatabaseURL(own.url).parameters).take(
+            until: Deadline(after: .seconds(10)))
         _ = try connection.flight(
             [Statement("SELECT pg_advisory_lock(\(RunningHash.number(of: "schema")))")],
             until: Deadline(after: .seconds(10)))

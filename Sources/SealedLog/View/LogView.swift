@@ -201,11 +201,11 @@ extension LogView {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
             let host = store.server.map { " on \($0)" } ?? ""
-            let isLag = store.isStandby
+            let lack = "change \(head.sequence)\(host), and this machine has seen change \(position.sequence)"
+            guard store.isStandby else { return LogError(.rolledBack, lack) }
             return LogError(
-                isLag ? .serverRefused : .rolledBack,
-                (isLag ? "A standby lags behind: \(store.location) has " : "") + "change \(head.sequence)\(host), and this "
-                    + "machine has seen change \(position.sequence)" + (isLag ? ". Try again, or name the primary." : ""))
+                .serverRefused,
+                "A standby lags behind: \(store.location) has \(lack). Try again, or name the primary.")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

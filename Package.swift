@@ -145,7 +145,8 @@ let package = Package(
         .testTarget(
             name: "VaultCommandTests",
             dependencies: [
-                "CLinux", "CSodium", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
+                "CLinux", "CSodium", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand",
+                "VaultTesting",
             ],
             swiftSettings: settings),
     ],

@@ -12,6 +12,8 @@ struct Plugin {
     let prompter: any PluginPrompter
     /// The folders in which the program is looked for, instead of those of PATH.
     var folders: String?
+    /// How long it may be silent before a person is told.
+    var patience = PatientWait.usualPatience
 
     /// Returns the stanzas for a recipient, at least one. Throws `plugin`, `malformed`, `outOfMemory`.
     func wrap(_ fileKey: borrowing SecretBytes, to recipient: String) throws(AgeError) -> [Stanza] {

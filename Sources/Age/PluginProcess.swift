@@ -45,24 +45,32 @@ struct PluginProcess: ~Copyable {
 
     // MARK: Talking
 
-    /// Sends all bytes. Throws `plugin` if the plugin has ended.
-    mutating func send(_ bytes: UnsafeRawBufferPointer) throws(AgeError) {
-        var done = 0
-        while done < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = Glibc.send(socket.number, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-            if count >= 0 { done += count } else if errno != EINTR { throw ended() }
+    /// Waits until some bytes could be sent or have come, and returns how many: a plugin that writes before it reads
+    /// would otherwise wait for this process, and this one for the plugin. Throws `plugin` if the plugin has ended.
+    ///
+    /// - Parameters:
+    ///   - bytes: those to send; without any, it is only read.
+    ///   - buffer: has room.
+    mutating func exchange(
+        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ wait: inout PatientWait
+    ) throws(AgeError) -> (sent: Int, received: Int) {
+        while true {
+            let events = wait.events(of: socket.number, Int16(bytes.isEmpty ? POLLIN : POLLIN | POLLOUT))
+            if !bytes.isEmpty, events & ~Int16(POLLIN) != 0 {
+                let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+                let count = send(socket.number, bytes.baseAddress, bytes.count, flags)
+                if count >= 0 { return (count, 0) }
+                if !PluginProcess.mayTryAgain { throw ended() }
+            }
+            guard bytes.isEmpty || events & Int16(POLLIN) != 0 else { continue }
+            let count = recv(socket.number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 { return (0, count) }
+            if count == 0 || !PluginProcess.mayTryAgain { throw ended() }
         }
     }
 
-    /// Waits for bytes, and returns how many have come, at least one. Throws `plugin` if the plugin has ended.
-    mutating func receive(into buffer: UnsafeMutableRawBufferPointer) throws(AgeError) -> Int {
-        while true {
-            let count = recv(socket.number, buffer.baseAddress, buffer.count, 0)
-            if count > 0 { return count }
-            if count == 0 || errno != EINTR { throw ended() }
-        }
-    }
+    /// After a call that has failed.
+    private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
     // MARK: Ending
 

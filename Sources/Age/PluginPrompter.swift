@@ -2,7 +2,8 @@ public import Sealing
 
 /// Shows what a plugin says, and answers what it asks.
 ///
-/// The texts come from another program. They have no control characters but line feeds; show them as the plugin's.
+/// The texts come from another program. They have no control characters but line feeds, which could make a text look
+/// like several: show it as the plugin's, in quotation marks and on one line.
 public protocol PluginPrompter: Sendable {
     /// Shows a message, for example to touch a key. Returns false if it cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
@@ -16,6 +17,21 @@ public protocol PluginPrompter: Sendable {
 
     /// Asks for a secret, such as a PIN; nil if there is no answer.
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes?
+
+    /// Tells that a plugin has been silent for five seconds, and is waited for: it may wait for a touch. Called once
+    /// for each start of a plugin.
+    func waiting(forPlugin plugin: String)
+
+    /// Tells that the command that gives a key has not answered for five seconds, and is waited for.
+    func waiting(forCommand command: String)
+}
+
+extension PluginPrompter {
+    /// Tells nothing.
+    public func waiting(forPlugin plugin: String) {}
+
+    /// Tells nothing.
+    public func waiting(forCommand command: String) {}
 }
 
 /// Shows nothing and answers nothing.

@@ -41,7 +41,7 @@ struct PluginPrompts {
     /// Returns the failure that the plugin reports.
     func error(_ body: borrowing SecretBytes) -> AgeError {
         let text = PluginPrompts.shown(body).split(separator: "\n").joined(separator: " ")
-        return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports: \(text.isEmpty ? "an error" : text)")
+        return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports \(text.isEmpty ? "an error" : text.quoted)")
     }
 
     private func answer(_ arguments: [String]) throws(AgeError) -> PluginAnswer {
@@ -68,13 +68,16 @@ struct PluginPrompts {
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }
 
-    /// Returns the start of a text without what could control a terminal or reorder the words around it.
+    /// Returns the start of a text without what could control a terminal or reorder the words around it. Other spaces
+    /// than the usual one become that.
     private static func shown(_ text: UnsafeRawBufferPointer) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in String(decoding: text.prefix(textLimit), as: UTF8.self).unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator: shown.append("\u{FFFD}")
-            default: shown.append(scalar)
+            switch scalar {
+            case "\n": shown.append(scalar)
+            case _ where !scalar.isUnsafeOnTerminal: shown.append(scalar)
+            case _ where scalar.properties.generalCategory == .spaceSeparator: shown.append(" ")
+            default: shown.append("\u{FFFD}")
             }
         }
         return String(shown)

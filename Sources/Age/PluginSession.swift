@@ -20,6 +20,7 @@ struct PluginSession: ~Copyable {
 
     private var process: PluginProcess
     private let prompts: PluginPrompts
+    private var wait: PatientWait
     /// What was received and not yet read as a message.
     private var received: SecretBytes
     private var receivedCount = 0
@@ -31,6 +32,8 @@ struct PluginSession: ~Copyable {
         process = try PluginProcess(plugin.name, in: plugin.folders, stateMachine: stateMachine)
         self.received = received
         prompts = PluginPrompts(plugin: plugin.name, prompter: plugin.prompter)
+        let (name, prompter) = (plugin.name, plugin.prompter)
+        wait = PatientWait(plugin.patience) { prompter.waiting(forPlugin: name) }
     }
 
     // MARK: Sending
@@ -69,7 +72,21 @@ struct PluginSession: ~Copyable {
     }
 
     private mutating func send(_ text: borrowing SecretBytes) throws(AgeError) {
-        try text.withUnsafeBytes { (text) throws(AgeError) in try process.send(text) }
+        try text.withUnsafeBytes { (text) throws(AgeError) in
+            var done = 0
+            while done < text.count { done += try exchange(UnsafeRawBufferPointer(rebasing: text[done...])) }
+        }
+        wait.restart()
+    }
+
+    /// Returns how many of the bytes could be sent, and keeps what the plugin has sent meanwhile.
+    private mutating func exchange(_ bytes: UnsafeRawBufferPointer) throws(AgeError) -> Int {
+        guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
+        let (sent, count) = try received.withUnsafeMutableBytes { (received) throws(AgeError) in
+            try process.exchange(bytes, UnsafeMutableRawBufferPointer(rebasing: received[receivedCount...]), &wait)
+        }
+        receivedCount += count
+        return sent
     }
 
     // MARK: Receiving
@@ -101,10 +118,7 @@ struct PluginSession: ~Copyable {
     private mutating func receive() throws(AgeError) -> PluginMessage {
         while true {
             if let message = try messageReceived() { return message }
-            guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
-            receivedCount += try received.withUnsafeMutableBytes { (received) throws(AgeError) in
-                try process.receive(into: UnsafeMutableRawBufferPointer(rebasing: received[receivedCount...]))
-            }
+            _ = try exchange(UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 

@@ -71,7 +71,7 @@ struct PluginTests {
     }
 
     private static let failures: [(mode: String, reason: String)] = [
-        ("fails", "reports: no card \u{FFFD}[31minserted"),
+        ("fails", "reports \"no card \u{FFFD}[31m\\\"inserted\\\"\""),
         ("dies", "ended before it was done (exit status 3)"),
         ("killed", "ended before it was done (signal 9)"),
         ("garbage", "does not follow the protocol: a stanza does not start with \"-> \""),
@@ -111,7 +111,7 @@ struct PluginTests {
         #expect(try unwrapped(wrapped("plain"), "fails-late") == fileKey)
         let other = try Stanza(arguments: ["other"], body: [])
         let error = try failure { _ = try unwrapped([other], "fails-late") }
-        #expect(error == AgeError(.plugin, "the plugin age-plugin-vaulttest-fails-late reports: too late"))
+        #expect(error == AgeError(.plugin, "the plugin age-plugin-vaulttest-fails-late reports \"too late\""))
     }
 
     /// More than the socket holds, so that it is written to when there is nobody left. SIGPIPE would end the tests.
@@ -120,6 +120,34 @@ struct PluginTests {
         let error = try failure { _ = try unwrapped([stanza], "deaf") }
         let reason = "the plugin age-plugin-vaulttest-deaf ended before it was done (exit status 0)"
         #expect(error == AgeError(.plugin, reason))
+    }
+
+    /// Either side has more to write than the socket holds.
+    @Test(.timeLimit(.minutes(1))) func thatWriteAndDoNotReadAreNotWaitedFor() throws {
+        let large = try Stanza(arguments: ["other"], body: [UInt8](repeating: 7, count: 1 << 20))
+        let error = try failure { _ = try unwrapped([large], "floods") }
+        let reason = "does not follow the protocol: it sent a message that is too large"
+        #expect(error == AgeError(.plugin, "the plugin age-plugin-vaulttest-floods \(reason)"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func thatWriteBeforeTheyReadAreHeard() throws {
+        let stanzas = try wrapped("plain")
+        let large = try Stanza(arguments: ["other"], body: [UInt8](repeating: 7, count: 1 << 20))
+        let prompter = Person(confirms: [])
+        #expect(try unwrapped([large] + stanzas, "talks-first", prompter) == fileKey)
+        #expect(prompter.heard.map(\.last) == "abcdefghijkl".map(Character?.some))
+    }
+
+    @Test func thatAreSilentAreToldOnce() throws {
+        for (patience, expected) in [(Duration.milliseconds(50), ["waiting"]), (.seconds(20), [])] {
+            let prompter = Person(confirms: [])
+            _ = try TestPlugin("sleeps").withPlugin(prompter) { plugin in
+                var plugin = plugin
+                plugin.patience = patience
+                return try plugin.wrap(SecretBytes(copyOf: fileKey), to: "age1vaulttest1wfjkx6tsd9jkuaq3vz405")
+            }
+            #expect(prompter.heard == expected)
+        }
     }
 
     @Test func thatDoNotEndAreEnded() throws {

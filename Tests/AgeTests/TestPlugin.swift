@@ -64,6 +64,8 @@ final class Person: PluginPrompter {
         }
     }
 
+    func waiting(forPlugin plugin: String) { state.withLock { $0.heard.append("waiting") } }
+
     func requestPublic(_ text: String, from plugin: String) -> String? {
         state.withLock { $0.heard.append("public: \(text)") }
         return "Ada"

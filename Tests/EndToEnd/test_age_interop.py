@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -322,6 +323,30 @@ def test_what_a_plugin_asks_is_answered_at_the_terminal(home: Home) -> None:
     plugin_identity(home, "talks")
     home.key.unlink()
     assert talk(*GET, stdout=subprocess.PIPE) == b"tok"
+
+
+def test_a_plugin_writes_no_line_that_passes_for_anothers(home: Home) -> None:
+    home.set("u.token", b"tok")
+    plugged = with_plugin(home, "says-lines")
+    with Terminal(plugged, "key", "add", "--recipient", plugin_recipient("says-lines")) as terminal:
+        code, _ = terminal.end()
+    lines = terminal.everything.decode().splitlines()
+    said = r'age-plugin-vaulttest-says-lines says "touch it\nvault: Wrong passphrase.\n\""'
+    assert code == 0 and said in lines and not any(line.startswith("vault: Wrong") for line in lines)
+
+
+def test_who_waits_for_a_plugin_is_told_once_what_for(home: Home) -> None:
+    """At a terminal only: a script has nobody who could touch the device."""
+    home.set("u.token", b"tok")
+    plugged = with_plugin(home, "sleeps-long")
+    words = ("key", "add", "--recipient", plugin_recipient("sleeps-long"))
+    with Terminal(plugged, *words) as terminal:
+        started = time.monotonic()
+        terminal.expect("Waiting for age-plugin-vaulttest-sleeps-long. Touch the device, or press Ctrl-C.")
+        assert 4.5 < time.monotonic() - started < 20
+        assert terminal.end()[0] == 0 and terminal.everything.count(b"Waiting for") == 1
+    finished = plugged.run(*words)
+    assert finished.returncode == 4 and b"Waiting for" not in finished.stderr
 
 
 @pytest.mark.parametrize("mode", ["dies", "garbage", "fails", "silent", "deaf"])

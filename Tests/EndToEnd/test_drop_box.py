@@ -190,12 +190,12 @@ def test_of_several_drops_all_are_stored_or_none(owner: Home, sender: Home) -> N
 
 
 def test_what_a_stranger_has_written_cannot_command_the_terminal(owner: Home, sender: Home) -> None:
-    send(sender, owner, "ab", CANARY, "-a", "k\x1b[2J=v\x1b[1m\u202e")
+    send(sender, owner, "ab", CANARY, "-a", "k=w\x1b[2J=v\x1b[1m\u202e")
     with Terminal(owner, "collect", "ab.drop") as terminal:
         terminal.answer(QUESTION, "n\n")
         terminal.end()
         shown = terminal.everything
-    assert b"k\\x1b[2J=v" in shown and b"\\u{202e}" in shown
+    assert b"k=w\\x1b[2J=v" in shown and b"\\u{202e}" in shown
     assert b"\x1b" not in shown and "\u202e".encode() not in shown
 
 
@@ -289,6 +289,28 @@ def test_a_drop_that_age_has_sealed_is_collected(owner: Home, options: tuple[str
 def test_an_age_file_that_is_no_drop_is_exit_2(owner: Home, content: bytes) -> None:
     assert "no drop" in owner.refusal(USAGE, "collect", "--force", seal_by_age(owner, content))
     assert owner.names() == ["u.token"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [["a\nb"], ["a\x1bb"], ["a\u00a0b"], ["pol\u200bicy"], [" a"], ["a  b"], ["Host", "host"], ["K", "\u212a"]],
+    ids=ascii,
+)
+def test_keys_of_attributes_that_look_like_others_are_refused(owner: Home, keys: list[str]) -> None:
+    """Nothing says who has sealed a drop, and a person is to see what is in it."""
+    given = [(key, str(number)) for number, key in enumerate(keys)]
+    drop = seal_by_age(owner, contents(b"n", b"\x00" + encoded_attributes(given)))
+    sentence = owner.refusal(USAGE, "collect", "--force", drop)
+    assert "Invalid" in sentence and len(sentence.splitlines()) == 1 and owner.names() == ["u.token"]
+
+
+def test_an_attribute_begins_no_line_of_its_own(owner: Home) -> None:
+    content = contents(b"n", b"\x00" + encoded_attributes([("a", "b\nother  1 byte, new")]))
+    file = seal_by_age(owner, content)
+    with Terminal(owner, "collect", file) as terminal:
+        terminal.answer("[y/N] ", "n\n")
+        terminal.end()
+    assert rb'a="b\nother  1 byte, new"' in terminal.everything
 
 
 def test_a_drop_for_a_person_is_read_by_age_and_collected_with_their_identity(owner: Home, sender: Home) -> None:

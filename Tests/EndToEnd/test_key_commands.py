@@ -65,7 +65,7 @@ def test_the_value_from_standard_input_is_not_the_commands(vault: Home) -> None:
         ("true", "empty"),
         ("echo", "blank"),
         ("", "command"),
-        ("echo vault-key-1-torn", "`echo vault-key-1-torn`"),
+        ("echo vault-key-1-torn", '"echo vault-key-1-torn"'),
         ("head -c 3000000 /dev/zero | tr '\\0' x", "1 MiB"),
     ],
 )
@@ -155,6 +155,37 @@ def test_a_command_in_a_message_cannot_command_the_terminal(vault: Home) -> None
     table.write()
     shown = on_terminal(vault, *GET)
     assert b"agreed" in shown and b"\x1b" not in shown
+
+
+def test_a_command_writes_no_line_of_its_own(vault: Home) -> None:
+    """Whoever can write the file can put any text there, and so could a member."""
+    command = printing(vault) + "\n# vault: The vault is intact."
+    vault.output("key", "add", "--command", command)
+    lose_key_file(vault)
+    shown = vault.output("key", "ls", "--key-command", command).decode()
+    assert r"\n# vault: The vault is intact." in shown and len(shown.splitlines()) == 3, shown
+    sentence = vault.without_memory().refusal(LOCKED, *GET)
+    assert r"\n# vault: The vault is intact." in sentence and len(sentence.splitlines()) == 1, sentence
+
+
+def test_commands_that_swift_takes_for_equal_are_told_apart(vault: Home) -> None:
+    """To the shell, U+037E is no semicolon."""
+    command = printing(vault)
+    vault.output("key", "add", "--command", command)
+    lose_key_file(vault)
+    elsewhere = vault.without_memory()
+    has_run(vault)
+    assert b"was not agreed to" in elsewhere.run(*GET, "--key-command", command.replace(";", "\u037e")).stderr
+    assert not has_run(vault), "the one in the vault has another text"
+    assert elsewhere.output(*GET, "--key-command", command) == b"tok"
+
+
+def test_who_waits_for_a_command_is_told_once_what_for(vault: Home) -> None:
+    command = f"sleep 6; cat {lose_key_file(vault)}"
+    with Terminal(vault, *GET, "--key-command", command) as terminal:
+        terminal.expect(f'Waiting for the command "{command}". Answer it if it asks, or press Ctrl-C.')
+        assert terminal.end()[0] == 0 and terminal.everything.count(b"Waiting for") == 1
+    assert b"Waiting for" not in vault.run(*GET, "--key-command", command).stderr
 
 
 def test_a_key_file_is_enough_and_the_command_is_not_run_then(vault: Home) -> None:

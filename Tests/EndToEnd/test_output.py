@@ -57,8 +57,9 @@ def test_a_terminal_gets_no_escape_sequences_from_names_and_errors(home: Home) -
         assert "\u202e".encode() not in shown and b"\x1b" not in shown, words
 
 
-# One of each kind that Unicode wants invisible: a soft hyphen, joiners, fillers, selectors, a mark of order, a tag.
-INVISIBLE = "\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u2060\u3164\ufe0f\ufeff\uffa0\U0001bca0\U0001d173\U000e0041"
+# One of each kind that is not seen, or not as what it is: spaces, a soft hyphen, joiners, fillers, selectors, marks of
+# order, a blank, a tag.
+INVISIBLE = "\u00a0\u1680\u2003\u202f\u3000\u2067\u2800\ufff9\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u2060\u3164\ufe0f\ufeff\uffa0\U0001bca0\U0001d173\U000e0041"
 
 
 def test_a_terminal_shows_characters_that_would_be_invisible(home: Home) -> None:

@@ -1,4 +1,4 @@
-import SealedLog
+import LinuxSystem
 import Testing
 
 @testable import VaultCommand

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SealedLog
+import LinuxSystem
 import Testing
 import Vault
 
@@ -59,7 +59,9 @@ import Vault
         ("no width \u{200b}\u{feff}", "no width \\u{200b}\\u{feff}"),
         ("tagged \u{e0041}, sung \u{1d173}", "tagged \\u{e0041}, sung \\u{1d173}"),
         ("❤\u{fe0f} 👩\u{200d}🚀", "❤\\u{fe0f} 👩\\u{200d}🚀"),
-        ("accents e\u{301}, 한국어, नमस्ते and \u{a0}", "accents e\u{301}, 한국어, नमस्ते and \u{a0}"),
+        ("accents e\u{301}, 한국어, नमस्ते and ¡", "accents e\u{301}, 한국어, नमस्ते and ¡"),
+        ("no\u{a0}break, thin\u{2009}, wide\u{3000}", "no\\u{a0}break, thin\\u{2009}, wide\\u{3000}"),
+        ("braille \u{2800}, tied \u{2066}", "braille \\u{2800}, tied \\u{2066}"),
     ])
     func aTerminalGetsNothingItWouldObey(text: String, expected: String) {
         #expect(escaped(Array(text.utf8), Escaping.terminal) == expected)
@@ -73,9 +75,22 @@ import Vault
         0xFFF0...0xFFF8, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF,
     ]
 
+    /// As in UnicodeData.txt, the category Cf without those above.
+    private static let formats: [ClosedRange<UInt32>] = [
+        0x600...0x605, 0x6DD...0x6DD, 0x70F...0x70F, 0x890...0x891, 0x8E2...0x8E2, 0xFFF9...0xFFFB, 0x110BD...0x110BD,
+        0x110CD...0x110CD, 0x13430...0x1343F,
+    ]
+    /// The category Zs without the usual one.
+    private static let spaces: [ClosedRange<UInt32>] = [
+        0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x202F...0x202F, 0x205F...0x205F, 0x3000...0x3000,
+    ]
+    private static let blanks: [ClosedRange<UInt32>] = [
+        0x2800...0x2800, 0x1D159...0x1D159, 0x16FE4...0x16FE4, 0x13441...0x13442,
+    ]
+
     @Test func whatUnicodeWantsInvisibleIsShownAndNothingElse() {
         let controls: [ClosedRange<UInt32>] = [0...0x1F, 0x7F...0x9F, 0x2028...0x2029]
-        let expected = Set((controls + Self.ignorable).joined())
+        let expected = Set((controls + Self.ignorable + Self.formats + Self.spaces + Self.blanks).joined())
         let unsafe = (0...0x10FFFF).compactMap(Unicode.Scalar.init).filter(\.isUnsafeOnTerminal).map(\.value)
         #expect(Set(unsafe) == expected)
     }
@@ -89,7 +104,8 @@ import Vault
 
     @Test func everyCharacterComesBackFromJSON() throws {
         let text =
-            ([0...0x2FF] + Self.ignorable).joined().compactMap(Unicode.Scalar.init).map(String.init).joined()
+            ([0...0x2FF] + Self.ignorable + Self.formats + Self.spaces + Self.blanks).joined()
+            .compactMap(Unicode.Scalar.init).map(String.init).joined()
             + "\u{2028}\u{1F511}\\\""
         let json = "[\"" + escaped(Array(text.utf8), { Escaping.json($0, $1) }) + "\"]"
         #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == [text])

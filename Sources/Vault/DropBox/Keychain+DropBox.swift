@@ -43,6 +43,7 @@ extension Keychain {
             throw VaultError(.invalid, "A value may have at most \(maximumValueSize >> 20) MiB.")
         }
         let attributes = try checked(attributes)
+        try checkLooks(attributes)
         guard attributes.reduce(name.utf8.count, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= 7_500 else {
             throw VaultError(.invalid, "Name and attributes of an entry may have at most 7,500 bytes together.")
         }
@@ -94,7 +95,18 @@ extension Keychain {
         }
         // Nothing says who has named it.
         try Naming.name.checkLooks(drop.name)
+        try Keychain.checkLooks(drop.contents.attributes)
         return drop
+    }
+
+    /// Checks the keys of attributes that somebody else is to tell apart by their looks. Throws `invalid`.
+    private static func checkLooks(_ attributes: [Attribute]) throws(VaultError) {
+        for (number, attribute) in attributes.enumerated() {
+            try Naming.attribute.checkLooks(attribute.key)
+            if attributes[..<number].contains(where: { $0.key.looksLike(attribute.key) }) {
+                throw VaultError(.invalid, "Invalid attributes: two keys look alike.")
+            }
+        }
     }
 
     private func plaintext(of file: [UInt8]) throws(VaultError) -> SecretBytes {

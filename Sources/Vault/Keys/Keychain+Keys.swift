@@ -67,7 +67,8 @@ extension Keychain {
     /// - Throws: as ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
-        let key = HeldKeyFile(try places.translated(KeyCommand(line: command).key()))
+        let key = HeldKeyFile(
+            try places.translated(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
         try changeKeys { (table) throws(LogError) in
             try table.addNew(.keyFile(key.copy()), parameters: Array(command.utf8), label: label)
         }

@@ -185,7 +185,7 @@ extension VaultError {
         case .keyUnsuitable:
             return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
         case .keyWrong:
-            let source = places.keyCommand.map { "The output of `\($0)`" } ?? "The key file \(key)"
+            let source = places.keyCommand.map(KeyCommand.source) ?? "The key file \(key)"
             return
                 "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A "
                 + "copy from before that opens with the keys of then. Or the key slot is damaged. "
@@ -199,7 +199,7 @@ extension VaultError {
             return "The command for the key of \(vault) failed: \(reason)."
         case .commandUntrusted:
             return
-                "\(vault) says that the command `\(detail)` gives its key. It was not agreed to on this machine, so it "
+                "\(vault) says that the command \(detail.quoted) gives its key. It was not agreed to on this machine, so it "
                 + "was not run. If you trust it, name it as the command for the key once."
         case .identityMissing:
             return "\(vault) can be opened by an identity of one of its recipients: name its file."

@@ -120,11 +120,12 @@ public final class FailureLog: Sendable {
         handler(error, key)
     }
 
-    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters are escaped, as in `\u{a}`.
+    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Characters that a terminal
+    /// might obey, or not show, are escaped, as in `\u{a}`.
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
         // A key is checked only when it is used: an unchecked one could look like a line of its own.
         let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+            scalar.isUnsafeOnTerminal ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
         // In one write, so that lines of several threads do not mix.
         let line = escaped.joined() + "\n"

@@ -4,6 +4,8 @@ import SealedLog
 /// the one as a name, the other as a key.
 package enum Naming: String, Sendable {
     case name, key
+    /// The key of an attribute. Only what others have written is checked.
+    case attribute = "key of an attribute"
 
     /// - Throws: ``VaultError`` with `invalid` unless the text has 1 to 1,024 bytes of UTF-8 without control
     ///   characters.

@@ -1,3 +1,4 @@
+import Age
 private import CLinux
 private import Glibc
 package import LinuxSystem
@@ -10,14 +11,23 @@ package import Sealing
 /// error is ours, and a person may answer at the terminal.
 struct KeyCommand {
     let line: String
+    /// Is told if the command takes long.
+    let prompter: any PluginPrompter
 
     /// Runs the command, and takes its output as a key file's contents. Throws as ``ChildProcess/output(of:_:input:)``
     /// and for what cannot be a key file.
     func key() throws(LogError) -> KeyFile {
         guard !line.isEmpty else { throw LogError(.commandFailed, "it is empty") }
-        let output = try ChildProcess.output(of: "/bin/sh", ["sh", "-c", line], input: .empty)
-        return try KeyFile.parse(output, from: "The output of `\(line)`")
+        let output = try ChildProcess.output(of: "/bin/sh", ["sh", "-c", line], input: .empty) {
+            prompter.waiting(forCommand: line)
+        }
+        return try KeyFile.parse(output, from: KeyCommand.source(line))
     }
+}
+
+extension KeyCommand {
+    /// Names what a key comes from, for a sentence. The text of a command may be somebody else's.
+    static func source(_ line: String) -> String { "The output of \(line.quoted)" }
 }
 
 extension ChildProcess {
@@ -26,8 +36,10 @@ extension ChildProcess {
 
     /// Runs a program to its end and returns what it has printed; its standard error is ours. Throws `commandFailed`,
     /// with how it ended; `outOfMemory`.
+    ///
+    /// - Parameter tell: called once if the program is silent for five seconds.
     package static func output(
-        of program: String, _ arguments: [String], input: Input
+        of program: String, _ arguments: [String], input: Input, whenSilent tell: @escaping () -> Void
     ) throws(LogError) -> SecretBytes {
         var ends: [Int32] = [-1, -1]
         guard vault_pipe(&ends) == 0 else {
@@ -41,10 +53,11 @@ extension ChildProcess {
         } catch { throw LogError(.commandFailed, "\(program) cannot be started", systemError: error.number) }
         // Only the program has the other end from now on: its exit is the output's end.
         discard(writing)
-        let output = try read(reading.number)
+        var wait = PatientWait(telling: tell)
+        let output = try read(reading.number, &wait)
         // One that goes on printing is ended by that.
         discard(reading)
-        let exit = process.wait()
+        let exit = wait.end(of: &process)
         guard let output else { throw LogError(.commandFailed, "its output is larger than 1 MiB") }
         switch exit {
         case .status(0): return output
@@ -57,11 +70,12 @@ extension ChildProcess {
     private static func discard(_ descriptor: consuming FileDescriptor) {}
 
     /// Returns nil for an output that is too large.
-    private static func read(_ descriptor: Int32) throws(LogError) -> SecretBytes? {
+    private static func read(_ descriptor: Int32, _ wait: inout PatientWait) throws(LogError) -> SecretBytes? {
         try SecretBytes.growing(
             from: 4_096, to: outputLimit + 1, isKey: true, orThrow: { _ in LogError(.outOfMemory) },
             { (memory, used) throws(LogError) in
                 let free = UnsafeMutableRawBufferPointer(rebasing: memory[used...])
+                _ = wait.events(of: descriptor, Int16(POLLIN))
                 let count = Glibc.read(descriptor, free.baseAddress, free.count)
                 if count < 0, errno == EINTR { return false }
                 guard count >= 0 else { throw LogError(.commandFailed, "its output is unreadable", systemError: errno) }

@@ -112,7 +112,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         advance(to: options.triesKeyFileAlone ? .nothing : .slotCommands)
         guard options.keyFileContents == nil, !options.asksNobody, let line = places.keyCommand else { return nil }
         do throws(LogError) {
-            let key = try KeyCommand(line: line).key()
+            let key = try KeyCommand(line: line, prompter: options.pluginPrompter).key()
             failures.add(LogError(.keyWrong))
             return .keyFile(key)
         } catch { return try missing(error) }
@@ -145,15 +145,15 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         // That of the places was run before.
-        guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command, line != places.keyCommand,
-            !options.asksNobody
+        guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command,
+            !line.isSame(as: places.keyCommand), !options.asksNobody
         else { return nil }
         do throws(LogError) {
             guard try places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
                 failures.add(LogError(.commandUntrusted, line))
                 return nil
             }
-            return try .keyFile(KeyCommand(line: line).key())
+            return try .keyFile(KeyCommand(line: line, prompter: options.pluginPrompter).key())
         } catch { return try missing(error) }
     }
 
@@ -275,7 +275,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     }
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
-        let line = places.keyCommand.flatMap { line in vault.keys.slot?.command == line ? line : nil }
+        let line = places.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
         // It fails for lack of memory alone. A pin in the identity file counts for as long as it is there.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }

@@ -12,7 +12,7 @@ extension VaultPlaces {
         _ options: UnlockingOptions, in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(LogError) -> KeyFile {
         if let contents = options.keyFileContents { return try KeyFile.parse(contents.secret, from: "The given key") }
-        if let keyCommand { return try KeyCommand(line: keyCommand).key() }
+        if let keyCommand { return try KeyCommand(line: keyCommand, prompter: options.pluginPrompter).key() }
         return try readKeyFile(keyFile, options, in: fileSystem)
     }
 
@@ -45,7 +45,7 @@ extension VaultPlaces {
 
     /// Returns whether a person has agreed that a command is run for a key of a vault. Throws `untrustworthy`.
     func allows(command: String, ofVault vaultID: [UInt8], in files: any FileSystem) throws(LogError) -> Bool {
-        if command == keyCommand { return true }
+        if command.isSame(as: keyCommand) { return true }
         return try trusted(vaultID, in: files).allows(command: command)
     }
 }

@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 
 extension MemberList.Author {

@@ -100,7 +100,9 @@ enum CollectCommand: Command {
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
             for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
-                lines += "    \(key.forTerminal)=\(value.forTerminal)\n"
+                // A line feed in a value would begin a line that passes for another drop's.
+                let isOneLine = !value.utf8.contains(UInt8(ascii: "\n"))
+                lines += "    \(key.forTerminal)=\(isOneLine ? value.forTerminal : value.quoted)\n"
             }
         }
         return lines

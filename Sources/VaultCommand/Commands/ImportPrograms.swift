@@ -55,7 +55,10 @@ private enum ProgramOutput {
     /// Runs a program. Its output is copied into ordinary memory, since parsers take texts.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
-            return try ChildProcess.output(of: program, [program] + arguments, input: .empty).unsafeArray()
+            let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {
+                Notes.tellWaiting("Waiting for \(program). Answer it if it asks")
+            }
+            return output.unsafeArray()
         } catch {
             throw CommandError(
                 code: "unavailable", exit: .inputOutput,

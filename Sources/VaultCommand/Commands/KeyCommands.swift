@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 import Vault
 
@@ -139,7 +140,8 @@ extension Keychain.Key {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        let detail = (recipient ?? command).map { ", \(StandardOutput.shown($0))" } ?? ""
+        // The text of a command is whoever's who has added it.
+        let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxSystem
 import SealedLog
 import Vault
 

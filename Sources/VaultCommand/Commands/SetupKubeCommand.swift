@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxSystem
 
 enum SetupKubeCommand: Command {
     /// What `kubectl config view` tells of users.

@@ -66,7 +66,9 @@ struct AdvisedCommand {
     ///
     /// - Parameter inASCII: whether all of it is written in ASCII.
     static func word(_ text: String, inASCII: Bool = false) -> String {
-        let isSeen = text.forTerminal.utf8.elementsEqual(text.utf8) && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
+        let isSeen =
+            !text.unicodeScalars.contains(where: \.isUnsafeOnTerminal)
+            && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
         // printf takes what begins with a dash for an option.
         let pieces = text.utf8.enumerated().map { index, byte in

@@ -37,7 +37,7 @@ struct FileChecks {
     }
 
     private var key: HealthCheck {
-        if let command = places.keyCommand { return .ok("key", "the output of `\(command)`") }
+        if let command = places.keyCommand { return .ok("key", "the output of \(command.quoted)") }
         let place = "\(places.keyFile) (\(rules.key))"
         guard Self.status(places.keyFile) != nil else {
             if let identity = places.identityFile { return .ok("key", "the age identities in \(identity)") }

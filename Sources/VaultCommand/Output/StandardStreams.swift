@@ -96,6 +96,11 @@ enum Notes {
         if let path { tell("Created the key file \(path). Back it up, separately from the vault.") }
     }
 
+    /// Tells a person what is waited for. A script has nobody who could do anything about it.
+    static func tellWaiting(_ text: String) {
+        if StandardError.isTerminal { tell("\(text), or press Ctrl-C.") }
+    }
+
     static func reportWaiting(for process: Int?) {
         write("vault: Waiting for another process\(process.map { " (\($0))" } ?? "").", nil)
     }
@@ -121,7 +126,7 @@ extension Keychain.Created {
             + " See `vault help places` for other locations."
         let lines = [
             vault ? "Created a new vault: \(places.vault)" : "The vault: \(places.vault)",
-            places.keyCommand.map { "Its key: the output of `\($0)`" }
+            places.keyCommand.map { "Its key: the output of \($0.quoted)" }
                 ?? (keyFile ? "Created its key file: \(places.keyFile)" : "Its key file: \(places.keyFile)"),
             "Back up the \(what), separately from the vault. Without it the vault cannot be opened.",
             "The \(what) must never change.",

@@ -1,4 +1,4 @@
-import SealedLog
+import LinuxSystem
 
 /// Decodes what a terminal sends into keys.
 struct KeyDecoder {

@@ -11,7 +11,9 @@ enum OtherProgram {
     /// Runs a program, which writes its own complaints to standard error, and returns the line that it prints.
     static func run(_ words: [String]) throws(CommandError) -> String {
         do throws(LogError) {
-            let output = try ChildProcess.output(of: words.first ?? "", words, input: .inherited)
+            let output = try ChildProcess.output(of: words.first ?? "", words, input: .inherited) {
+                Notes.tellWaiting("Waiting for \(words.first ?? "")")
+            }
             guard let text = output.unsafeString() else { throw LogError(.commandFailed, "its output is not UTF-8") }
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         } catch {

@@ -1,4 +1,4 @@
-import SealedLog
+import LinuxSystem
 
 /// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so
 /// that a secret stays in guarded memory.
@@ -81,9 +81,6 @@ enum Escaping {
 }
 
 extension String {
-    /// The text in quotation marks, escaped as in JSON: beside other words it ends where it seems to, whatever it is.
-    var quoted: String { "\"\(String(decoding: Escaping.json(self), as: UTF8.self))\"" }
-
     var forTerminal: String {
         guard unicodeScalars.contains(where: { $0.isUnsafeOnTerminal && $0 != "\n" && $0 != "\t" }) else { return self }
         return String(decoding: Escaping.escaped(self, Escaping.terminal), as: UTF8.self)

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SealedLog
+import LinuxSystem
 
 /// What is written as JSON, except values and lists. The keys are as `vault help json` lists them.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {

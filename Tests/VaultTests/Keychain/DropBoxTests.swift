@@ -49,6 +49,24 @@ struct DropBoxTests {
         #expect(error?.code == .invalid && error?.message.contains("may look like another one") == true)
     }
 
+    /// One that only looks like another; and two of which each looks like the other.
+    @Test(arguments: [[" policy"], ["pol\u{200B}icy"], ["a\u{A0}b"], ["Host", "host"], ["K", "\u{212A}"]])
+    func aKeyOfAnAttributeThatMayLookLikeAnotherIsRefused(keys: [String]) throws {
+        if keys.count == 1 {
+            let code = try VaultError.code {
+                _ = try Keychain.drop(
+                    "a", secret("x"), attributes: [keys[0]: "1"], to: keychain.dropBoxRecipient())
+            }
+            #expect(code == .invalid)
+        }
+        let contents = DropContents(
+            name: try #require(EntryName("a")), kind: 0, attributes: keys.map { Attribute(key: $0, value: "1") },
+            value: try secret("from outside"))
+        let recipient = try Recipient(keychain.dropBoxRecipient())
+        let file = try AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts())
+        #expect(try VaultError.code { _ = try keychain.openDrop(file) } == .invalid)
+    }
+
     @Test func aDropReplacesAValueOnlyIfThatIsWanted() throws {
         try keychain.set("token", to: "here")
         let error = try VaultError.error { try keychain.collect([keychain.openDrop(drop())]) }

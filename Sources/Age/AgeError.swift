@@ -24,8 +24,12 @@ package struct AgeError: Error, Hashable, Sendable {
     /// The kind of this failure.
     package let code: Code
     package let detail: String
+    /// The value of `errno` if the system was in the way.
+    package let systemError: Int32?
 
-    package init(_ code: Code, _ detail: String = "") { (self.code, self.detail) = (code, detail) }
+    package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {
+        (self.code, self.detail, self.systemError) = (code, detail, systemError)
+    }
 }
 
 extension AgeError {

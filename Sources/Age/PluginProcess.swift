@@ -40,7 +40,8 @@ struct PluginProcess: ~Copyable {
     }
 
     private static func unstartable(_ program: String, _ error: Int32) -> AgeError {
-        AgeError(.plugin, "the plugin \(program) cannot be started: \(SystemError.words(for: error))")
+        AgeError(
+            .plugin, "the plugin \(program) cannot be started: \(SystemError.words(for: error))", systemError: error)
     }
 
     // MARK: Talking

@@ -79,6 +79,13 @@ int64_t vault_file_system_type(int descriptor, int *isReadOnly) {
     return (int64_t)status.f_type;
 }
 
+int vault_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0; }
+
+int vault_forbid_reading(void) {
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return vault_is_dumpable() ? -1 : 0;
+}
+
 int vault_set_dumpable(int dumpable) {
     int former = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);

@@ -12,7 +12,7 @@ package struct AWSProfiles: Sendable {
 
     /// Whether a header can have the name.
     package static func canName(_ profile: String) -> Bool {
-        !profile.isEmpty && !profile.contains { "]\"".contains($0) || $0.isNewline }
+        !profile.isEmpty && !profile.unicodeScalars.contains { $0 == "]" || $0 == "\"" || Character($0).isNewline }
     }
 
     package static func header(of profile: String) -> String {
@@ -58,9 +58,10 @@ package struct AWSProfiles: Sendable {
 
     /// Returns the lines of a profile, from its header on.
     private func section(of profile: String) -> Range<Int>? {
-        guard let header = lines.firstIndex(where: { AWSProfiles.profile(ofHeader: text($0)) == profile }) else {
-            return nil
+        let header = lines.firstIndex { line in
+            AWSProfiles.profile(ofHeader: text(line)).map { $0.utf8.elementsEqual(profile.utf8) } ?? false
         }
+        guard let header else { return nil }
         let next = lines[(header + 1)...].firstIndex { $0.first == UInt8(ascii: "[") }
         return header..<(next ?? lines.count)
     }

@@ -15,8 +15,9 @@ package enum AskpassPrompt: Sendable {
         // In these forms a stored secret is never what is asked for. One that is handed over all the same goes to the
         // parser of a question, which asks again without an end.
         let questions = ["yes/no", "'yes'", "y/n"]
-        if prompt.contains(where: \.isNewline) || prompt.hasPrefix("Bad passphrase")
-            || questions.contains(where: prompt.contains)
+        // By bytes: a mark that follows a letter makes another character of it.
+        if prompt.contains(where: \.isNewline) || prompt.utf8.starts(with: "Bad passphrase".utf8)
+            || questions.contains(where: { prompt.utf8.contains($0.utf8) })
         {
             self = .unanswerable
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {

@@ -195,6 +195,8 @@ package struct SystemError: Error, Hashable, Sendable {
     /// Whether another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }
+    /// Whether the system or this process has no more of something: descriptors, memory, room.
+    package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains(number) }
 
     /// What is at the path, if that is why it cannot be read as a file; a part of a sentence.
     package var kindOfNoFile: String? {
@@ -217,6 +219,7 @@ package struct SystemError: Error, Hashable, Sendable {
         case EROFS: "Nothing was changed; the file system is mounted read-only."
         case EACCES, EPERM: "Check its owner and mode."
         case EIO: "Check the disk."
+        case EMFILE: "Raise the limit on open files (`ulimit -n`), and try again."
         default: nil
         }
     }

@@ -6,7 +6,8 @@ package struct PosixFileSystem: FileSystem {
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
         // O_NONBLOCK: a named pipe in place of a file must not make the open wait. It changes nothing for files.
-        let file = FileDescriptor(owning: Glibc.open(path, access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600))
+        let flags = access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        let file = FileDescriptor(owning: uninterrupted { Glibc.open(path, flags, 0o600) })
         guard file.number >= 0 else { throw SystemError(errno, access.flags & O_CREAT == 0 ? "open" : "create") }
         return file
     }
@@ -17,9 +18,9 @@ package struct PosixFileSystem: FileSystem {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = pread(file.number, rest.baseAddress, rest.count, Int(offset) + done)
+            let count = uninterrupted { pread(file.number, rest.baseAddress, rest.count, Int(offset) + done) }
             if count == 0 { break }
-            if count > 0 { done += count } else if errno != EINTR { throw SystemError(errno, "read") }
+            if count > 0 { done += count } else { throw SystemError(errno, "read") }
         }
         return done
     }
@@ -32,14 +33,14 @@ package struct PosixFileSystem: FileSystem {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = pwrite(file.number, rest.baseAddress, rest.count, Int(offset) + done)
+            let count = uninterrupted { pwrite(file.number, rest.baseAddress, rest.count, Int(offset) + done) }
             // The kernel ends a write early at a full disk; the next one names the reason.
-            if count >= 0 { done += count } else if errno != EINTR { throw SystemError(errno, "write") }
+            if count >= 0 { done += count } else { throw SystemError(errno, "write") }
         }
     }
 
     package func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64? {
-        let found = vault_next_data(file.number, Int64(clamping: offset))
+        let found = uninterrupted { vault_next_data(file.number, Int64(clamping: offset)) }
         if found >= 0 { return UInt64(found) }
         if errno == ENXIO { return nil }
         // File systems that know no holes.
@@ -59,24 +60,22 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Network file systems let a signal interrupt a flush, which goes on by itself: it is only waited for again.
+    /// A flush that a signal interrupts goes on by itself: it is only waited for again.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
-        while call(file.number) != 0 { if errno != EINTR { throw SystemError(errno, "flush") } }
+        try check(call(file.number), "flush")
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
-        while true {
-            if flock(file.number, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
-            if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { throw SystemError(errno, "lock") }
-        }
+        if uninterrupted({ flock(file.number, (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) }) == 0 { return true }
+        guard errno == EWOULDBLOCK else { throw SystemError(errno, "lock") }
+        return false
     }
 
     package func unlock(_ file: borrowing FileDescriptor) { _ = flock(file.number, LOCK_UN) }
 
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
-        let type = vault_file_system_type(file.number, &isReadOnly)
+        let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
         // NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs. statfs(2).
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
@@ -111,11 +110,20 @@ package struct PosixFileSystem: FileSystem {
     package func remove(_ path: String) throws(SystemError) { try check(unlink(path), "remove") }
 
     package func makeFolder(_ path: String) throws(SystemError) {
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError(errno, "make the folder") }
+        if uninterrupted({ mkdir(path, 0o700) }) != 0, errno != EEXIST { throw SystemError(errno, "make the folder") }
     }
 
-    private func check(_ status: Int32, _ call: String) throws(SystemError) {
-        if status != 0 { throw SystemError(errno, call) }
+    private func check(_ call: @autoclosure () -> Int32, _ name: String) throws(SystemError) {
+        if uninterrupted(call) != 0 { throw SystemError(errno, name) }
+    }
+}
+
+/// Calls the system again for as long as a signal interrupts the call, which network file systems and FUSE let it do:
+/// every call here goes through this.
+private func uninterrupted<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
     }
 }
 
@@ -160,14 +168,16 @@ private func resolvedPath(_ path: String, links: Int) -> String {
 }
 
 private func realPath(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
+    var found = realpath(path, nil)
+    while found == nil, errno == EINTR { found = realpath(path, nil) }
+    guard let resolved = found else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
 }
 
 func target(ofLink path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &bytes, Int(PATH_MAX))
+    let count = uninterrupted { readlink(path, &bytes, Int(PATH_MAX)) }
     return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
 }
 

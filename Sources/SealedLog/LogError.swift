@@ -101,6 +101,9 @@ extension LogError {
     /// The same failure, of a write that could not be undone.
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
+    /// Whether the system lacked something, such as descriptors: that tells nothing of what was looked for.
+    package var isOfTheSystem: Bool { systemError.map { SystemError($0, "").isShortage } ?? false }
+
     /// Whether the same may succeed later, or in another place.
     package var isPassing: Bool {
         [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)

@@ -60,6 +60,8 @@ public struct VaultError: Error, Hashable, Sendable {
         case identityMissing
         case fingerprintUnknown
         case accessLogUnusable
+        /// A drop was sealed before its name was last changed.
+        case olderDrop
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)

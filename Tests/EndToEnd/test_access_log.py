@@ -1,5 +1,6 @@
 """`vault log`: who has read which value."""
 
+import fcntl
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from volumes import fill, volume
 
 pytestmark = pytest.mark.both_places_in_full
 
-USAGE, NOT_FOUND, REFUSED, DAMAGED, IO = 2, 3, 4, 6, 8
+USAGE, NOT_FOUND, REFUSED, DAMAGED, BUSY, IO = 2, 3, 4, 6, 7, 8
 
 
 @pytest.fixture
@@ -190,10 +191,37 @@ def test_without_a_place_for_it_it_is_not_switched_on_and_nothing_is_read(logged
     assert other.run("get", "u.token").stdout == b"tok"
 
 
-def test_a_refused_read_is_not_recorded(logged: Home) -> None:
+def test_a_refused_read_is_recorded_as_refused(logged: Home) -> None:
     logged.set("bank", b"a secret", "-a", "policy=run")
-    logged.refusal(REFUSED, "get", "bank")
-    assert read_names(logged) == [None]
+    logged.set("bank.pin", b"4711")
+    for name in ("bank", "bank.pin"):
+        logged.refusal(REFUSED, "get", name)
+    logged.output("run", "--env", "X=bank", "--", "true")
+    logged.run("get", "nothing")
+    recorded = [(access["name"], access["command"], access["refused"]) for access in accesses(logged)[1:]]
+    assert recorded == [("bank", "get: refused", True), ("bank.pin", "get: refused", True), ("bank", "run", False)]
+    assert b"get: refused  bank" in logged.output("log")
+
+
+def test_a_refused_read_stays_refused_where_it_cannot_be_recorded(logged: Home) -> None:
+    logged.set("bank", b"a secret", "-a", "policy=run")
+    assert "Only `vault run`" in logged.with_variables(**NO_MEMORY).run("get", "bank").stderr.decode()
+
+
+@pytest.mark.in_a_file
+@pytest.mark.parametrize("switch", ["--on", "--off"])
+def test_a_refused_switch_is_not_recorded_as_done(home: Home, switch: str) -> None:
+    home.set("u.token", b"tok")
+    if switch == "--off":
+        home.output("log", "--on")
+    with home.vault.open("rb") as vault:
+        fcntl.flock(vault, fcntl.LOCK_EX)
+        home.refusal(BUSY, "log", switch, "--timeout", "0.2")
+    last = accesses(home)[-1]
+    assert (last["command"], last["refused"]) == (f"log {switch}: refused", True)
+    home.output("log", switch)
+    last = accesses(home)[-1]
+    assert (last["command"], last["refused"]) == (f"log {switch}", False)
 
 
 def test_a_log_that_cannot_be_written_is_not_switched_on(home: Home) -> None:

@@ -221,3 +221,17 @@ def test_the_setup_says_what_it_has_done(home: Home) -> None:
     assert b"Taken out" in home.run("setup", "docker", "--undo").stderr
     assert b"not there" in home.run("setup", "docker", "--undo").stderr
     assert told("--undo")[1] is False
+
+
+def test_registries_are_compared_by_bytes(fresh_home: Home) -> None:
+    """U+212A, the sign for kelvin, is no K."""
+    home = fresh_home
+    for server in ("K.example", "\u212a.example"):
+        request = json.dumps({"ServerURL": server, "Username": f"user of {server}", "Secret": f"secret of {server}"})
+        home.output("docker-credential", "store", stdin=request.encode())
+    for server in ("K.example", "\u212a.example"):
+        answer = json.loads(home.output("docker-credential", "get", stdin=server.encode()))
+        assert (answer["Username"], answer["Secret"]) == (f"user of {server}", f"secret of {server}")
+    assert len(json.loads(home.output("docker-credential", "list"))) == 2
+    home.output("docker-credential", "erase", stdin="\u212a.example".encode())
+    assert list(json.loads(home.output("docker-credential", "list"))) == ["K.example"]

@@ -291,6 +291,37 @@ def test_an_age_file_that_is_no_drop_is_exit_2(owner: Home, content: bytes) -> N
     assert owner.names() == ["u.token"]
 
 
+OLDER = "--accept-older"
+
+
+def test_a_drop_from_before_the_last_change_is_refused_unless_that_is_said(owner: Home, sender: Home) -> None:
+    """Who has kept one could put a former value back, or what was removed."""
+    kept = send(sender, owner, "deploy", CANARY)
+    owner.output("collect", "--force", kept)
+    sentence = owner.refusal(REFUSED, "collect", "--force", kept)
+    assert "was changed after this drop was sealed" in sentence and OLDER in sentence
+    owner.set("deploy", b"newer")
+    owner.refusal(REFUSED, "collect", "--force", kept)
+    assert owner.get("deploy") == b"newer"
+    owner.output("rm", "deploy")
+    owner.refusal(REFUSED, "collect", "--force", kept)
+    assert owner.run("get", "deploy").returncode == 3
+    owner.output("collect", "--force", OLDER, kept)
+    assert owner.get("deploy") == CANARY
+    (owner.folder / kept).unlink()
+    owner.output("collect", "--force", send(sender, owner, "deploy", b"newest"))
+    assert owner.get("deploy") == b"newest"
+
+
+def test_of_several_drops_the_order_is_that_of_their_times(owner: Home, sender: Home) -> None:
+    first = (owner.folder / send(sender, owner, "deploy", b"1")).rename(owner.folder / "first.drop").name
+    second = send(sender, owner, "deploy", b"2")
+    owner.refusal(REFUSED, "collect", "--force", second, first)
+    assert owner.names() == ["u.token"]
+    owner.output("collect", "--force", first, second)
+    assert owner.get("deploy") == b"2"
+
+
 @pytest.mark.parametrize(
     "keys",
     [["a\nb"], ["a\x1bb"], ["a\u00a0b"], ["pol\u200bicy"], [" a"], ["a  b"], ["Host", "host"], ["K", "\u212a"]],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from histories import History
-from homes import goes_on
+from homes import Home, goes_on
 from tracing import Call, trace, with_fault
 
 EXIT_IO = 8
@@ -40,6 +40,41 @@ def test_a_write_without_room_is_exit_8_and_the_old_state(twenty: History, tmp_p
     assert finished.returncode == EXIT_IO and b"No space left on device" in finished.stderr
     assert b"make room" in finished.stderr
     goes_on(home, twenty.values)
+
+
+INTERRUPTED = ("openat", "statx", "flock", "fdatasync", "fsync", "pread64", "pwrite64", "rename", "renameat2", "mkdir",
+               "unlink", "fchmod", "fstatfs", "lseek", "ftruncate", "fallocate")  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("init",), ("set", "new"), ("get", "entry-05"), ("compact",)], ids=" ".join)
+def test_a_call_that_a_signal_interrupts_is_made_again(twenty: History, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Network file systems and FUSE let a signal do that to any call about files."""
+    home = twenty.home if words != ("init",) else Home(twenty.home.binary, tmp_path / "fresh")
+    stdin = b"new" if words[0] == "set" else b""
+    calls = trace(home.copy(tmp_path / "traced"), *words, stdin=stdin, names=INTERRUPTED)
+    own = [call for call in calls if str(tmp_path) in call.line]
+    assert {"openat", "statx"} <= {call.name for call in own}
+    # The first, the last and one between them of each.
+    chosen: dict[str, list[int]] = {}
+    for call in own:
+        chosen.setdefault(call.name, []).append(call.ordinal)
+    for name, ordinals in chosen.items():
+        for ordinal in {ordinals[0], ordinals[len(ordinals) // 2], ordinals[-1]}:
+            copy = home.copy(tmp_path / f"{name}-{ordinal}")
+            finished = with_fault(copy, name, f"error=EINTR:when={ordinal}", *words, stdin=stdin)
+            assert finished.returncode == 0 and b"warning" not in finished.stderr, (name, ordinal, finished)
+
+
+@pytest.mark.parametrize("limit", range(3, 12))
+def test_too_few_descriptors_are_not_taken_for_a_key_that_is_not_there(twenty: History, limit: int) -> None:
+    home = twenty.home.started_through("prlimit", f"--nofile={limit}", "--")
+    finished = home.run("get", "entry-05")
+    if finished.returncode == 127 and b"shared libraries" in finished.stderr:
+        pytest.skip("it is linked dynamically, and not even its libraries can be opened")
+    if finished.returncode != 0:
+        assert finished.returncode == EXIT_IO and b"Too many open files" in finished.stderr, finished
+    else:
+        assert finished.stdout == twenty.values["entry-05"]
 
 
 def test_a_failed_compaction_takes_nothing_back_from_a_completed_set(twenty: History) -> None:

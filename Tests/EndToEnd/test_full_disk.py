@@ -147,3 +147,15 @@ def test_the_first_set_on_a_read_only_file_system_is_exit_8(small: Home) -> None
     assert "read-only" in small.refusal(EXIT_IO, "set", "u.token", stdin=b"tok").lower()
     small.refusal(3, "get", "u.token")
     remount(small.folder.parent, "rw")
+
+
+def test_a_full_disk_lets_no_member_be_added_and_is_exit_8(small: Home) -> None:
+    """The key by which the machine signs is created then."""
+    small.set("u.token", b"tok")
+    filler = fill(small.folder.parent)
+    for words in (("member", "add", "mia"), ("member", "device")):
+        sentence = small.refusal(EXIT_IO, *words)
+        assert "No space left on device" in sentence and "make room" in sentence, sentence
+    filler.unlink()
+    small.output("member", "add", "mia")
+    assert b"mia" in small.output("member", "ls")

@@ -327,3 +327,34 @@ def test_a_descriptor_is_no_key_that_git_can_hand_on(home: Home) -> None:
 
 def test_without_git_it_is_exit_1(home: Home) -> None:
     assert "git cannot be started" in home.with_variables(PATH="/nowhere").refusal(OTHER, "setup", "git")
+
+
+# Texts that Swift takes for equal
+
+
+@pytest.mark.parametrize(("stored", "asked"), [("K.example", "\u212a.example"), ("a;b", "a\u037eb"), ("e\u0301.org", "\u00e9.org")])
+def test_hosts_paths_and_users_are_compared_by_bytes(home: Home, stored: str, asked: str) -> None:
+    """Who asks for another host, however it looks, gets nothing of this one."""
+    helper(home, "store", f"protocol=https\nhost={stored}\nusername={stored}\npassword={CANARY}\n")
+    for lines in (f"host={asked}\n", f"host={asked}\nusername={stored}\n", f"host={stored}\nusername={asked}\n"):
+        assert helper(home, "get", f"protocol=https\n{lines}") == ""
+        helper(home, "erase", f"protocol=https\n{lines}")
+    assert CANARY in helper(home, "get", f"protocol=https\nhost={stored}\n")
+    # It is another one's, and stored beside it.
+    helper(home, "store", f"protocol=https\nhost={stored}\nusername={asked}\npassword=other\n")
+    assert CANARY in helper(home, "get", f"protocol=https\nhost={stored}\nusername={stored}\n")
+    assert "password=other" in helper(home, "get", f"protocol=https\nhost={stored}\nusername={asked}\n")
+
+
+def test_a_request_without_a_host_gets_and_erases_nothing(home: Home) -> None:
+    """It would be about that path on all hosts."""
+    helper(home, "store", f"{MIA}path=team.git\npassword={CANARY}\n")
+    for lines in ("protocol=https\npath=team.git\n", "protocol=https\npath=team.git\nusername=mia\n"):
+        assert helper(home, "get", lines) == ""
+        helper(home, "erase", lines)
+        helper(home, "store", lines + "password=other\n")
+    assert CANARY in helper(home, "get", f"{SITE}path=team.git\n")
+    assert len(home.names()) == 1
+    # git itself names an empty one, for what has none.
+    helper(home, "store", f"protocol=cert\nhost=\npath=/key.pem\nusername=\npassword={CANARY}\n")
+    assert CANARY in helper(home, "get", "protocol=cert\nhost=\npath=/key.pem\nusername=\n")

@@ -81,3 +81,15 @@ def test_a_template_can_be_typed(vault: Home) -> None:
     with Terminal(vault, "inject") as terminal:
         terminal.type("{{ vault:mail/work }}\n\x04")
         assert terminal.end()[0] == 0 and CANARY in terminal.everything
+
+
+def test_names_that_swift_takes_for_equal_have_each_its_own_value(home: Home) -> None:
+    """U+212A, the sign for kelvin, is no K."""
+    home.set("K", b"of the letter")
+    home.set("\u212a", b"of the sign")
+    filled = home.output("inject", stdin="{{ vault:K }}, {{ vault:\u212a }}".encode())
+    assert filled == b"of the letter, of the sign"
+    shown = home.output("run", "--env", "A=K", "--env", "B=\u212a", "--", "sh", "-c", 'printf "%s, %s" "$A" "$B"')
+    assert shown == b"of the letter, of the sign"
+    printed = ("run", "--redact", "--env", "A=K", "--env", "B=\u212a", "--", "sh", "-c", 'echo "$A, $B"')
+    assert home.output(*printed) == b"********, ********\n"

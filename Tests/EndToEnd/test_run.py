@@ -217,6 +217,21 @@ sys.stdout.buffer.write(open(path, "rb").read())
     assert vault.output("run", "--file=KEY=binary", "sh", "-c", 'cat "$KEY"') == b"a\0b\xff"
 
 
+def test_another_program_of_the_user_can_read_such_a_file_and_not_change_it(vault: Home) -> None:
+    """As it can read the environment of a program that runs; the help says so."""
+    script = 'echo "$$ $KEY"; read line; cat "$KEY"'
+    process = vault.start("run", "--file", "KEY=a/key", "--", "sh", "-c", script)
+    number, path = process.stdout.readline().decode().split()
+    there = path.replace("self", number)
+    assert Path(there).read_bytes() == vault.get("a/key")
+    for change in (lambda: os.truncate(there, 0), lambda: os.write(os.open(there, os.O_WRONLY), b"x")):
+        with pytest.raises(OSError):
+            change()
+    assert process.communicate(b"\n")[0] == vault.get("a/key")
+    said = " ".join(vault.output("help", "run").decode().split())
+    assert "Your other programs, and root, can open it too" in said
+
+
 def test_children_that_inherit_the_file_read_it(vault: Home) -> None:
     assert vault.output("run", "--file", "KEY=a/key", "sh", "-c", 'sh -c "cat $KEY"; :') == vault.get("a/key")
 

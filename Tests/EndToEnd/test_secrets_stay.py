@@ -2,11 +2,13 @@
 
 import base64
 import fcntl
+import json
 import os
 import resource
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -124,6 +126,38 @@ def test_other_programs_of_the_same_user_cannot_read_its_memory(ordinary: Home) 
         assert Path(f"/proc/{process.pid}/mem").stat().st_uid == 0, "a process that may be dumped has its user's files"
         peek = subprocess.run([*AS_NOBODY, "cat", f"/proc/{process.pid}/environ"], capture_output=True)
         assert peek.returncode != 0 and b"Permission denied" in peek.stderr
+
+
+def refuses_to_hide(home: Home) -> Home:
+    """In a sandbox whose filter refuses prctl(PR_SET_DUMPABLE), by seccomp(2)."""
+    filter_it = (
+        "import ctypes, os, struct, sys\n"
+        "def step(code, yes, no, k): return struct.pack('HBBI', code, yes, no, k)\n"
+        "prctl = 167 if os.uname().machine == 'aarch64' else 157\n"
+        "steps = [step(0x20, 0, 0, 0), step(0x15, 0, 3, prctl), step(0x20, 0, 0, 16), step(0x15, 0, 1, 4),\n"
+        "         step(0x06, 0, 0, 0x00050001), step(0x06, 0, 0, 0x7fff0000)]\n"
+        "program = ctypes.create_string_buffer(b''.join(steps))\n"
+        "whole = ctypes.create_string_buffer(struct.pack('HxxxxxxP', len(steps), ctypes.addressof(program)))\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, whole, 0, 0) == 0, ctypes.get_errno()\n"
+        "os.execv(sys.argv[1], sys.argv[1:])\n"
+    )
+    return home.started_through(sys.executable, "-c", filter_it)
+
+
+def test_where_the_system_does_not_let_its_memory_be_hidden_that_is_said(home: Home) -> None:
+    home.set("u.token", CANARY)
+    open_to_others = refuses_to_hide(home)
+    told = b"does not let this process forbid core dumps and the reading of its memory"
+    for words in (("get", "u.token"), ("ls",), ("set", "other")):
+        finished = open_to_others.run(*words, stdin=b"x")
+        assert finished.returncode == 0 and finished.stderr.count(told) == 1, finished
+        assert told not in home.run(*words, stdin=b"x").stderr
+    warning = json.loads(open_to_others.run("get", "u.token", "--json").stderr)["warning"]
+    assert told.decode() in warning["message"]
+    checks = {check["name"]: check["state"] for check in json.loads(open_to_others.output("doctor", "--json"))["checks"]}
+    assert checks["core dumps"] == "warning"
+    assert open_to_others.run("version").stderr == b"", "it holds no secret"
 
 
 # Where it goes

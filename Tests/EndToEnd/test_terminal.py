@@ -321,3 +321,23 @@ def test_the_modes_of_the_terminal_are_as_they_were_after_every_command(home: Ho
         with Terminal(home, *words) as terminal:
             terminal.end()
             assert terminal.modes == terminal.modes_before
+
+
+def test_a_dumb_terminal_gets_no_escape_sequence(home: Home) -> None:
+    """One that shows them as text, such as a shell in an editor: by no way that writes one elsewhere."""
+    home.set("u.token", b"tok")
+    for kind, is_obeyed in (("dumb", False), ("xterm", True)):
+        at = home.with_variables(TERM=kind)
+        shown = b""
+        for words in (("key", "show"), ("copy", "u.token"), ("pick", "--print"), ("help",), ("info",), ("get", "u.token")):
+            with Terminal(at, *words, columns=200) as terminal:
+                if words[0] == "pick" and is_obeyed:
+                    terminal.answer("Pick: ", "\x1b")
+                terminal.end()
+                shown += terminal.everything
+        assert (b"\x1b" in shown) == is_obeyed
+    assert "TERM is dumb" in home.with_variables(TERM="dumb").refusal(4, "pick")
+    with Terminal(home.with_variables(TERM="dumb"), "set", "typed") as terminal:
+        terminal.answer("Value of typed (not shown): ", "x\n")
+        terminal.answer("Repeat the value: ", "x\n")
+        assert terminal.end()[0] == 0 and b"\x1b" not in terminal.everything

@@ -197,7 +197,9 @@ def test_a_vault_with_key_files_alone_is_unlocked_as_well(home: Home) -> None:
 def test_the_reports(card: Home) -> None:
     report = json.loads(card.output("unlock", "--json", "--timeout", "1h"))
     assert report == {"vault": str(card.vault), "seconds": 3600} and is_documented(report, "unlock", card)
-    assert json.loads(card.output("lock", "--json")) == {"vault": str(card.vault), "was_unlocked": True}
+    assert json.loads(card.output("lock", "--json")) == {
+        "vault": str(card.vault), "was_unlocked": True, "locked_all": False
+    }  # fmt: skip
     assert json.loads(card.output("lock", "--json"))["was_unlocked"] is False
     card.output("lock")
 
@@ -245,3 +247,19 @@ def test_where_the_kernel_refuses_all_else_works(card: Home, error: str, told: s
 def test_where_the_kernel_refuses_the_passphrase_is_asked_for_each_time(passphrase: Home, error: str) -> None:
     for _ in range(2):
         assert with_passphrase(refusing(passphrase, error), *GET) == b"tok"
+
+
+@needs_keyring
+@pytest.mark.in_a_file
+def test_without_the_vault_all_are_locked_and_that_is_said(card: Home) -> None:
+    card.output("unlock")
+    assert json.loads(card.output("lock", "--json"))["locked_all"] is False
+    card.output("unlock")
+    card.vault.rename(card.folder / "away")
+    finished = card.run("lock")
+    assert finished.returncode == 0 and b"so all vaults were locked" in finished.stderr
+    report = json.loads(card.output("lock", "--json"))
+    assert report["locked_all"] is True
+    (card.folder / "away").rename(card.vault)
+    take_card(card)
+    card.refusal(LOCKED, *GET)

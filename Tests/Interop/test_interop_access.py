@@ -71,7 +71,7 @@ def test_the_command_reads_what_python_has_written_and_continues_it(command: Com
     one, two, three = shown(command)
     assert one == {
         "number": 7, "name": "a", "time": "1970-01-01T00:00:01.000Z", "command": "get", "process": 4711,
-        "program": "/usr/bin/python3", "user": 1000, "started": "/bin/x",
+        "program": "/usr/bin/python3", "user": 1000, "started": "/bin/x", "refused": False,
     }  # fmt: skip
     assert two["name"] == "x" * 1024 and three["number"] == 9
     log = access.read_log(path(command).read_bytes(), vault)

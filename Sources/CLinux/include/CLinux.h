@@ -41,6 +41,12 @@ int64_t vault_file_system_type(int descriptor, int *_Nonnull isReadOnly);
 /// syncfs(2), which Glibc's module hides.
 int vault_synchronize_file_system(int descriptor);
 
+/// Returns whether core dumps and debuggers of the same user may read this process; also if that is unknown.
+int vault_is_dumpable(void);
+
+/// Forbids core dumps and debuggers of the same user to read this process. Returns -1 if the system does not let it.
+int vault_forbid_reading(void);
+
 /// Sets whether core dumps and debuggers of the same user may read this process, and returns the former state.
 int vault_set_dumpable(int dumpable);
 

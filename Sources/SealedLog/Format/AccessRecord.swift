@@ -30,6 +30,21 @@ package struct Access: Hashable, Sendable {
     }
 }
 
+extension Access {
+    /// Follows the words of a command that was refused.
+    private static let refusal = ": refused"
+
+    /// Whether the value was not given out, or the switch not made.
+    package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
+
+    /// The same, refused.
+    package var refused: Access {
+        Access(
+            name: name, command: command + Access.refusal, program: program, process: process, user: user,
+            started: started)
+    }
+}
+
 /// What is sealed in a record of the access log.
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64

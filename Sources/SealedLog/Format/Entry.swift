@@ -1,4 +1,5 @@
 private import Glibc
+import LinuxSystem
 package import Sealing
 
 // What the vault stores about one name; Format.md, "Entries".
@@ -35,12 +36,22 @@ package struct Attribute: Hashable, Sendable {
     package let value: String
 
     package init(key: String, value: String) { (self.key, self.value) = (key, value) }
+
+    /// By bytes, as names are: by Swift's `==`, the attribute of one host would be that of another.
+    package static func == (left: Attribute, right: Attribute) -> Bool {
+        left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(key))
+        hasher.combine(ExactText(value))
+    }
 }
 
 extension [Attribute] {
     /// Returns the value of a key; nil if there is none, or if it is empty.
     package func value(of key: String) -> String? {
-        first { $0.key == key }.flatMap { $0.value.isEmpty ? nil : $0.value }
+        first { $0.key.isSame(as: key) }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 }
 

@@ -87,7 +87,7 @@ package struct SecretFile: ~Copyable {
 
     /// Whether a path, without symbolic links, is below one of the folders of secrets.
     package static func isBelow(_ secretFolders: [String], _ resolved: String) -> Bool {
-        secretFolders.contains { resolved.hasPrefix(resolvedPath($0) + "/") }
+        secretFolders.contains { resolved.begins(with: resolvedPath($0) + "/") }
     }
 
     /// Whether only root and this user can have created the folders and links of a path.

@@ -136,19 +136,47 @@ extension Keychain {
 
     /// Stores what was dropped, with its attributes: all of it, or nothing.
     ///
-    /// - Parameter isReplacing: whether values of these names are replaced; their history has them then.
-    /// - Throws: ``VaultError`` with `exists` if there is a value of such a name; as
+    /// - Parameters:
+    ///   - isReplacing: whether values of these names are replaced; their history has them then.
+    ///   - acceptsOlder: whether a drop may have been sealed before its name was last changed or removed, by its
+    ///     sender's clock. Somebody may have kept it, to put a former value back.
+    /// - Throws: ``VaultError`` with `exists` if there is a value of such a name, or a later change; as
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
-    public func collect(_ drops: [Drop], replacing isReplacing: Bool = false) throws(VaultError) {
+    public func collect(
+        _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
+    ) throws(VaultError) {
         try transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                if !isReplacing, try transaction.exists(drop.name) {
+                // Also lets the transaction run again if the name is changed meanwhile.
+                if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }
+            }
+            if !acceptsOlder { try checkAges(of: drops) }
+            for drop in drops {
                 try transaction.set(
                     drop.name, to: drop.contents.value, kind: ValueKind(rawValue: drop.contents.kind),
                     attributes: drop.attributes, expires: nil)
             }
+        }
+    }
+}
+
+extension Keychain {
+    /// Throws `exists` if a drop was sealed before its name was last changed or removed, or before one of that name
+    /// that is stored before it.
+    package func checkAges(of drops: [Drop]) throws(VaultError) {
+        var times: [EntryName: UInt64] = [:]
+        for drop in drops {
+            guard let name = EntryName(try shownName(drop.name)) else { continue }
+            let former = if let time = times[name] { time } else { try translated(log.history(name))?.modified }
+            guard drop.contents.created >= former ?? 0 else {
+                throw VaultError(
+                    .exists,
+                    "\"\(drop.name)\" was changed after this drop was sealed, by its sender's clock. It may bring back "
+                        + "what was replaced or removed since.", causes: [.olderDrop])
+            }
+            times[name] = drop.contents.created
         }
     }
 }

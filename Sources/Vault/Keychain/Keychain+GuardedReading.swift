@@ -6,8 +6,8 @@ package import SealedLog
 
 extension Keychain {
     /// Returns the value of an entry; nil if there is none. It keeps to the entry's policy and that of the login whose
-    /// field it is, and records the read in the access log before it returns the value. If the log is on and cannot be
-    /// written, nothing is read.
+    /// field it is, and records the read in the access log before it returns the value, also one that it refuses. If
+    /// the log is on and cannot be written, nothing is read.
     ///
     /// - Parameters:
     ///   - reader: the name of a command, or of what else reads for others: a policy may name it.
@@ -20,11 +20,17 @@ extension Keychain {
     ) throws(VaultError) -> SealableValue? {
         let login = Login.split(name)?.login
         guard let found = try guardedValue(name, of: login) else { return nil }
-        try ReadingPolicy.check(found.attributes, of: name, for: reader)
-        if let login {
-            try ReadingPolicy.check(found.loginAttributes, of: login, isThere: found.isLoginPresent, for: reader)
+        do throws(VaultError) {
+            try ReadingPolicy.check(found.attributes, of: name, for: reader)
+            if let login {
+                try ReadingPolicy.check(found.loginAttributes, of: login, isThere: found.isLoginPresent, for: reader)
+            }
+            try check(found.attributes)
+        } catch {
+            // Nothing is given out, whether that can be recorded or not.
+            if found.isAccessLogged { try? recordAccess { access().refused } }
+            throw error
         }
-        try check(found.attributes)
         if found.isAccessLogged { try recordAccess(access) }
         return found.takeValue()
     }

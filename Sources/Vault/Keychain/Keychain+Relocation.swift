@@ -75,7 +75,8 @@ extension Keychain {
             guard required.allSatisfy({ former[$0] == $1 }) else { return (former, former) }
             let attributes = former.merging(changes.compactMapValues(\.self)) { $1 }
                 .filter { changes[$0.key] != .some(nil) }
-            guard attributes != former else { return (former, former) }
+            // By bytes: another spelling of a character is a change.
+            guard Set(try Keychain.checked(attributes)) != Set(content.attributes) else { return (former, former) }
             try transaction.set(
                 name, to: value, kind: ValueKind(rawValue: content.current.kind), attributes: attributes,
                 expires: content.expiry.map(Date.init(milliseconds:)))

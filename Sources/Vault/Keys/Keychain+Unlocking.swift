@@ -31,15 +31,23 @@ extension Keychain {
         }
     }
 
-    /// Takes what ``unlock(for:onlyInThisSession:)`` has left of a vault out of the kernel's memory.
+    /// Takes what ``unlock(for:onlyInThisSession:)`` has left of a vault out of the kernel's memory; of every vault, if
+    /// the vault file is gone or cannot be read.
     ///
     /// - Returns: whether there was anything.
     /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.
     @discardableResult
     public static func lock(at places: VaultPlaces) throws(VaultError) -> Bool {
+        try lockAll(at: places).wasUnlocked
+    }
+
+    /// Does the same, and returns whether every vault was locked: without the file, nothing tells its id.
+    package static func lockAll(at places: VaultPlaces) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
         let id = (try? places.place(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
-        // Without the file, nothing tells its id: then every vault is locked.
-        do { return try KernelKeyring.removeAll(prefix: UnlockedSlot.prefix(ofVault: id)) > 0 } catch {
+        do {
+            let count = try KernelKeyring.removeAll(prefix: UnlockedSlot.prefix(ofVault: id))
+            return (count > 0, id == nil)
+        } catch {
             throw VaultError(.unavailable, KernelKeyring.sentence(for: error), systemError: error.number)
         }
     }

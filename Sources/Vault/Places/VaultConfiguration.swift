@@ -43,7 +43,7 @@ package struct VaultConfiguration: Hashable, Sendable {
     ///
     /// - Throws: ``VaultError/Code/invalid`` if there is none; the message has the names that there are.
     package func section(named name: String) throws(VaultError) -> Section {
-        if let section = sections.first(where: { $0.name == name }) { return section }
+        if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
         // Any other text is not quoted: it may have control characters, or be a secret that was typed in the wrong
         // place.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"

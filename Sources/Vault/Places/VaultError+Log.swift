@@ -6,7 +6,8 @@ import SealedLog
 // sentences, so they name no option or command; the command adds its own hints.
 
 extension VaultError {
-    /// What the log's codes become, except those of the key file, which become `locked`.
+    /// What the log's codes become, except those of the key file, which become `locked`, unless the system alone was
+    /// in the way.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
@@ -34,7 +35,8 @@ extension VaultError {
             }
         let copies = VaultError.copiesInstead(of: error, places)
         self.init(
-            VaultError.codes[error.code] ?? .locked, VaultError.sentence(for: error, places, besides: copies),
+            VaultError.codes[error.code] ?? (error.isOfTheSystem ? .unavailable : .locked),
+            VaultError.sentence(for: error, places, besides: copies),
             systemError: error.systemError,
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }

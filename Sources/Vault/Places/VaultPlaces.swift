@@ -199,7 +199,7 @@ struct PlaceVariables {
             let configuration = try VaultConfiguration.read(variables: self)
             // A mistyped name would create a vault in the current folder.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
-            if isPath, !configuration.sections.contains(where: { $0.name == name }) { return nil }
+            if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }

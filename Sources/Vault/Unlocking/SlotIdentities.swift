@@ -59,7 +59,7 @@ struct SlotIdentities: ~Copyable {
                 Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
         } catch {
             if error.code == .outOfMemory { throw LogError(.outOfMemory) }
-            throw LogError(.identityWrong, error.detail)
+            throw LogError(.identityWrong, error.detail, systemError: error.systemError)
         }
     }
 }
@@ -70,7 +70,9 @@ extension VaultError {
         if error.code == .outOfMemory {
             self = .noGuardedMemory
         } else {
-            self.init(.invalid, "\(what): \(error.detail).")
+            let isOfTheSystem = error.systemError.map { SystemError($0, "").isShortage } ?? false
+            self.init(
+                isOfTheSystem ? .unavailable : .invalid, "\(what): \(error.detail).", systemError: error.systemError)
         }
     }
 }

@@ -9,8 +9,10 @@ enum TerminalClipboard {
     /// Terminals take sequences of 100,000 bytes at least, in base64.
     static let largestText = 74_994
 
-    /// The path of the terminal that one of the standard streams is. It is opened anew to clear the clipboard.
+    /// The path of the terminal that one of the standard streams is, if it may have a clipboard. It is opened anew to
+    /// clear that.
     static var path: String? {
+        guard EscapeSequences.areObeyed else { return nil }
         for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
             if let path = ttyname(descriptor) { return String(cString: path) }
         }

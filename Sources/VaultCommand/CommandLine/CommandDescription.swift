@@ -144,6 +144,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
+    case acceptOlder = "accept-older"
     // Of single commands.
     case argon2id, attribute, command, drop, exact, expires, expiring, file, fingerprint, force, key, label, last
     case layout, long, newline, passphrase, purge, recipient, recursive, session, type

@@ -63,7 +63,7 @@ enum AskpassCommand: Command {
     ) throws -> HeldSecret? {
         let text = invocation.name
         // A path is no prompt.
-        var texts = text.hasPrefix("/") ? [] : [text]
+        var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
         // Compared as bytes: as strings, two spellings of an accented letter are equal.
         let accepted = Set(texts.map { Array($0.utf8) })

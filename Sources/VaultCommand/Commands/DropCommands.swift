@@ -53,7 +53,11 @@ enum CollectCommand: Command {
     static let description = CommandDescription(
         name: .collect, summary: "take in what others have dropped for the vault",
         arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "What `vault drop` has written.")],
-        options: [.init(name: .force, short: "f", help: "Store without asking, also over existing values.")],
+        options: [
+            .init(name: .force, short: "f", help: "Store without asking, also over existing values."),
+            .init(
+                name: .acceptOlder, help: "Store also what was sealed before its name was last changed or removed."),
+        ],
         details: [
             """
             Lists names and attributes first and asks, since nothing says who has sealed a drop. Without a terminal, \
@@ -63,20 +67,22 @@ enum CollectCommand: Command {
         ],
         examples: [.init("vault collect token.drop", "look, and then store")],
         exitCodes: [
-            .init(.refused, "it was not confirmed; nothing was stored"),
+            .init(.refused, "it was not confirmed, or was sealed before its name was last changed; nothing was stored"),
             .init(.locked, "a drop was sealed for another vault"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let drops = try invocation.arguments.map { path in try open(path, in: keychain) }
+        let acceptsOlder = invocation.has(.acceptOlder)
+        if !acceptsOlder { try keychain.checkAges(of: drops) }
         if !invocation.has(.force) {
             StandardError.write(try lines(for: drops, in: keychain))
             guard Confirmation.ask("Store \(drops.count == 1 ? "it" : "them")? [y/N] ") else {
                 throw CommandError.refused("Not confirmed; nothing was stored. Use --force to store without asking.")
             }
         }
-        try keychain.collect(drops, replacing: true)
+        try keychain.collect(drops, replacing: true, acceptingOlder: acceptsOlder)
         invocation.tellPolicies(of: drops.map(\.name), in: keychain)
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
@@ -93,9 +99,9 @@ enum CollectCommand: Command {
 
     /// What a person has to know before it is stored: nothing says who has sealed it.
     private static func lines(for drops: [Keychain.Drop], in keychain: Keychain) throws -> String {
-        var (lines, names) = ("", Set<String>())
+        var (lines, names) = ("", Set<ExactText>())
         for drop in drops {
-            let isLater = !names.insert(drop.name).inserted
+            let isLater = !names.insert(ExactText(drop.name)).inserted
             let state = try isLater ? "replaces the one above" : keychain.exists(drop.name) ? "replaces a value" : "new"
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"

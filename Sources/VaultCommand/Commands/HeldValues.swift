@@ -1,9 +1,11 @@
+import LinuxSystem
 import Sealing
 import Vault
 
 /// The values that a command hands to other programs: only those that were asked for, and all of them or none.
 struct HeldValues {
-    private let values: [String: HeldValue]
+    /// Two spellings of a character are two names.
+    private let values: [ExactText: HeldValue]
 
     /// Opens the vault for as long as the values are read; not at all if there are no names.
     ///
@@ -20,11 +22,11 @@ struct HeldValues {
         }
         let keychain = try invocation.openVault()
         let program = invocation.command == .run ? invocation.arguments.first : nil
-        var values: [String: HeldValue] = [:]
+        var values: [ExactText: HeldValue] = [:]
         var missing: [CommandError] = []
-        for name in names where values[name] == nil {
+        for name in names where values[ExactText(name)] == nil {
             if let stored = try invocation.reading(name, from: keychain, starting: program) {
-                values[name] = HeldValue("The value of \"\(name)\"", try ValueText.shown(stored, of: name))
+                values[ExactText(name)] = HeldValue("The value of \"\(name)\"", try ValueText.shown(stored, of: name))
             } else {
                 missing.append(describe(keychain.absent(name), name))
             }
@@ -36,7 +38,7 @@ struct HeldValues {
         self.values = values
     }
 
-    subscript(name: String) -> HeldValue? { values[name] }
+    subscript(name: String) -> HeldValue? { values[ExactText(name)] }
 }
 
 /// The variables that another program gets.

@@ -126,7 +126,8 @@ enum HelpTopic: String, CaseIterable {
           restore   {"name", "version"}
           undo      {"names": [NAME]}
           log       {"is_on", "file", "dropped", "accesses": [{"number", "name", "time",
-                     "command", "program", "process", "user", "started"}]}, or, with
+                     "command", "program", "process", "user", "started",
+                     "refused"}]}, or, with
                      --on or --off, {"is_on", "file"}; with --head, {"head"};
                      with --changes, {"changes": [{"time", "name", "removed",
                      "author", "author_was_member", "seen"}]}
@@ -158,7 +159,7 @@ enum HelpTopic: String, CaseIterable {
           member device
                     {"device"}
           unlock    {"vault", "seconds"}
-          lock      {"vault", "was_unlocked"}
+          lock      {"vault", "was_unlocked", "locked_all"}
           drop      {"name", "file"}, if it writes a file
           collect   {"names": [NAME]}
           env       {"variables": [{"name", "value"?, "value_base64"?}]}, as for get

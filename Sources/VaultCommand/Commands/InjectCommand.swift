@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 import Sealing
 import Vault
 
@@ -40,7 +41,7 @@ enum InjectCommand: Command {
         }
         let placeholders = template.placeholders
         let values = try HeldValues(of: placeholders.map(\.name), invocation) { error, name in
-            let first = placeholders.first { $0.name == name }
+            let first = placeholders.first { $0.name.isSame(as: name) }
             let place = first.map { "\(source), line \($0.line), column \($0.column): " } ?? ""
             return CommandError(code: error.code, exit: error.exit, message: place + error.message)
         }
@@ -50,7 +51,8 @@ enum InjectCommand: Command {
             return .success
         }
         try NewFile.write(filled, to: output, replacing: invocation.has(.force))
-        return try invocation.finish(json: ["file": output, "names": Set(placeholders.map(\.name)).sorted()])
+        let names = Set(placeholders.map { ExactText($0.name) }).map(\.text).sorted()
+        return try invocation.finish(json: ["file": output, "names": names])
     }
 
     private static func fill(_ template: Template, from values: HeldValues) throws -> SecretBytes {

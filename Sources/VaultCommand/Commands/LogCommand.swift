@@ -29,7 +29,7 @@ enum LogCommand: Command {
             """
             Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, if \
             it is not you, its user. For `vault run`, also the program that was started. Each read of a value by this \
-            command is recorded before the value is given out. If the log cannot be written, the value is not read. \
+            command is recorded before the value is given out, and as refused if its policy refuses it. If the log cannot be written, the value is not read. \
             Programs that use the library record nothing.
             """,
             """
@@ -129,16 +129,18 @@ enum LogCommand: Command {
         let keychain = try invocation.openVault()
         let isOn = invocation.has(.on)
         let isChanged = try keychain.isAccessLogged() != isOn
-        if isOn {
-            // First: a log that cannot be written would keep everybody from reading.
-            if isChanged { try recordStart(invocation, in: keychain) }
-            try keychain.setAccessLogged(true)
-        } else {
-            // A log that cannot be written must not keep anybody from switching it off.
-            do { try keychain.recordAccess { invocation.access(to: "", action: "--off") } } catch {
+        let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
+        // First: a log that cannot be written would keep everybody from reading.
+        if isOn, isChanged { try recordStart(access, in: keychain) }
+        do throws(VaultError) { try keychain.setAccessLogged(isOn) } catch {
+            if isChanged { try? keychain.recordAccess(evenIfOff: true) { access.refused } }
+            throw error
+        }
+        // Only what is done is recorded. A log that cannot be written must not keep anybody from switching it off.
+        if !isOn, isChanged {
+            do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
                 Notes.warn(CommandError(error), asJSON: invocation.wantsJSON)
             }
-            try keychain.setAccessLogged(false)
         }
         let path = keychain.accessLogPath
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
@@ -146,10 +148,8 @@ enum LogCommand: Command {
         return exit
     }
 
-    private static func recordStart(_ invocation: Invocation, in keychain: Keychain) throws(CommandError) {
-        do throws(VaultError) {
-            try keychain.recordAccess(evenIfOff: true) { invocation.access(to: "", action: "--on") }
-        } catch {
+    private static func recordStart(_ access: Access, in keychain: Keychain) throws(CommandError) {
+        do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
             let row = CommandError.row(of: error.code)
             throw CommandError(code: row.code, exit: row.exit, message: "\(error.message) The log stays off.")
         }
@@ -193,7 +193,7 @@ extension AccessRecord {
         [
             "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.command,
             "program": access.program.nonEmpty, "process": access.process == 0 ? nil : access.process,
-            "user": access.user, "started": access.started.nonEmpty,
+            "user": access.user, "started": access.started.nonEmpty, "refused": access.isRefused,
         ]
     }
 }

@@ -36,7 +36,7 @@ enum KeyShowCommand: Command {
             Notes.tell("The terminal is too narrow for the QR code, which takes \(code.width) columns.")
             return .success
         }
-        try code.rendered(colored: true).withUnsafeBytes(StandardOutput.write)
+        try code.rendered(colored: EscapeSequences.areObeyed).withUnsafeBytes(StandardOutput.write)
         return .success
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 import Sealing
 import Vault
 
@@ -32,8 +33,9 @@ enum RunCommand: Command {
             environment, --env and --file over both.
             """,
             """
-            A file of --file has a path such as /proc/self/fd/10. Only the program itself, and children that inherit \
-            its open files, can open it, and nobody can change it. The path needs /proc.
+            A file of --file has a path such as /proc/self/fd/10, by which the program itself, and children that inherit \
+            its open files, can open it. Your other programs, and root, can open it too while one of these runs, by its \
+            process's number in the path. Nobody can change what is in it. The path needs /proc.
             """,
             """
             With --redact, vault stays between the program and its output, which goes through pipes, or through a \
@@ -77,7 +79,8 @@ enum RunCommand: Command {
             words: invocation.arguments.count, variables: try block(of: variables),
             input: try input.flatMap { values[$0] }.map { try MemoryFile.create($0.bytes) })
         guard invocation.has(.redact) else { try program.replaceThisProcess() }
-        let patterns = try Set(entries).compactMap { values[$0] }.flatMap { try Redactor.patterns(for: $0.bytes) }
+        let hidden = Set(entries.map(ExactText.init)).compactMap { values[$0.text] }
+        let patterns = try hidden.flatMap { try Redactor.patterns(for: $0.bytes) }
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
     }
 

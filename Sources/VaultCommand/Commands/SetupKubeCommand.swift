@@ -80,7 +80,7 @@ enum SetupKubeCommand: Command {
     private static func former(of user: String) throws -> Exec? {
         let view = try OtherProgram.run(["kubectl", "config", "view", "--output=json"])
         let configuration = try? JSONDecoder().decode(Configuration.self, from: Data(view.utf8))
-        return configuration?.users?.first { $0.name == user }?.user?.exec
+        return configuration?.users?.first { $0.name.isSame(as: user) }?.user?.exec
     }
 
     /// kubectl splits this option's value at commas.

@@ -36,11 +36,18 @@ enum UnlockCommand: Command {
 enum LockCommand: Command {
     static let description = CommandDescription(
         name: .lock, summary: "end what `vault unlock` has begun",
-        details: ["A vault that was not unlocked is no error."])
+        details: [
+            "A vault that was not unlocked is no error.",
+            "If the vault file is gone or cannot be read, nothing tells which key is its own: all vaults are locked.",
+        ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let places = try invocation.places()
-        let wasUnlocked = try Keychain.lock(at: places)
-        return try invocation.finish(json: ["vault": places.vault, "was_unlocked": wasUnlocked])
+        let (wasUnlocked, isOfAll) = try Keychain.lockAll(at: places)
+        if isOfAll, !invocation.wantsJSON {
+            Notes.tell("There is no vault to read at \(places.vault), so all vaults were locked.")
+        }
+        return try invocation.finish(
+            json: ["vault": places.vault, "was_unlocked": wasUnlocked, "locked_all": isOfAll])
     }
 }

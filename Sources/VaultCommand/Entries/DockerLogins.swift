@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 import Vault
 
 /// The credentials of docker in a vault: entries below `docker/`, which are found by the attribute `docker`, the
@@ -31,7 +32,7 @@ struct DockerLogins {
             let former = try keychain.item(name)?.attributes
             let own = [DockerLogins.server: given.server, Login.AttributeKey.username: given.username]
             let attributes = (former ?? [:]).merging(own) { $1 }
-            guard !isEqual || attributes != former else { return }
+            guard !isEqual || !attributes.isSame(as: former) else { return }
             try transaction.set(name, to: given.secret.bytes, attributes: attributes)
         }
     }
@@ -48,9 +49,9 @@ struct DockerLogins {
     /// Returns the user name for each registry, in the order of the registries.
     func usernames() throws -> [(server: String, username: String)] {
         let items = try keychain.items(prefix: DockerLogins.prefix)
-        let servers = Dictionary(grouping: items) { $0.attributes[DockerLogins.server] }
+        let servers = Dictionary(grouping: items) { $0.attributes[DockerLogins.server].map(ExactText.init) }
         return servers.compactMap { server, items in
-            server.map { ($0, newest(of: items)?.attributes[Login.AttributeKey.username] ?? "") }
+            server.map { ($0.text, newest(of: items)?.attributes[Login.AttributeKey.username] ?? "") }
         }.sorted { $0.0 < $1.0 }
     }
 

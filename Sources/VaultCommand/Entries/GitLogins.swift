@@ -71,7 +71,7 @@ struct GitLogins {
             if let authtype = given.authtype { attributes[Key.authtype] = authtype }
             let expires =
                 given.expiry.map { Date(timeIntervalSince1970: Double($0)) } ?? (isEqual ? former?.expires : nil)
-            if !isEqual || attributes != former?.attributes || expires != former?.expires {
+            if !isEqual || !attributes.isSame(as: former?.attributes) || expires != former?.expires {
                 try transaction.set(name, to: secret.bytes, attributes: attributes, expires: expires)
             }
             if let token = given.refreshToken {
@@ -144,8 +144,9 @@ extension Keychain.Item {
 }
 
 extension GitCredential {
-    /// Whether it says what it is for. git does in each request; one without would be about all of them.
-    fileprivate var isAddressed: Bool { scheme != nil && (host != nil || path != nil) }
+    /// Whether it says what it is for. git does in each request, with an empty host if there is none; without a host,
+    /// it would be about those of all hosts.
+    fileprivate var isAddressed: Bool { scheme != nil && host != nil }
 
     /// What it is for, as attributes.
     fileprivate var purpose: [String: String] {

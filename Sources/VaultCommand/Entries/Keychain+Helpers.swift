@@ -1,4 +1,5 @@
 import Formats
+import SealedLog
 import Vault
 
 // What the helpers of several programs need.
@@ -15,6 +16,16 @@ extension Invocation {
         guard let name = Login.entryName(of: field, in: login), let value = try readingEntry(name, from: keychain)
         else { return nil }
         return HeldSecret(value.takeBytes())
+    }
+}
+
+extension [String: String] {
+    /// Whether other attributes have the same bytes.
+    func isSame(as other: [String: String]?) -> Bool {
+        func attributes(_ pairs: [String: String]) -> Set<Attribute> {
+            Set(pairs.map { Attribute(key: $0.key, value: $0.value) })
+        }
+        return other.map { attributes($0) == attributes(self) } ?? false
     }
 }
 

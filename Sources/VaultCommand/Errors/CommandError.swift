@@ -181,6 +181,7 @@ extension CommandError {
         case .commandUntrusted: "Use --key-command for that."
         case .identityMissing: "Use --identity for that."
         case .fingerprintUnknown: "Use --vault-fingerprint for that."
+        case .olderDrop: "To store it all the same, use \(OptionName.acceptOlder.spelling)."
         case .fieldLeft(let field, let policy):
             "With -r, `vault rm` and `vault mv` take the fields of a login along. A field that is to stay needs the policy "
                 + "itself: `vault attr \(AdvisedCommand.name(field)) \(Login.policyKey)=\(policy)`."

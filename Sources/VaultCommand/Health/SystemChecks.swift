@@ -8,9 +8,8 @@ enum SystemChecks {
 
     private static var coreDumps: HealthCheck {
         var limit = rlimit()
-        // The call returns what holds since the start.
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
-            vault_set_dumpable(0) == 0
+            vault_is_dumpable() == 0
         else {
             return .warning("core dumps", "The system does not let this process forbid them.")
         }

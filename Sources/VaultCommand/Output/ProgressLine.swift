@@ -14,7 +14,8 @@ final class ProgressLine: Sendable {
     /// - Returns: nil if there is no terminal, or no thread to write to it.
     init?(_ title: String) {
         self.title = title
-        guard StandardError.isTerminal, (try? startDetachedThread(named: "progress") { [self] in draw() }) != nil
+        guard StandardError.isTerminal, EscapeSequences.areObeyed,
+            (try? startDetachedThread(named: "progress") { [self] in draw() }) != nil
         else { return nil }
     }
 

@@ -5,6 +5,9 @@ import Vault
 enum TerminalPicker {
     /// - Throws: ``CommandError``: refused without a terminal, or if the person chooses none.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
+        guard EscapeSequences.areObeyed else {
+            throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Name a program by --with.")
+        }
         guard let terminal = try? PromptTerminal.open(for: .list) else {
             throw CommandError.refused("There is no terminal to choose at. Name a program by --with.")
         }

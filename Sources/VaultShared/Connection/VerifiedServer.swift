@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 import Vault
 
 /// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of
@@ -50,10 +51,11 @@ struct VerifiedServer: Sendable {
                     + "`vault attr \(ShellQuoting.quoted(entry)) \(marks.joined(separator: " ")) "
                     + "--vault \(ShellQuoting.quoted(vault))`.")
         }
-        let named = Set(ConnectionParameters.list(attributes[Key.host]))
-        guard attributes[Key.scheme] == VerifiedServer.scheme, hosts.allSatisfy(named.contains),
-            attributes[Key.path].map({ $0 == database }) ?? true,
-            attributes[Key.username].map({ $0 == user }) ?? true
+        let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
+        guard attributes[Key.scheme] == VerifiedServer.scheme,
+            hosts.allSatisfy({ named.contains(ExactText($0)) }),
+            attributes[Key.path].map({ $0.isSame(as: database) }) ?? true,
+            attributes[Key.username].map({ $0.isSame(as: user) }) ?? true
         else {
             throw VaultError(
                 .guarded,

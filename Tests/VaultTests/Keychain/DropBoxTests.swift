@@ -77,6 +77,35 @@ struct DropBoxTests {
         #expect(try keychain.history(of: "token").count == 1)
     }
 
+    @Test func aDropFromBeforeTheLastChangeIsRefusedUnlessThatIsSaid() throws {
+        func sealed(_ created: UInt64, _ text: String) throws -> Keychain.Drop {
+            let contents = DropContents(
+                name: try #require(EntryName("token")), kind: 0, attributes: [], value: try secret(text),
+                created: created)
+            let recipient = try Recipient(keychain.dropBoxRecipient())
+            return try keychain.openDrop(AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts()))
+        }
+        func lastChange() throws -> UInt64 {
+            let name = try #require(EntryName("token"))
+            return try #require(keychain.translated(keychain.log.history(name))?.modified)
+        }
+        try keychain.set("token", to: "here")
+        let changed = try lastChange()
+        let error = try VaultError.error { try keychain.collect([sealed(changed - 1, "before")], replacing: true) }
+        #expect(error?.code == .exists && error?.message.contains("was changed after this drop was sealed") == true)
+        #expect(try keychain.text("token") == "here")
+        try keychain.collect([sealed(changed - 1, "before")], replacing: true, acceptingOlder: true)
+        #expect(try keychain.text("token") == "before")
+        try keychain.remove("token")
+        let removed = try lastChange()
+        #expect(try VaultError.code { try keychain.collect([sealed(removed - 1, "back")]) } == .exists)
+        #expect(try keychain.text("token") == nil)
+        let two = [try sealed(removed + 9, "later"), try sealed(removed + 8, "earlier")]
+        #expect(try VaultError.code { try keychain.collect(two) } == .exists)
+        try keychain.collect([sealed(removed, "same time")])
+        #expect(try keychain.text("token") == "same time")
+    }
+
     @Test func aDropForAnotherVaultOrFromBeforeARotationIsLocked() throws {
         let other = try KeychainFixture()
         let foreign = try Keychain.drop("token", secret("x"), to: other.open().dropBoxRecipient())

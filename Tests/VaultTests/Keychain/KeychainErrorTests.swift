@@ -105,7 +105,7 @@ struct VaultErrorTests {
             words: ["/bin/sh", "No such file"]),
         Case(
             log: LogError(.commandUntrusted, "cat /k/b.key"), code: .locked,
-            words: ["/v/a.vault", "`cat /k/b.key`", "not agreed to", "If you trust it"], cause: .commandUntrusted),
+            words: ["/v/a.vault", "\"cat /k/b.key\"", "not agreed to", "If you trust it"], cause: .commandUntrusted),
         Case(
             log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "identity", "name its file"],
             cause: .identityMissing),

@@ -15,6 +15,11 @@ package struct ExactText: Hashable, Sendable {
     }
 }
 
+extension String? {
+    /// Whether neither is a text, or both are of the same bytes.
+    package func isSame(as other: String?) -> Bool { map(ExactText.init) == other.map(ExactText.init) }
+}
+
 extension StringProtocol {
     /// Whether another text has the same bytes.
     package func isSame(as other: (some StringProtocol)?) -> Bool {

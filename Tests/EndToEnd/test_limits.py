@@ -40,6 +40,15 @@ def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain
     assert checked(tmp_path / "library", line, file="Vault/TypedKeys/TypedKeys.swift") == []
 
 
+@pytest.mark.parametrize("other", ["request.host", "Key.host", "!name"])
+def test_attributes_are_compared_by_bytes(tmp_path: Path, other: str) -> None:
+    for place, sign in (("a", "=="), ("b", "!=")):
+        (complaint,) = checked(tmp_path / place, f"if item.attributes[Key.host] {sign} {other} {{}}\n")
+        assert "isSame(as:)" in complaint
+    for place, line in (("c", "attributes[key] == nil"), ("d", 'attributes["a"] == "b"'), ("e", "attributes[a].isSame(as: b)")):
+        assert checked(tmp_path / place, f"if {line} {{}}\n") == []
+
+
 @pytest.mark.parametrize("check", ["status.isOwnedHere", "status.owner == 0", "link.st_uid != 0", "geteuid() == 0"])
 def test_nobody_else_decides_which_files_are_believed(tmp_path: Path, check: str) -> None:
     line = f"guard {check} else {{ return }}\n"

@@ -19,6 +19,8 @@ import Testing
     @Test func aTextIsTheSameAsItselfAndAsNothingElse() {
         #expect("a".isSame(as: "a") && !"a".isSame(as: "ab") && !"ab".isSame(as: "a") && !"a".isSame(as: "A"))
         #expect("".isSame(as: "") && !"".isSame(as: String?.none))
+        #expect(String?("K").isSame(as: "K") && !String?("K").isSame(as: "\u{212A}") && !String?("K").isSame(as: nil))
+        #expect(String?.none.isSame(as: nil) && !String?.none.isSame(as: ""))
         // One character to Swift.
         #expect("https://\u{301}".begins(with: "https://") && !"https:/".begins(with: "https://"))
     }

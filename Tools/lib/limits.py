@@ -154,6 +154,8 @@ PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s(?!import\b
 # Ways out of guarded memory to memory that is not wiped.
 GUARDED = re.compile(r"(?:^|/)SecretBytes[^/]*\.swift$")
 EXIT = re.compile(r"\b(func|var)\s+(\w+)[^{]*?(?:->|:)\s*(?:String|\[UInt8\]|Data|Array<UInt8>|Substring)\??\s*$")
+# A comparison of what others have written with more than a constant, by which U+212A is a K.
+SPELLED = re.compile(r"\battributes\[[^\]]+\]\s*(?:==|!=)(?!\s*(?:nil\b|\"))")
 # Where values are read for others than the program, and how else they could be.
 READERS = ("VaultCommand/", "VaultShared/")
 READ = re.compile(
@@ -256,6 +258,8 @@ def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
                 used.update((words, place) for place in here)
                 if not here:
                     yield f"{path}:{number}: {found.group()} handles {words} in Tools/lib/limits.py names who may"
+            if found := SPELLED.search(line):
+                yield f"{path}:{number}: {found.group()} compares what only looks equal; use isSame(as:)"
             if found := TRAP.search(line):
                 used.add((file, line.strip()))
                 if (file, line.strip()) not in places.traps:

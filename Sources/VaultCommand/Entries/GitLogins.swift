@@ -1,5 +1,6 @@
 import Formats
 import FoundationEssentials
+import LinuxSystem
 import Vault
 
 /// The credentials of git in a vault: entries below `git/`, which are found by their attributes `protocol`, `host`,
@@ -87,7 +88,7 @@ struct GitLogins {
     /// Returns the name of the entry that is for the same, or of a new one.
     private func name(for given: GitCredential) throws(VaultError) -> String {
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
-            $0.attributes[Key.path] == given.path && $0.attributes[Key.username] == given.username
+            $0.attributes[Key.path].isSame(as: given.path) && $0.attributes[Key.username].isSame(as: given.username)
         }
         if let login = items.first(where: { !$0.isField }) { return login.name }
         // The password has expired.

@@ -52,7 +52,7 @@ struct VerifiedServer: Sendable {
                     + "--vault \(ShellQuoting.quoted(vault))`.")
         }
         let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
-        guard attributes[Key.scheme] == VerifiedServer.scheme,
+        guard attributes[Key.scheme].isSame(as: VerifiedServer.scheme),
             hosts.allSatisfy({ named.contains(ExactText($0)) }),
             attributes[Key.path].map({ $0.isSame(as: database) }) ?? true,
             attributes[Key.username].map({ $0.isSame(as: user) }) ?? true

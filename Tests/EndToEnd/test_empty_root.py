@@ -1,5 +1,6 @@
 """The static executable where there is nothing else: no /proc, no /etc, no /dev, no shared library; also as the first process."""
 
+import json
 import os
 import shutil
 import signal
@@ -96,6 +97,27 @@ def test_the_runtime_does_not_search_for_what_the_command_tells_it(home: Home) -
     home.set("u.token", b"tok")
     opened = "".join(call.line for call in trace(home, "get", "u.token", names=("openat",)))
     assert "default.vault" in opened and "/proc" not in opened and "/sys" not in opened
+
+
+def test_doctor_warns_of_libraries_that_are_older_than_the_machines(root: Path) -> None:
+    """Where dpkg lists nothing, nothing is said."""
+    assert run(root, "set", "u.token", *PLACES, stdin=b"tok").returncode == 0
+    if json.loads(run(root, "version", "--json").stdout)["libraries"] is None:
+        pytest.skip("the build does not say what is linked")
+
+    def check() -> dict | None:
+        checks = json.loads(run(root, "doctor", "--json", *PLACES).stdout)["checks"]
+        return next((check for check in checks if check["name"] == "libraries"), None)
+
+    assert check() is None
+    status = root / "var/lib/dpkg/status"
+    status.parent.mkdir(parents=True)
+    entry = "Package: libexpat1\nStatus: install ok installed\nSource: expat\nVersion: {}\n"
+    status.write_text(entry.format("0.1"))
+    assert check()["state"] == "ok"
+    status.write_text(entry.format("999:1-1"))
+    found = check()
+    assert found["state"] == "warning" and "(here 999:1-1)" in found["message"] and found["fix"]
 
 
 def test_a_home_is_not_needed_and_its_lack_is_said(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 source "${BASH_SOURCE[0]%/*}/common.sh"
 source "${BASH_SOURCE[0]%/*}/packages.sh"
+source "${BASH_SOURCE[0]%/*}/libraries.sh"
 source "${BASH_SOURCE[0]%/*}/swift.sh"
 
 binaries=$root/.build/bin
@@ -34,8 +35,13 @@ static_build() {
         prepare_libpq || return
         set -- "$@" "${libpq_linking[@]}"
     fi
+    mkdir -p "$scratch"
+    local libraries=$scratch/$product.libraries.o inputs=$scratch/$product.inputs
+    make_library_object "$product" "$libraries" || return
     env -u VAULT_WARNINGS_AS_ERRORS swift build --package-path "$root" --scratch-path "$scratch" -c release \
-        --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" "$@" </dev/null
+        --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" \
+        -Xlinker "$libraries" -Xlinker "--dependency-file=$inputs" "$@" </dev/null || return
+    check_linked "$product" "$inputs"
 }
 
 # dynamic_build PRODUCT SCRATCH FLAGS...: with the C libraries of the system, whose libpq can use Kerberos.
@@ -60,16 +66,22 @@ uses_libpq() { [[ $1 == vault-shared* || $1 == VaultSharedExample ]]; }
 # installed.
 prepare_libpq() {
     mkdir -p "$libpq"
-    if [[ ! -f $libpq/libpgcommon.a || ! -f $libpq/libpgport.a ]]; then
-        local major folder
+    local revision
+    revision=$(dpkg-query --show --showformat='${Version}' libpq-dev) || return
+    # Of another revision than libpq itself, they would lack its fixes.
+    if [[ ! -f $libpq/libpgcommon.a || ! -f $libpq/libpgport.a || $revision != "$(cat "$libpq/revision" 2>/dev/null)" ]]
+    then
+        local major folder package
         major=$(pkg-config --modversion libpq) && folder=$(mktemp -d) || return
+        package=postgresql-server-dev-${major%%.*}
         major=${major%%.*}
         (cd "$folder" && {
-            apt-get -qq download "postgresql-server-dev-$major" || {
-                apt_get update && apt-get -qq download "postgresql-server-dev-$major"
+            apt-get -qq download "$package=$revision" || apt-get -qq download "$package" || {
+                apt_get update && apt-get -qq download "$package"
             }
         } && dpkg -x ./*.deb . && cp "usr/lib/postgresql/$major/lib/"{libpgcommon,libpgport}.a "$libpq") || return
         rm -rf "$folder"
+        printf '%s\n' "$revision" >"$libpq/revision"
     fi
     gcc -O2 -Wall -Werror -c "$root/Tools/lib/libpq-static.c" -o "$libpq/refusals.o"
 }
@@ -85,9 +97,9 @@ is_current() {
     [[ $1 != VaultBenchmark ]] || sources+=("$root/Tools/Benchmark")
     [[ $1 != VaultSharedExample ]] || sources+=("$root/Tools/SharedExample")
     local file
-    local archives=(/usr/lib/*/lib{sodium,expat,nettle}.a)
+    local archives=(/usr/lib/*/lib{sodium,expat,nettle,c,m}.a /usr/lib/gcc/*/*/lib{stdc++,gcc,gcc_eh}.a)
     ! uses_libpq "$1" || archives+=(/usr/lib/*/lib{pq,ssl,crypto}.a "$root/Tools/lib/libpq-static.c")
-    for file in "${archives[@]}" "$root/Tools/lib/"{build.sh,unnamed.ld} "$order"; do
+    for file in "${archives[@]}" "$root/Tools/lib/"{build.sh,libraries.sh,unnamed.ld} "$order"; do
         [[ ! -f $file ]] || sources+=("$file")
     done
     local changed
@@ -98,10 +110,7 @@ is_current() {
 # ends in -dynamic.
 ensure_built() {
     is_current "$1" && return 0
-    require_swift
-    need_build_packages
-    ! uses_libpq "$1" || need_database_packages
-    install_missing
+    install_needed "$1"
     { mkdir -p "$binaries" && [[ -w $binaries ]]; } 2>/dev/null ||
         die "cannot write to $binaries, where the executable is to be built. Give $(id -un) the right to write there," \
             "or work in a copy of the project."
@@ -117,12 +126,29 @@ ensure_built() {
     ) || exit
 }
 
+# install_needed PRODUCT: what its build needs.
+install_needed() {
+    require_swift
+    need_build_packages
+    ! uses_libpq "$1" || need_database_packages
+    install_missing
+}
+
+# ensure_newest PRODUCT: as ensure_built, for an executable that others get: also one that is current is built again if
+# there are newer revisions of what it is linked from.
+ensure_newest() {
+    install_needed "$1"
+    [[ $1 == *-dynamic ]] || ask_for_newer_libraries "$1"
+    ensure_built "$1"
+}
+
 # build PRODUCT: into a scratch path of its own, so that it doesn't undo what a plain `swift build` built. A warning is no
 # error here: people who install the command may have a newer compiler.
 build() {
     local product=${1%-dynamic} linking=static log=$root/.build/static.log began
     [[ $product == "$1" ]] || linking=dynamic
     local scratch=$root/.build/$linking
+    [[ $linking == dynamic ]] || ask_for_newer_libraries "$product"
     began=$(date +%s.%N)
     say "Building $1 (once, a few minutes)..."
     # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.

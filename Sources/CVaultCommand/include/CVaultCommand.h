@@ -7,6 +7,10 @@
 /// inherit the command's own setting.
 void vault_restore_environment(void);
 
+/// Returns a line for each package whose archives the executable is linked from: its name and version, and those of its
+/// source. Empty if the build does not say it.
+const char *_Nonnull vault_linked_libraries(void);
+
 /// Returns one of the process's arguments; null past the last.
 const char *_Nullable vault_argument(int index);
 

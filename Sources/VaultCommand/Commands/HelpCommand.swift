@@ -51,8 +51,15 @@ enum VersionCommand: Command {
     /// When it became the version.
     static let date = "2026-11-25"
 
-    static let description = CommandDescription(name: .version, summary: "show the version")
-    static var report: JSONObject { ["version": version] }
+    static let description = CommandDescription(
+        name: .version, summary: "show the version",
+        details: [
+            """
+            With --json, also the Debian packages that the executable is linked from, with their revisions. It alone \
+            can bring their fixes. A build that does not know them writes null.
+            """
+        ])
+    static var report: JSONObject { ["version": version, "libraries": LinkedLibrary.all?.map(\.report)] }
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try invocation.finish(json: report) { "vault \(version)\n" }

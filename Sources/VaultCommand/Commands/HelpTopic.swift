@@ -195,7 +195,8 @@ enum HelpTopic: String, CaseIterable {
                      "modified"}], "unnamed", "damage": [TEXT], "is_complete",
                      "left_behind": [PART]} (PART: header, manifest, members,
                      keys, accesses)
-          version   {"version"}
+          version   {"version", "libraries": [{"package", "version", "source",
+                     "source_version"}]}
           help      {"commands": [COMMAND], "global_options": [OPTION]}
           help COMMAND
                     COMMAND: {"name", "summary", "arguments": [{"name", "count",

@@ -4,7 +4,9 @@ import LinuxSystem
 
 /// Looks at what the system grants this process.
 enum SystemChecks {
-    static var all: [HealthCheck] { [coreDumps, lockedMemory, keyring, editedTexts] + programs }
+    static var all: [HealthCheck] {
+        [coreDumps, lockedMemory, keyring, editedTexts] + [LibraryCheck.check].compactMap(\.self) + programs
+    }
 
     private static var coreDumps: HealthCheck {
         var limit = rlimit()

@@ -1,0 +1,75 @@
+/// The version of a Debian package, in the order that Debian Policy 5.6.12 defines: `dpkg --compare-versions`.
+struct DebianVersion: Comparable {
+    let text: String
+    private let epoch: [UInt8]
+    private let upstream: [UInt8]
+    private let revision: [UInt8]
+
+    /// A missing epoch or revision counts as zero.
+    init(_ text: String) {
+        self.text = text
+        var rest = Array(text.utf8)[...]
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            epoch = Array(rest[..<colon])
+            rest = rest[(colon + 1)...]
+        } else {
+            epoch = []
+        }
+        if let hyphen = rest.lastIndex(of: UInt8(ascii: "-")) {
+            revision = Array(rest[(hyphen + 1)...])
+            rest = rest[..<hyphen]
+        } else {
+            revision = []
+        }
+        upstream = Array(rest)
+    }
+
+    static func == (left: DebianVersion, right: DebianVersion) -> Bool { left.order(to: right) == 0 }
+    static func < (left: DebianVersion, right: DebianVersion) -> Bool { left.order(to: right) < 0 }
+
+    private func order(to other: DebianVersion) -> Int {
+        for (part, others) in [(epoch, other.epoch), (upstream, other.upstream), (revision, other.revision)] {
+            let order = DebianVersion.order(part[...], others[...])
+            if order != 0 { return order }
+        }
+        return 0
+    }
+
+    /// Compares in turn what are no digits and what are, which is a number.
+    private static func order(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Int {
+        var (left, right) = (left, right)
+        while !left.isEmpty || !right.isEmpty {
+            while isWord(left.first) || isWord(right.first) {
+                let order = weight(left.first) - weight(right.first)
+                if order != 0 { return order }
+                left = left.dropFirst()
+                right = right.dropFirst()
+            }
+            let (number, other) = (takeNumber(&left), takeNumber(&right))
+            if number.count != other.count { return number.count - other.count }
+            if let difference = zip(number, other).first(where: { $0 != $1 }) {
+                return Int(difference.0) - Int(difference.1)
+            }
+        }
+        return 0
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
+
+    /// A tilde comes before everything, also before the end; letters come before other signs.
+    private static func weight(_ byte: UInt8?) -> Int {
+        guard let byte, !isDigit(byte) else { return 0 }
+        if byte == UInt8(ascii: "~") { return -1 }
+        let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        return Int(byte) + (isLetter ? 0 : 256)
+    }
+
+    /// Takes digits from the start, and returns them without zeros before them.
+    private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let digits = text.prefix(while: isDigit)
+        text = text.dropFirst(digits.count)
+        return digits.drop { $0 == UInt8(ascii: "0") }
+    }
+}

@@ -1,0 +1,62 @@
+import LinuxSystem
+
+/// Compares what the executable is linked from with what the machine has: the distribution has fixed that since, and
+/// nothing but a new executable brings the fixes.
+enum LibraryCheck {
+    private static let database = "/var/lib/dpkg/status"
+    private static let sizeLimit: UInt64 = 256 << 20
+
+    /// nil if the build does not say what is linked, or the system has no list of packages.
+    static var check: HealthCheck? {
+        guard let libraries = LinkedLibrary.all,
+            let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)
+        else { return nil }
+        return check(libraries, installed: contents.bytes)
+    }
+
+    /// - Parameter installed: dpkg's list of packages.
+    static func check(_ libraries: [LinkedLibrary], installed: [UInt8]) -> HealthCheck {
+        let newest = newestVersions(of: Set(libraries.map(\.source)), in: installed)
+        var older: [String: String] = [:]
+        for library in libraries {
+            guard let here = newest[library.source], DebianVersion(library.sourceVersion) < here else { continue }
+            older[library.source] = "\(library.source) \(library.sourceVersion) (here \(here.text))"
+        }
+        guard !older.isEmpty else { return .ok("libraries", "none in this executable is older than the machine's") }
+        let list = older.values.sorted().joined(separator: ", ")
+        return .warning(
+            "libraries", "This executable has older libraries than the machine, without their fixes: \(list).",
+            fix: "Install a newer release, or build it again: Tools/install.")
+    }
+
+    /// Returns the newest version of each source of which a package is installed.
+    private static func newestVersions(of sources: Set<String>, in list: [UInt8]) -> [String: DebianVersion] {
+        var newest: [String: DebianVersion] = [:]
+        var fields: [String: String] = [:]
+        func endPackage() {
+            defer { fields = [:] }
+            guard let package = fields["Package"], let version = fields["Version"],
+                fields["Status"]?.hasSuffix(" installed") == true
+            else { return }
+            // `Source: gcc-12 (12.2.0-14)`, if its version is another one.
+            let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
+            guard let source = words.first, sources.contains(source) else { return }
+            let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version
+            newest[source] = max(newest[source] ?? DebianVersion(own), DebianVersion(own))
+        }
+        for line in list.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            if line.isEmpty {
+                endPackage()
+            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")), isWanted(line[..<colon]) {
+                let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }
+                fields[String(decoding: line[..<colon], as: UTF8.self)] = String(decoding: value, as: UTF8.self)
+            }
+        }
+        endPackage()
+        return newest
+    }
+
+    private static let wanted = ["Package", "Status", "Source", "Version"].map { Array($0.utf8)[...] }
+
+    private static func isWanted(_ name: ArraySlice<UInt8>) -> Bool { wanted.contains(name) }
+}

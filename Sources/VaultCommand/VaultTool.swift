@@ -17,7 +17,7 @@ package enum VaultTool {
             if invocation.command.section != .help { invocation.knownPlaces = try? invocation.places() }
             known = invocation
             try SharedProgram.takeOver(invocation)
-            if invocation.command.section != .help { ProcessState.warnIfDumpable(asJSON: invocation.wantsJSON) }
+            if invocation.command.section != .help { Notes.warnIfMemoryIsOpen(asJSON: invocation.wantsJSON) }
             return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !parser.wantsJSON {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))

@@ -187,7 +187,7 @@ extension VaultError {
         case .keyUnsuitable:
             return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
         case .keyWrong:
-            let source = places.keyCommand.map(KeyCommand.source) ?? "The key file \(key)"
+            let source = places.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
                 "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A "
                 + "copy from before that opens with the keys of then. Or the key slot is damaged. "

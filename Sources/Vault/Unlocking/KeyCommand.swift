@@ -21,13 +21,8 @@ struct KeyCommand {
         let output = try ChildProcess.output(of: "/bin/sh", ["sh", "-c", line], input: .empty) {
             prompter.waiting(forCommand: line)
         }
-        return try KeyFile.parse(output, from: KeyCommand.source(line))
+        return try KeyFile.parse(output, from: "The output of \(line.quoted)")
     }
-}
-
-extension KeyCommand {
-    /// Names what a key comes from, for a sentence. The text of a command may be somebody else's.
-    static func source(_ line: String) -> String { "The output of \(line.quoted)" }
 }
 
 extension ChildProcess {

@@ -56,7 +56,7 @@ private enum ProgramOutput {
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {
-                Notes.tellWaiting("Waiting for \(program). Answer it if it asks")
+                OtherProgram.tellWaiting("Waiting for \(program). Answer it if it asks")
             }
             return output.unsafeArray()
         } catch {

@@ -29,9 +29,11 @@ struct TerminalPluginPrompter: PluginPrompter {
 
     // MARK: Waiting
 
-    func waiting(forPlugin plugin: String) { Notes.tellWaiting("Waiting for age-plugin-\(plugin). Touch the device") }
+    func waiting(forPlugin plugin: String) {
+        OtherProgram.tellWaiting("Waiting for age-plugin-\(plugin). Touch the device")
+    }
 
     func waiting(forCommand command: String) {
-        Notes.tellWaiting("Waiting for the command \(command.quoted). Answer it if it asks")
+        OtherProgram.tellWaiting("Waiting for the command \(command.quoted). Answer it if it asks")
     }
 }

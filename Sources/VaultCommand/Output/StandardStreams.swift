@@ -96,9 +96,15 @@ enum Notes {
         if let path { tell("Created the key file \(path). Back it up, separately from the vault.") }
     }
 
-    /// Tells a person what is waited for. A script has nobody who could do anything about it.
-    static func tellWaiting(_ text: String) {
-        if StandardError.isTerminal { tell("\(text), or press Ctrl-C.") }
+    /// Warns a person if the system lets other programs read this process's memory.
+    static func warnIfMemoryIsOpen(asJSON: Bool) {
+        guard ProcessState.former.isDumpable else { return }
+        let error = CommandError(
+            code: "unavailable", exit: .inputOutput,
+            message: "The system does not let this process forbid core dumps and the reading of its memory (prctl): "
+                + "your other programs can read what is secret in it. Allow the call prctl in the sandbox or container."
+        )
+        warn(error, asJSON: asJSON)
     }
 
     static func reportWaiting(for process: Int?) {

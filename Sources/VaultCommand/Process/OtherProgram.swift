@@ -12,7 +12,7 @@ enum OtherProgram {
     static func run(_ words: [String]) throws(CommandError) -> String {
         do throws(LogError) {
             let output = try ChildProcess.output(of: words.first ?? "", words, input: .inherited) {
-                Notes.tellWaiting("Waiting for \(words.first ?? "")")
+                tellWaiting("Waiting for \(words.first ?? "")")
             }
             guard let text = output.unsafeString() else { throw LogError(.commandFailed, "its output is not UTF-8") }
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
@@ -20,6 +20,12 @@ enum OtherProgram {
             let command = words.joined(separator: " ")
             throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason(error)).")
         }
+    }
+
+    /// Tells a person what is waited for. A script has nobody who could do anything about it.
+    static func tellWaiting(_ text: String) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        SystemCall.writeAll("vault: \(text.forTerminal), or press Ctrl-C.\n", to: STDERR_FILENO)
     }
 
     /// Returns why a program did not do what it was run for.

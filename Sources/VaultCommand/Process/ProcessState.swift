@@ -25,7 +25,7 @@ enum ProcessState {
 
     /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
     /// and turns a closed pipe or a file size limit into an error instead of a silent death. If the system refuses one
-    /// of these, the tool continues: they are a second line of defence. ``warnIfDumpable(asJSON:)`` says so.
+    /// of these, the tool continues: they are a second line of defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` says so.
     ///
     /// - Returns: whether a closed pipe would have ended the process, as it ends others: SIGPIPE was not ignored.
     static func harden() -> Bool {
@@ -44,17 +44,6 @@ enum ProcessState {
         former.fileModeMask = umask(0o077)
         held.withLock { [former] in $0 = former }
         return former.endsByClosedPipe
-    }
-
-    /// Tells a person if the system lets other programs read this process's memory.
-    static func warnIfDumpable(asJSON: Bool) {
-        guard former.isDumpable else { return }
-        let error = CommandError(
-            code: "unavailable", exit: .inputOutput,
-            message: "The system does not let this process forbid core dumps and the reading of its memory (prctl): "
-                + "your other programs can read what is secret in it. Allow the call prctl in the sandbox or container."
-        )
-        Notes.warn(error, asJSON: asJSON)
     }
 
     /// Makes the process as it was, for the program that is to replace this one. The kernel does the rest: it lets the

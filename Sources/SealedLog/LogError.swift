@@ -40,6 +40,8 @@ package struct LogError: Error, Hashable, Sendable {
         case unpinned, pinWrong
         /// The file does not authenticate or violates the format, or it has a later version of the format.
         case damaged, newerFormat
+        /// A place shows a vault under a name that is not its own. Nothing tells which one is.
+        case otherName
         /// The same of another copy of the vault, which was to be merged.
         case copyDamaged
         /// An alarm of the rollback memory: an older copy, another history, another vault.

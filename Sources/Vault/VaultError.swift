@@ -67,6 +67,8 @@ public struct VaultError: Error, Hashable, Sendable {
         case goneFromDatabase(url: String)
         /// The vault at a URL is damaged.
         case damagedInDatabase(url: String)
+        /// A database shows another vault under the name that was asked for. No option accepts that.
+        case otherName
         /// What is beside a vault that is damaged or not there.
         case copyInstead(CopiesBeside, isDamaged: Bool)
         /// The vault at a path is damaged.

@@ -129,6 +129,7 @@ def stated(vault: Vault) -> dict:
     """What header and manifest say, as a vector that is about that writes it."""
     return {
         "history": [vault.header.history.versions, vault.header.history.days],
+        "name": vault.header.name.hash.hex() if vault.header.name else None,
         "is_access_logged": vault.header.is_access_logged,
         "parameters": [slot.parameters.decode(errors="replace") for slot in vault.header.slots],
         "recipients": [label.recipient for label in vault.manifest.labels],

@@ -8,6 +8,7 @@ RECORD = r"a record |no record |a payload "
 ENTRY = r"a record breaks the format|a page of the index \("
 SAID = {
     r"header|header sequence number|copy|key slots?|slot parameters|Argon2id limits|history": HEADER,
+    r"vault name": r"the name in the header",
     r"root (offset|length)|manifest (offset|length)|checkpoint end": HEADER,
     r"key file": r"The key file \S+ (is|says)",
     r"manifest|chain|labels|settings|former memory keys|removed keys|merged|known to the key": r"the manifest",

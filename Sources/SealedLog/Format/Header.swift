@@ -25,6 +25,8 @@ struct Header: Hashable, Sendable {
     var isAccessLogged = false
     /// Whether changes are signed by members, whom the manifest names.
     var hasMembers = false
+    /// nil in a file. The MAC does not cover it.
+    var name: BoundName?
     var slots: [KeySlot]
 }
 
@@ -94,6 +96,7 @@ extension Header {
         history = KeptHistory(versions: try reader.smallNumber(), days: try reader.integer())
         let flags: UInt32 = try reader.integer()
         (isAccessLogged, hasMembers) = (flags & Header.accessLogFlag != 0, flags & Header.membersFlag != 0)
+        name = try reader.boundName()
         try reader.skip(Header.slotsOffset - reader.position)
         slots = []
         for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
@@ -126,6 +129,7 @@ extension Header {
         writer.integer(history.versions)
         writer.integer(history.days)
         writer.integer((isAccessLogged ? Header.accessLogFlag : 0) | (hasMembers ? Header.membersFlag : 0))
+        writer.boundName(name)
         writer.zeros(Header.slotsOffset - writer.count)
         for index in slots.indices { writer.keySlot(slots[index], parametersOffset: slots[..<index].parametersSize) }
         writer.zeros(Header.parametersOffset - writer.count)

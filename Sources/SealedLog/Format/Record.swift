@@ -117,6 +117,8 @@ struct RecordIndex: Hashable, Sendable {
     var totals: Totals
     var transactions: [[Entry]] = []
     var tree: Tree?
+    /// The mark of the name under which it was written; nil in a file.
+    var name: [UInt8]?
 
     /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
@@ -149,6 +151,7 @@ struct Record: Sendable {
 extension RecordIndex {
     private static let treeFlag: UInt8 = 1
     private static let noticeFlag: UInt8 = 2
+    private static let nameFlag: UInt8 = 4
 
     init(parsing bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes)
@@ -157,8 +160,10 @@ extension RecordIndex {
         previous = try reader.authenticator()
         payloadHash = try reader.array(KeyedHash.size)
         let flags = try reader.byte()
-        guard flags & ~(RecordIndex.treeFlag | RecordIndex.noticeFlag) == 0 else { throw Malformed("a record's flags") }
+        let known = RecordIndex.treeFlag | RecordIndex.noticeFlag | RecordIndex.nameFlag
+        guard flags & ~known == 0 else { throw Malformed("a record's flags") }
         isNotice = flags & RecordIndex.noticeFlag != 0
+        if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
         // Each transaction and entry takes at least a byte. The bounds keep a count from reserving much memory.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
@@ -178,7 +183,10 @@ extension RecordIndex {
         writer.integer(sequence)
         writer.authenticator(previous)
         writer.append(payloadHash)
-        writer.byte((tree == nil ? 0 : RecordIndex.treeFlag) | (isNotice ? RecordIndex.noticeFlag : 0))
+        writer.byte(
+            (tree == nil ? 0 : RecordIndex.treeFlag) | (isNotice ? RecordIndex.noticeFlag : 0)
+                | (name == nil ? 0 : RecordIndex.nameFlag))
+        if let name { writer.append(name) }
         writer.totals(totals)
         writer.list(transactions) { $0.list($1) { $0.entry($1) } }
         if let tree {

@@ -4,7 +4,7 @@ package import Sealing
 /// What a subkey is used for. No key has two uses. The raw values are the identifiers of Format.md.
 package enum KeyPurpose: Int, CaseIterable, Sendable {
     case record = 1
-    case page, value, header, memory, commitment, dropBox, resealing, fingerprint
+    case page, value, header, memory, commitment, dropBox, resealing, fingerprint, name
 }
 
 /// The subkeys of one vault, and the wrapping key of the slot that opened it. They share one piece of guarded memory,

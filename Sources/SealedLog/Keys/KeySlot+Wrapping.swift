@@ -127,22 +127,47 @@ extension KeyRing {
 }
 
 extension Header {
-    /// Checks the MAC of a header's bytes, and returns the header's authenticator. Throws `damaged`.
+    /// Checks the MAC of a header's bytes, and that of its name, and returns the header's authenticator. Throws
+    /// `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
-        let expected = try keys.authenticate(Array(bytes[..<macOffset]), for: .header)
+        let expected = try mac(of: bytes, with: keys)
         // The comparison need not take constant time: only the vault's owner learns how long it took.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
         }
+        var reader = ByteReader(bytes, in: BoundName.bytes)
+        if let name = try? reader.boundName(), try !name.holds(forHeaderOf: expected, keys) {
+            throw LogError.damaged("the name in the header does not authenticate")
+        }
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
+    /// Checks that the vault has the name that was asked for. Throws `otherName`.
+    func checkName(in store: any RecordStore) throws(LogError) {
+        if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.location) }
+    }
+
+    /// Returns the MAC of a header's bytes, which does not cover the name.
+    private static func mac(of bytes: [UInt8], with keys: KeyRing) throws(LogError) -> [UInt8] {
+        try keys.authenticate(BoundName.removed(from: Array(bytes[..<macOffset])), for: .header)
+    }
+
     /// Returns the header with an empty hint, and its copy: 8,192 bytes.
-    func sealed(with keys: KeyRing) throws(LogError) -> [UInt8] {
-        let encoded = encoded
-        let signed = encoded + (try keys.authenticate(encoded, for: .header))
-        let header = signed + [UInt8](repeating: 0, count: Header.size - Header.hintOffset)
-        return header + header
+    ///
+    /// - Parameter name: the hash of the name that the vault has where it is written; nil in a file.
+    func sealed(with keys: KeyRing, as name: [UInt8]?) throws(LogError) -> [UInt8] {
+        var header = self
+        let mac = try Header.mac(of: encoded, with: keys)
+        header.name = try name.map { (hash) throws(LogError) in try BoundName(hash, toHeaderOf: mac, keys) }
+        let bytes = header.encoded + mac + [UInt8](repeating: 0, count: Header.size - Header.hintOffset)
+        return bytes + bytes
+    }
+
+    /// Returns the name of a copy under which records follow the one with a number.
+    func name(
+        _ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing
+    ) throws(LogError) -> BoundName {
+        try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }
 }
 

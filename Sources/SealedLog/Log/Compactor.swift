@@ -149,7 +149,7 @@ struct Compactor: ~Copyable {
             store: checkpoint.store, keys: keys,
             header: Header(
                 vaultID: old.header.vaultID, sequence: 0, root: reserved.root, manifest: reserved.manifest,
-                checkpointEnd: reserved.end, slots: []),
+                checkpointEnd: reserved.end, name: old.header.name, slots: []),
             authenticator: old.origin.authenticator)
         new.totals = manifest.totals
 
@@ -207,9 +207,10 @@ struct Compactor: ~Copyable {
             checkpointEnd: reserved.end, history: change?.history ?? old.header.history,
             isAccessLogged: change?.isAccessLogged ?? old.header.isAccessLogged, hasMembers: !manifest.members.isEmpty,
             slots: change?.slots ?? old.header.slots)
-        let image = try header.sealed(with: keys)
+        let image = try header.sealed(with: keys, as: old.header.name?.hash)
         var new = LogView(
-            store: store, keys: keys, header: header, authenticator: try Header.authenticate(image, with: keys))
+            store: store, keys: keys, header: try Header(parsing: Array(image[..<Header.size])),
+            authenticator: try Header.authenticate(image, with: keys))
         new.totals = manifest.totals
         var hint: Hint?
         if let tree {

@@ -51,8 +51,14 @@ extension SealedLog {
         let copy = lock.store
         do throws(LogError) {
             counter?.begin(2 * view.end)
+            // A file keeps the name of the vault that it is a copy of: nothing asks a file for one.
+            var name: BoundName?
+            if let hash = copy.vaultName, hash != view.header.name?.hash {
+                name = try view.header.name(hash, behind: view.head.sequence, with: view.keys)
+            }
             for piece in (0..<view.end).pieces {
-                let bytes = try view.store.bytes(at: piece.lowerBound, count: piece.count)
+                var bytes = try view.store.bytes(at: piece.lowerBound, count: piece.count)
+                if piece.lowerBound == 0 { name?.write(to: &bytes) }
                 try copy.write(bytes, at: piece.lowerBound)
                 counter?.advance(by: UInt64(piece.count))
             }

@@ -146,7 +146,7 @@ struct CheckpointWriter: ~Copyable {
             vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
             manifest: reserved.manifest, checkpointEnd: reserved.end, history: history,
             isAccessLogged: isAccessLogged, slots: slots)
-        try store.write(try header.sealed(with: keys), at: 0)
+        try store.write(try header.sealed(with: keys, as: store.vaultName), at: 0)
         try store.finish(at: reserved.end, nil)
     }
 

@@ -69,6 +69,7 @@ struct RecordReader {
     let store: any RecordStore
     let keys: KeyRing
     let vaultID: [UInt8]
+    let name: BoundName?
     private(set) var window: [UInt8] = []
     /// The number of bytes of the window that were read.
     private(set) var windowCount = 0
@@ -100,6 +101,9 @@ struct RecordReader {
         }
         if let previous, (index.sequence, index.previous) != (previous.sequence + 1, previous.authenticator) {
             return .foreign("a record does not follow the one before")
+        }
+        if previous != nil, !BoundName.admits(index, under: name) {
+            return .foreign("a record was written under another name of the vault")
         }
         return .record(record)
     }

@@ -16,6 +16,16 @@ struct AuthenticHeader {
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
+        var found = authentic(images, keys)
+        // Nothing in a file depends on its name.
+        if found.isEmpty { found = authentic(images.map(BoundName.removed(from:)), keys) }
+        found.sort { $0.header.sequence > $1.header.sequence }
+        return try found.enumerated().map { (index, candidate) throws(LogError) in
+            try AuthenticHeader(candidate, keys, slot, isFormer: index > 0, in: store)
+        }
+    }
+
+    private static func authentic(_ images: [[UInt8]], _ keys: KeyRing) -> [Header.Candidate] {
         var found: [Header.Candidate] = []
         for image in images {
             guard let candidate = Header.Candidate(repairing: image),
@@ -24,10 +34,7 @@ struct AuthenticHeader {
             else { continue }
             found.append(candidate)
         }
-        found.sort { $0.header.sequence > $1.header.sequence }
-        return try found.enumerated().map { (index, candidate) throws(LogError) in
-            try AuthenticHeader(candidate, keys, slot, isFormer: index > 0, in: store)
-        }
+        return found
     }
 
     private init(

@@ -42,6 +42,7 @@ struct HeaderRemains {
         for remains in found {
             do throws(LogError) {
                 try unlocker.check(remains.view.unlocked)
+                if remains.isAuthentic { try remains.view.header.checkName(in: remains.view.store) }
                 trusted.append(remains)
             } catch { failure = failure ?? error }
         }

@@ -78,6 +78,8 @@ final class FileRecordStore: RecordStore {
     }
 
     var isProvisional: Bool { target != nil }
+    // What waits for a database is a copy of its vault.
+    var vaultName: [UInt8]? { target?.vaultName }
 
     func isCurrent() throws(LogError) -> Bool {
         try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity

@@ -4,6 +4,8 @@ package import LinuxSystem
 package protocol RecordPlace: Sendable {
     /// For messages, and what the rollback memory knows the place by.
     var location: String { get }
+    /// The hash of the name that a vault in it has to be bound to; nil if it may have any.
+    var vaultName: [UInt8]? { get }
     /// That of the rollback memory.
     var files: any FileSystem { get }
 
@@ -62,6 +64,7 @@ extension RecordPlace {
         return true
     }
 
+    package var vaultName: [UInt8]? { nil }
     package func takeNotices() -> [Notice] { [] }
     package func pending() throws(LogError) -> FilePlace? { nil }
     package var preparation: String? { nil }

@@ -12,6 +12,8 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Whether that server only follows another one, and may lag.
     var isStandby: Bool { get }
     var identity: RecordStoreIdentity { get }
+    /// The hash of the name that its vault has to be bound to; nil if it may have any: a file may be renamed.
+    var vaultName: [UInt8]? { get }
     /// Whether a record is stored as a whole or not at all, and an unknown outcome shows at the next look: as in a
     /// database, where nothing behind the log's end is left over, and what can be read is durable.
     var isTransactional: Bool { get }
@@ -180,6 +182,7 @@ package struct StoreLock: ~Copyable, Sendable {
 extension RecordStore {
     package var server: String? { nil }
     package var isStandby: Bool { false }
+    package var vaultName: [UInt8]? { nil }
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }
     package var statedEnd: StatedEnd? { nil }

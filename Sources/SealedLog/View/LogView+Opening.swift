@@ -56,6 +56,7 @@ struct HeaderImage {
         do throws(LogError) {
             let header = try header.get()
             let authenticator = try Header.authenticate(bytes, with: keys)
+            try header.checkName(in: store)
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)
         } catch { throw explained(error) { _ in keys } }
     }
@@ -124,6 +125,7 @@ extension LogView {
     ) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
+            try header.checkName(in: store)
             throw LogError(.exchanged, store.location)
         }
         var view = try image.view(following: keys)
@@ -217,6 +219,7 @@ extension LogView {
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator,
+            BoundName.admits(record.index, under: header.name),
             try isWhole(record, &reader, durable: durable)
         else { return }
         head = record.previous

@@ -49,7 +49,7 @@ struct LogView: Sendable {
         passed = [origin]
     }
 
-    var reader: RecordReader { RecordReader(store: store, keys: keys, vaultID: header.vaultID) }
+    var reader: RecordReader { RecordReader(store: store, keys: keys, vaultID: header.vaultID, name: header.name) }
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
     /// The bytes of the newest record; meaningless before the first.

@@ -55,7 +55,7 @@ extension LogView {
     }
 
     /// The greatest length of an index with a tree.
-    private static let treeIndexSize = 160
+    private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
     /// The payload of a record with a tree.
     struct TreePayload {
@@ -73,7 +73,7 @@ extension LogView {
     func treePayload(
         _ batch: TransactionBatch, into store: (any RecordStore)?
     ) throws(LogError) -> TreePayload {
-        let start = payloadOffset(indexSize: LogView.treeIndexSize)
+        let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
         for boxes in batch.boxes { try sink.write(boxes) }
         var merge = EntryMerge(
@@ -97,14 +97,14 @@ extension LogView {
         index.tree = RecordIndex.Tree(header: origin.authenticator, root: payload.root, entries: payload.entries)
         index.payloadHash = payload.hash
         return try RecordPlan(
-            index, payloadLength: payload.length, at: end, indexSize: LogView.treeIndexSize, keys: keys,
+            index, payloadLength: payload.length, at: end, indexSize: treeIndexSize, keys: keys,
             vaultID: header.vaultID, payload.bytes)
     }
 
     private func nextIndex(_ totals: Totals) -> RecordIndex {
         RecordIndex(
             sequence: head.sequence + 1, previous: head.authenticator,
-            payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals)
+            payloadHash: [UInt8](repeating: 0, count: KeyedHash.size), totals: totals, name: header.name?.mark)
     }
 
     private func payloadOffset(indexSize: Int) -> UInt64 {

@@ -14,7 +14,8 @@ extension VaultError {
         .invalid: .invalid, .usedUp: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
         .diverged: .diverged,
-        .exchanged: .exchanged, .busy: .busy, .unavailable: .unavailable, .outcomeUnknown: .outcomeUnknown,
+        .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
+        .outcomeUnknown: .outcomeUnknown,
         .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable, .serverRefused: .unavailable,
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
@@ -30,6 +31,7 @@ extension VaultError {
             case .gone where places.isInDatabase: .goneFromDatabase(url: places.vault)
             case .damaged where places.isInDatabase: .damagedInDatabase(url: places.vault)
             case .damaged: .damagedVault(places.vault)
+            case .otherName: .otherName
             case .usedUp: .usedUpVault(places.vault)
             default: VaultError.causes[error.code]
             }
@@ -237,6 +239,11 @@ extension VaultError {
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
+        case .otherName:
+            return "The server shows another vault under the name of \(detail). It opens with the same key, and has "
+                + "been given another name, or none: nothing tells which. Nothing of it was used. Check that the URL "
+                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only by a "
+                + "copy that is made under it."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program signs as none of them."
         case .notMember:
             return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."

@@ -195,6 +195,7 @@ extension CommandError {
         case .copyKept(let path, isComplete: true): "`\(advised.merge([path]))` takes it over."
         case .copyKept(let path, isComplete: false):
             "It is not complete: `\(advised.line("salvage OUT", of: path))` copies what is there."
+        case .otherName: "`vault clone` makes such a copy."
         case .goneFromDatabase(let url):
             "If this machine has kept all of it, `\(puttingBack(url))` puts it back. \(newVault)"
         case .damagedInDatabase(let url):

@@ -10,6 +10,7 @@ package final class PostgresPlace: RecordPlace {
     let pool: ConnectionPool
     /// A hash of the vault's name: the database need not know it.
     let name: [UInt8]
+    package var vaultName: [UInt8]? { name }
     /// The channel on which its changes are told.
     let channel: String
     /// The numbers of advisory locks, which all vaults of a database share.

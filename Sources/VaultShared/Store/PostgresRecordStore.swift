@@ -32,6 +32,7 @@ final class PostgresRecordStore: RecordStore {
     var location: String { place.location }
     var server: String? { place.pool.lastHost?.name }
     var isStandby: Bool { place.pool.lastHost?.isStandby ?? false }
+    var vaultName: [UInt8]? { place.name }
     let isTransactional = true
     var isAsKept: Bool { state.withLock { $0.isAsKept } }
     let needsLockToRead = false

@@ -14,6 +14,7 @@ CHECKPOINT_START = 2 * SIZE
 MAGIC = b"\x89VLT\r\n\x1a\n"
 VERSION = 1
 MAC_PLACE, HINT_PLACE = 4032, 4064
+NAME_PLACE, NAME_SIZE, MARK_SIZE = 140, 72, 16
 MOST_VERSIONS = 255
 SEQUENCE_LIMIT = 1 << 62
 ACCESS_LOGGED, MEMBERS = 1, 2
@@ -60,6 +61,30 @@ class Hint:
 
 
 @dataclass(frozen=True)
+class BoundName:
+    """What binds a vault to the name that it has in a database."""
+
+    hash: bytes
+    # Records up to this number were written before the vault was copied to this name.
+    copied: int
+    code: bytes
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> "BoundName | None":
+        name = cls(cursor.take(32, "vault name"), cursor.fixed(8, "vault name"), cursor.take(32, "vault name"))
+        return name if any(name.hash + name.code) or name.copied else None
+
+    @staticmethod
+    def hashed(name: str) -> bytes:
+        return hash256(f"vault {name}".encode())
+
+    def check(self, mac: bytes, key: bytes) -> None:
+        code = hash256(mac + self.hash + self.copied.to_bytes(8, "little"), key=key)
+        if not hmac.compare_digest(code, self.code):
+            raise Damaged("vault name: MAC")
+
+
+@dataclass(frozen=True)
 class Header:
     vault_id: bytes
     sequence: int
@@ -71,6 +96,8 @@ class Header:
     is_access_logged: bool
     # Whether the manifest names members.
     has_members: bool
+    # None in a file that is no copy of a vault in a database.
+    name: BoundName | None
     slots: list[KeySlot]
     authenticator: bytes
     hint: Hint
@@ -78,6 +105,12 @@ class Header:
     @property
     def checkpoint(self) -> range:
         return range(CHECKPOINT_START, self.checkpoint_end)
+
+    def admits(self, sequence: int, mark: bytes | None) -> bool:
+        """Whether a record of this number may state a name, or none."""
+        if self.name is None:
+            return mark is None
+        return sequence <= self.name.copied or mark == self.name.hash[:MARK_SIZE]
 
 
 def open_header(image: bytes, credentials: Credentials) -> tuple[Header, Subkeys]:
@@ -126,13 +159,14 @@ def read_header(image: bytes, file_size: int) -> Header:
     history = History(cursor.fixed(4, "history"), cursor.fixed(4, "history"))
     if history.versions > MOST_VERSIONS:
         raise cursor.fail("history: bounds")
-    if (flags := cursor.fixed(4, "flags")) & ~(ACCESS_LOGGED | MEMBERS) or any(image[cursor.place : SLOTS_PLACE]):
+    flags, name = cursor.fixed(4, "flags"), BoundName.read(cursor)
+    if flags & ~(ACCESS_LOGGED | MEMBERS) or any(image[cursor.place : SLOTS_PLACE]):
         raise cursor.fail("header: reserved")
     slots = read_slots(image, count)
     hint = Cursor(image, "the hint", HINT_PLACE)
     header = Header(
         vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, history,
-        bool(flags & ACCESS_LOGGED), bool(flags & MEMBERS), slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        bool(flags & ACCESS_LOGGED), bool(flags & MEMBERS), name, slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
         hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
     check_places(header, file_size)
@@ -160,8 +194,11 @@ def unlock(image: bytes, header: Header, credentials: Credentials) -> Subkeys:
             keys = Subkeys.derived(data_key)
             if slot.kind == RECIPIENT and keys.fingerprint(header.vault_id) != credentials.fingerprint:
                 raise Locked("fingerprint: another")
-            mac = hash256(image[:MAC_PLACE], key=keys.header)
+            covered = image[:NAME_PLACE] + bytes(NAME_SIZE) + image[NAME_PLACE + NAME_SIZE : MAC_PLACE]
+            mac = hash256(covered, key=keys.header)
             if not hmac.compare_digest(mac, image[MAC_PLACE:HINT_PLACE]):
                 raise Damaged("header: MAC")
+            if header.name:
+                header.name.check(mac, keys.name)
             return keys
     raise Locked("key slots: none opens")

@@ -9,7 +9,7 @@ import nacl.bindings
 from .cursor import Cursor
 from .entries import Entry, read_entry
 from .errors import Damaged, Foreign
-from .header import LEAST_SEALED_BYTES, MOST_PAGE_BYTES, Header, PageReference
+from .header import LEAST_SEALED_BYTES, MARK_SIZE, MOST_PAGE_BYTES, Header, PageReference
 from .manifest import Totals
 from .sealing import NONCE_SIZE, Subkeys, hash256, open_box
 from .tree import read_reference
@@ -18,7 +18,7 @@ MAGIC = b"vrec"
 FRAME_SIZE = 24
 MOST_INDEX_BYTES = 1 << 20
 PAYLOAD_LIMIT = 512 << 20
-TREE, NOTICE = 1, 2
+TREE, NOTICE, NAMED = 1, 2, 4
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,17 @@ def read_index(
     if cursor.take(16, "previous") != previous:
         raise cursor.fail("previous: chain")
     payload_hash, flags = cursor.take(32, "payload hash"), cursor.fixed(1, "record flags")
-    if flags & ~(TREE | NOTICE):
+    if flags & ~(TREE | NOTICE | NAMED):
         raise cursor.fail("record flags: reserved")
-    if flags == TREE | NOTICE:
+    if flags & TREE and flags & NOTICE:
         raise cursor.fail("record flags: both")
+    if not header.admits(sequence, cursor.take(MARK_SIZE, "record name") if flags & NAMED else None):
+        raise cursor.fail("record name: another")
     totals = Totals.read(cursor)
     transactions = [read_transaction(cursor) for _ in range(cursor.varint("transactions"))]
     tree = read_record_tree(cursor, header) if flags & TREE else None
     cursor.finish_padding("index")
-    if flags and transactions:
+    if flags & (TREE | NOTICE) and transactions:
         raise cursor.fail("transactions: beside a tree or a notice")
     if flags & NOTICE and frame.payload_length:
         raise cursor.fail("payload: of a notice")
@@ -129,7 +131,7 @@ def read_index(
     if payload_end(frame, transactions, tree) != frame.end:
         raise cursor.fail("payload: end")
     authenticator = image[frame.index_place : frame.index_place + 16]
-    return payload_hash, Record(frame, authenticator, sequence, totals, flags == NOTICE, transactions, tree)
+    return payload_hash, Record(frame, authenticator, sequence, totals, bool(flags & NOTICE), transactions, tree)
 
 
 def read_transaction(cursor: Cursor) -> list[Entry]:

@@ -36,6 +36,8 @@ class Subkeys:
     commitment: bytes
     drop_box: bytes
     resealing: bytes
+    fingerprint_of_values: bytes
+    name: bytes
 
     @classmethod
     def derived(cls, data_key: bytes) -> "Subkeys":
@@ -45,7 +47,7 @@ class Subkeys:
             salt = identifier.to_bytes(16, "little")
             return hashlib.blake2b(b"", digest_size=32, key=data_key, salt=salt, person=b"vault-01").digest()
 
-        return cls(*(subkey(identifier) for identifier in range(1, 9)))
+        return cls(*(subkey(identifier) for identifier in range(1, 11)))
 
     def resealed_nonce(self, former: bytes, value: bytes) -> bytes:
         """That of a value that was sealed anew under this data key."""

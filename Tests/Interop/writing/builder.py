@@ -6,13 +6,13 @@ Every part takes *changes*; see changes.py.
 from collections.abc import Callable, Iterable
 
 from .changes import CheckpointChanges, RecordChanges
-from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_PLACE, Draft, WrittenRecord
+from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_PLACE, MAC_PLACE, NAME_PLACE, NAME_SIZE, Draft, WrittenRecord
 from .entries import MADE, Entry
 from .keys import SLOT_SIZE
 from .primitives import counted, hash256, padded, seal, siphash, u32, u64, varint
 from .trees import Reference, TreeWriter
 
-SLOTS_PLACE, PARAMETERS_PLACE, MAC_PLACE = 256, 2048, 4032
+SLOTS_PLACE, PARAMETERS_PLACE = 256, 2048
 
 
 class VaultBuilder(Draft):
@@ -71,8 +71,11 @@ class VaultBuilder(Draft):
             parameters += slot.parameters
         header[PARAMETERS_PLACE : PARAMETERS_PLACE + len(parameters)] = parameters
         edit(header)
+        mac = hash256(bytes(header), key=self.key(4))
+        if self.name:
+            header[NAME_PLACE : NAME_PLACE + NAME_SIZE] = self.bound_name(mac)
         self.data[:MAC_PLACE] = header
-        self.data[MAC_PLACE:HINT_PLACE] = hash256(bytes(header), key=self.key(4))
+        self.data[MAC_PLACE:HINT_PLACE] = mac
         self.data[HEADER_SIZE : HEADER_SIZE + HINT_PLACE] = self.data[:HINT_PLACE]
         self.authenticator = self.header_authenticator = bytes(self.data[MAC_PLACE : MAC_PLACE + 16])
 
@@ -143,6 +146,7 @@ class VaultBuilder(Draft):
     def index(self, flags: int, end: bytes, payload: bytes, changes: RecordChanges) -> bytes:
         sequence = self.sequence + 1 if changes.sequence is None else changes.sequence
         start = u64(sequence) + (changes.previous or self.authenticator) + (changes.payload_hash or hash256(payload))
-        start += bytes([flags if changes.flags is None else changes.flags])
+        mark = self.mark() if changes.mark is None else changes.mark
+        start += bytes([(flags if changes.flags is None else changes.flags) | (4 if mark else 0)]) + mark
         content = changes.edit_index(start + (changes.totals or self.totals()) + end)
         return changes.edit_padded_index(padded(content))

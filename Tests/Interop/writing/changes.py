@@ -26,6 +26,7 @@ class RecordChanges:
     previous: bytes | None = None
     payload_hash: bytes | None = None
     flags: int | None = None
+    mark: bytes | None = None
     totals: bytes | None = None
     tree_authenticator: bytes | None = None
     tree_root: Callable[[Reference], Reference] = lambda reference: reference

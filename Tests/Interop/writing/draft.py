@@ -11,7 +11,8 @@ from .primitives import Randomness, hash256, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
 CHECKPOINT_START = 2 * HEADER_SIZE
-HINT_PLACE = 4064
+MAC_PLACE, HINT_PLACE = 4032, 4064
+NAME_PLACE, NAME_SIZE = 140, 72
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class Draft:
         self.sequence = sequence
         self.history = (0, 0)
         self.is_access_logged = False
+        # In a database: the vault's name, and the number of the last record from before it was copied there.
+        self.name: str | None = None
+        self.copied = 0
         self.chain: list[bytes] = []
         self.recipients: dict[int, str] = {}
         self.former_memory_keys: list[bytes] = []
@@ -65,6 +69,29 @@ class Draft:
 
     def key(self, identifier: int) -> bytes:
         return subkey(self.data_key, identifier)
+
+    def name_hash(self) -> bytes:
+        return hash256(f"vault {self.name}".encode())
+
+    def bound_name(self, mac: bytes) -> bytes:
+        """What binds the vault to its name, for the header; zeros if it has none."""
+        if self.name is None:
+            return bytes(NAME_SIZE)
+        stated = self.name_hash() + u64(self.copied)
+        return stated + hash256(mac + stated, key=self.key(10))
+
+    def mark(self) -> bytes:
+        """What a record states of the name."""
+        return self.name_hash()[:16] if self.name else b""
+
+    def renamed(self, name: str | None) -> Self:
+        """Copies the vault to another name, behind its newest record."""
+        mac = bytes(self.data[MAC_PLACE:HINT_PLACE])
+        self.name, self.copied = name, self.sequence
+        for start in (0, HEADER_SIZE):
+            place = start + NAME_PLACE
+            self.data[place : place + NAME_SIZE] = self.bound_name(mac)
+        return self
 
     def fingerprint(self) -> bytes:
         return hash256(self.vault_id, key=self.key(6))[:16]

@@ -138,8 +138,13 @@ REFUSED = {
         "record-previous record-previous-in-the-middle record-of-a-diverged-copy record-before-compaction"
     ),
     "previous: cut": "record-index-of-16-bytes",
+    "record name: another": (
+        "record-of-another-name record-of-another-name-in-the-middle record-without-a-name "
+        "record-with-a-name-in-a-file record-of-another-name-where-the-hint-leads"
+    ),
+    "record name: cut": "record-name-cut",
     "record flags: both": "notice-with-a-tree",
-    "record flags: reserved": "record-flag-4 record-flag-4-in-the-middle",
+    "record flags: reserved": "record-flag-8 record-flag-8-in-the-middle",
     "record sequence number: chain": (
         "record-sequence-again record-sequence-skips record-sequence-skips-in-the-middle record-sequence-largest "
         "record-sequence-0 record-sequence-0-in-the-middle record-sequence-largest-where-the-hint-leads "
@@ -187,6 +192,9 @@ REFUSED = {
     "tree: number of entries": "tree-count-too-high",
     "tree: of another header": "tree-of-another-header",
     "tree: older entry": "tree-with-a-stale-entry",
+    "vault name: MAC": (
+        "name-of-another-vault name-copied-flipped name-code-flipped name-of-a-former-header name-of-zeros"
+    ),
     "version flags: for nothing": "version-attributes-for-nothing",
     "version flags: reserved": "version-flag-8",
     "value length: bounds": "value-of-too-many-bytes value-of-most-bytes",

@@ -113,7 +113,7 @@ struct RoundTripTests {
     @Test(arguments: [1, 2, 16]) func aHeader(_ slots: Int) throws {
         let keys = try randomKeys()
         var header = Header.sample(slots: slots)
-        let image = try header.sealed(with: keys)
+        let image = try header.sealed(with: keys, as: nil)
         let bytes = Array(image[..<4_096])
         #expect(image == bytes + bytes)
         #expect(Header.copyHolds(in: image))
@@ -121,12 +121,12 @@ struct RoundTripTests {
         #expect(try Header.authenticate(bytes, with: keys) == bytes[4_032...].withUnsafeBytes { Authenticator($0) })
         #expect(Header.hint(in: bytes) == nil)
         header.root = nil
-        #expect(try Header(parsing: Array(header.sealed(with: keys)[..<4_096])) == header)
+        #expect(try Header(parsing: Array(header.sealed(with: keys, as: nil)[..<4_096])) == header)
     }
 
     @Test func aHeaderWithAnyByteChangedDoesNotAuthenticate() throws {
         let keys = try randomKeys()
-        let bytes = Array(try Header.sample(slots: 1).sealed(with: keys)[..<Header.size])
+        let bytes = Array(try Header.sample(slots: 1).sealed(with: keys, as: nil)[..<Header.size])
         for offset in 0..<Header.hintOffset {
             var changed = bytes
             changed[offset] ^= 0x10
@@ -139,6 +139,46 @@ struct RoundTripTests {
         }
     }
 
+    @Test func aHeaderWithAName() throws {
+        let (keys, hash) = (try randomKeys(), RandomBytes.array(32))
+        let header = Header.sample(slots: 2)
+        let (named, unnamed) = (try header.sealed(with: keys, as: hash), try header.sealed(with: keys, as: nil))
+        let found = try Header(parsing: Array(named[..<Header.size]))
+        #expect(found.name?.hash == hash && found.name?.copied == 0 && Header.copyHolds(in: named))
+        let authenticators = try [named, unnamed].map { try Header.authenticate(Array($0[..<Header.size]), with: keys) }
+        #expect(authenticators[0] == authenticators[1], "it is the same history")
+        var renamed = unnamed
+        try header.name(hash, behind: 5, with: keys).write(to: &renamed)
+        #expect(try Header(parsing: Array(renamed[..<Header.size])).name?.copied == 5 && Header.copyHolds(in: renamed))
+        for offset in BoundName.bytes {
+            var changed = renamed
+            changed[offset] ^= 0x10
+            #expect(throws: LogError.self) { _ = try Header.authenticate(Array(changed[..<Header.size]), with: keys) }
+        }
+        // Under another header of the same keys.
+        var other = try Header.sample(slots: 2).sealed(with: keys, as: nil)
+        try header.name(hash, behind: 5, with: keys).write(to: &other)
+        #expect(throws: LogError.self) { _ = try Header.authenticate(Array(other[..<Header.size]), with: keys) }
+    }
+
+    /// Up to the number, at it, and behind it.
+    @Test func aRecordBelongsUnderItsName() throws {
+        let keys = try randomKeys()
+        let (hash, another) = (RandomBytes.array(32), RandomBytes.array(32))
+        let name = try Header.sample(slots: 1).name(hash, behind: 5, with: keys)
+        for (sequence, mark, isAdmitted) in [
+            (4, another, true), (5, another, true), (5, nil, true), (6, another, false), (6, nil, false),
+            (6, hash, true),
+        ] as [(UInt64, [UInt8]?, Bool)] {
+            var index = RecordIndex(
+                sequence: sequence, previous: .zero, payloadHash: RandomBytes.array(32), totals: Totals())
+            index.name = mark.map { Array($0[..<16]) }
+            #expect(BoundName.admits(index, under: name) == isAdmitted)
+            #expect(BoundName.admits(index, under: nil) == (mark == nil))
+            #expect(try RecordIndex(parsing: index.encoded) == index)
+        }
+    }
+
     /// The sample's checkpoint ends at 9,312.
     @Test(arguments: [(8_176, 32), (9_216, 112), (9_312, 32), (1 << 40, 32)] as [(UInt64, Int)])
     func aHeaderRefersToNothingOutsideItsCheckpoint(_ offset: UInt64, _ length: Int) throws {
@@ -147,7 +187,7 @@ struct RoundTripTests {
         first.root = outside
         second.manifest = outside
         for header in [first, second] {
-            let bytes = Array(try header.sealed(with: randomKeys())[..<Header.size])
+            let bytes = Array(try header.sealed(with: randomKeys(), as: nil)[..<Header.size])
             #expect(throws: LogError.damaged("the header (the end of the checkpoint)")) {
                 try Header(parsing: bytes)
             }
@@ -156,7 +196,7 @@ struct RoundTripTests {
 
     @Test func aHintIsReadBack() throws {
         let hint = Hint(offset: 65_536, sequence: 513)
-        let bytes = Array(try Header.sample(slots: 1).sealed(with: randomKeys())[..<Header.hintOffset])
+        let bytes = Array(try Header.sample(slots: 1).sealed(with: randomKeys(), as: nil)[..<Header.hintOffset])
         #expect(Header.hint(in: bytes + hint.encoded + RandomBytes.array(16)) == hint)
     }
 

@@ -51,7 +51,7 @@ struct TotalityTests {
         let access = AccessRecord(
             number: 3, previous: randomAuthenticator(), time: 5,
             access: Access(name: "a", command: "get", program: "/bin/sh", process: 7, user: 1_000, started: "x"))
-        let header = Array(try Header.sample(slots: 2).sealed(with: randomKeys())[..<Header.size])
+        let header = Array(try Header.sample(slots: 2).sealed(with: randomKeys(), as: nil)[..<Header.size])
         return [page.encoded(level: 0), index.encoded, manifest.encoded, header, access.encoded]
     }
 

@@ -36,6 +36,10 @@ struct VaultErrorTests {
         Case(
             log: LogError(.notACopy, "/v/b.vault"), code: .exists,
             words: ["/v/b.vault is no copy", "left alone", "Move it away"]),
+        Case(
+            log: LogError(.otherName, "/v/b.vault"), code: .exchanged,
+            words: ["another vault under the name of /v/b.vault", "Nothing of it was used", "Check that the URL"],
+            cause: .otherName),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
         Case(
             log: LogError(.usedUp), code: .invalid, words: ["/v/a.vault has used up", "Salvage it"],
@@ -195,12 +199,12 @@ struct VaultErrorTests {
                 .slotExists, .slotGone, .keysChanged, .unpinned, .pinWrong, .damaged, .copyDamaged, .newerFormat,
                 .rolledBack, .diverged, .exchanged, .busy, .unavailable, .outcomeUnknown, .conflict, .outOfMemory,
                 .accessLogUnusable, .overtaken, .unreachable, .serverRefused, .notMember, .deviceUnusable,
-                .untrustworthy, .notContained, .notCompared, .notACopy:
+                .untrustworthy, .notContained, .notCompared, .notACopy, .otherName:
                 VaultErrorTests.cases.contains { $0.log.code == code }
             }
         }
         #expect(VaultErrorTests.cases.allSatisfy { isInTable($0.log.code) })
-        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 48)
+        #expect(Set(VaultErrorTests.cases.map(\.log.code)).count == 49)
     }
 
     @Test func theirCodesAreStableWords() {

@@ -1,6 +1,7 @@
 """The test vectors that are kept as files. A vector is a function that builds a file; its name is the function's."""
 
 from . import (
+    bound_names,
     damaged_checkpoints,
     damaged_entries,
     damaged_files,
@@ -24,7 +25,7 @@ from . import (
 
 MODULES = (
     sound_headers, sound_slots, sound_checkpoints, sound_records, sound_minor_checkpoints, sound_tails,
-    sound_members, key_files, damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints,
+    sound_members, bound_names, key_files, damaged_files, damaged_headers, damaged_slots, damaged_entries, damaged_checkpoints,
     damaged_pages, damaged_trees, damaged_records, damaged_histories, damaged_tails,
     damaged_members,
 )  # fmt: skip

@@ -38,7 +38,7 @@ overwriting("header_version_65537", "format version 65,537: its low 16 bits are 
 overwriting("header_without_slots", "the number of key slots is 0", 12, u32(0))
 overwriting("header_with_17_slots", "the number of key slots is 17", 12, u32(17))
 overwriting("header_reserved_flag", "the first reserved flag is set", 136, b"\x04")
-overwriting("header_reserved_first", "the first reserved byte is 1", 140, b"\x01")
+overwriting("header_reserved_first", "the first reserved byte is 1", 212, b"\x01")
 overwriting("history_of_256_versions", "writers are to keep 256 earlier versions", 128, u32(256))
 overwriting("header_slot_past_the_number", "a byte in a slot past the number of slots is 1", 256 + 112 + 30, b"\x01")
 overwriting("header_reserved_last", "the last reserved byte before the slots is 128", 255, b"\x80")
@@ -111,7 +111,7 @@ def header_place_and_another_key(vault: VaultBuilder) -> None:
 
 @catalogue.damaged("a reserved byte is 1, and the key is another vault's: no key is tried")
 def header_reserved_and_another_key(vault: VaultBuilder) -> None:
-    with_header(vault, lambda header: None).flip_in_both_headers(200)
+    with_header(vault, lambda header: None).flip_in_both_headers(220)
     vault.key_file = VaultBuilder("some other vault").key_file
 
 

@@ -35,7 +35,7 @@ changing("record_sequence_again", "the sequence number is that of the record bef
 changing("record_sequence_skips", "the sequence number skips one", lambda: RecordChanges(sequence=4), twice=True)
 changing("record_sequence_largest", "the sequence number is 2^64 - 1", lambda: RecordChanges(sequence=LARGEST))
 changing("record_sequence_0", "the sequence number is 0", lambda: RecordChanges(sequence=0), twice=True)
-changing("record_flag_4", "the flag 4, which is not known", lambda: RecordChanges(flags=4), twice=True)
+changing("record_flag_8", "the flag 8, which is not known", lambda: RecordChanges(flags=8), twice=True)
 changing(
     "record_totals_varint", "the totals have a varint with a needless byte",
     lambda: RecordChanges(totals=varint(2) + varint(100, needless_bytes=1) + varint(0)),

@@ -68,7 +68,7 @@ def torn_record_before_a_cut_one(vault: VaultBuilder) -> None:
 
 @catalogue.damaged("a record is zero, and behind it lies one whose index opens, and then breaks a rule")
 def zeroed_record_before_a_faulty_one(vault: VaultBuilder) -> None:
-    vault.begin([put("a")]).set(put("b")).set(put("c"), changes=RecordChanges(flags=4))
+    vault.begin([put("a")]).set(put("b")).set(put("c"), changes=RecordChanges(flags=8))
     vault.zero(vault.records[0].place, vault.records[0].end)
 
 

@@ -207,17 +207,19 @@ extension String {
 package enum Clock {
     /// Since 1970.
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
-    /// Milliseconds since 1970.
-    package static var milliseconds: UInt64 { UInt64(max(realTime, 0)) / 1_000_000 }
+    /// Milliseconds since 1970, also of a clock that is wrong by centuries.
+    package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
     /// Since the machine started, without the time in which it was suspended.
     package static var monotonic: Int64 { now(CLOCK_MONOTONIC) }
     /// The same in steps of some milliseconds; reading it costs next to nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
-    private static func now(_ clock: clockid_t) -> Int64 {
+    private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
+
+    private static func time(_ clock: clockid_t) -> timespec {
         var time = timespec()
         clock_gettime(clock, &time)
-        return time.nanoseconds
+        return time
     }
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
@@ -234,6 +236,13 @@ package enum Clock {
 extension timespec {
     /// Wraps around for times past the year 2262, which a file system may give; they are only compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+
+    /// None before 1970, and the largest number for what is beyond it.
+    fileprivate var milliseconds: UInt64 {
+        let (seconds, overflows) = UInt64(max(tv_sec, 0)).multipliedReportingOverflow(by: 1_000)
+        let (sum, isBeyond) = seconds.addingReportingOverflow(UInt64(max(tv_nsec, 0)) / 1_000_000)
+        return overflows || isBeyond ? .max : tv_sec < 0 ? 0 : sum
+    }
 }
 
 // MARK: - The bytes of arrays

@@ -131,6 +131,8 @@ package enum Notice: Error, Hashable {
     case offline(since: UInt64, reason: String?)
     /// What was changed is kept on this machine, until it can be merged.
     case changedApart
+    /// How far this machine's clock is ahead of the server's, or behind it.
+    case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }

@@ -144,7 +144,7 @@ extension ByteWriter {
         varint(entry.modified)
         varint(entry.sequence)
         if let content = entry.content {
-            varint(entry.modified - content.created)
+            varint(entry.age(of: content))
             storedVersion(content.current)
             if let expiry = content.expiry { varint(expiry) }
             if !content.attributes.isEmpty { attributes(content.attributes) }
@@ -205,6 +205,10 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
+    /// How long before it was changed last it was created. A merge may join times of several clocks: no name was created
+    /// later than it was changed.
+    fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
+
     /// The size of the encoding, with every offset counted as one byte: as the writer above writes it, without writing
     /// it. A set asks for it several times.
     var sizeWithoutOffsets: Int {
@@ -221,7 +225,7 @@ extension Entry {
             }
         }
         guard let content else { return size }
-        size += (modified - content.created).varintSize + content.current.sizeWithoutOffset
+        size += age(of: content).varintSize + content.current.sizeWithoutOffset
         return size + (content.expiry?.varintSize ?? 0) + (content.attributes.isEmpty ? 0 : content.attributes.size)
     }
 }

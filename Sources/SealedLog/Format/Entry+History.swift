@@ -15,6 +15,11 @@ extension Entry {
             authorship: last.authorship)
     }
 
+    /// Takes the time of a state that follows the one that it had.
+    mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
+        modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
+    }
+
     /// Throws `invalid` for an entry that is too long.
     func checkSize() throws(LogError) {
         guard fitsInPage else {
@@ -41,8 +46,10 @@ extension Entry {
         // Each was replaced when the next newer one was set, or counts as replaced when it came from another copy. A
         // time in the future, from a wrong clock, counts as young.
         var replaced = modified
+        let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
-            let since = max(replaced, joined ?? 0)
+            // Nothing was replaced before it was set, whatever the clock said that replaced it.
+            let since = max(replaced, isJoined ? joined ?? 0 : 0, version.modified)
             if since < now, now - since >= lifetime {
                 earlier.removeSubrange(index...)
                 break

@@ -10,7 +10,7 @@ struct CompactionTail {
     private let newKeys: KeyRing?
     /// How much of a history is kept, if that changes.
     private let history: KeptHistory?
-    private let now = Clock.milliseconds
+    private let now: UInt64
     private(set) var position: LogPosition
     private var offset: UInt64
     /// The authenticators of the records that were read.
@@ -23,6 +23,7 @@ struct CompactionTail {
     /// - Parameter keys: under which values are sealed anew; nil: they stay as they are.
     init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
         (self.old, newKeys, self.history) = (old, keys, history)
+        now = old.store.retentionTime
         (position, offset) = (old.head, old.end)
     }
 

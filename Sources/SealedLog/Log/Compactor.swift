@@ -13,7 +13,7 @@ struct Compactor: ~Copyable {
     private var manifest: Manifest
     private var checkpoint: CheckpointWriter
     private var tail: CompactionTail
-    private let now = Clock.milliseconds
+    private let now: UInt64
     /// The names in the checkpoint with a value that a rotation could not open.
     private var unopened: [EntryName] = []
 
@@ -44,6 +44,7 @@ struct Compactor: ~Copyable {
         }
         if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.memoryKey) }
         (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
+        now = old.store.retentionTime
         self.manifest = manifest
         checkpoint = CheckpointWriter(into: store, keys: change?.keys ?? old.keys)
         let history = change.flatMap { $0.isNewHistory ? $0.history : nil }

@@ -10,6 +10,8 @@ struct EntryPair {
     /// Whether a side has changed the name since the other side took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
+    /// Which times can be.
+    let limit: TimeLimit
     /// Which of two different states of one time counts. Nobody signs a nonce: whoever was shut out can draw it.
     var tie = Tie.byNonce
 
@@ -25,7 +27,8 @@ struct EntryPair {
     /// Whether each side has changed the name without knowing what the other one did.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
-        return !own.knows(other, hasChanged: hasOtherChanged) && !other.knows(own, hasChanged: hasOwnChanged)
+        return !own.knows(other, hasChanged: hasOtherChanged, limit)
+            && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
     /// Returns the later state, with all values of both sides in its history, unless one side has forgotten them.
@@ -34,20 +37,16 @@ struct EntryPair {
         if hasOtherChanged == false { return .same }
         guard let own else { return .changed(other) }
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
-        // Names that were removed at one time may have different histories.
-        let isTie = !EntryPair.isLater(own, than: other)
-        var isOther = EntryPair.isLater(other, than: own) || isTie && other.hasStates(of: own)
-        if own.modified == other.modified, own.state != other.state, tie != .byNonce { isOther = tie == .other }
-        let (later, former) = isOther ? (other, own) : (own, other)
+        let (later, former) = isOtherLater(than: own) ? (other, own) : (own, other)
         var entry = later
-        entry.forgotten = [own.forgotten, other.forgotten].compactMap(\.self).max()
-        entry.joined = [own.joined, other.joined].compactMap(\.self).max()
+        entry.forgotten = limit.latest(own.forgotten, other.forgotten)
+        entry.joined = limit.latest(own.joined, other.joined)
         // If only one side has changed, values that it set at one time stay in their order.
-        let isWhole = later.hasStates(of: former)
-        if !isWhole || later.states != former.states && former.hasStates(of: later) {
+        let isWhole = later.hasStates(of: former, limit)
+        if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
             // A version that was restored has several times: the last one counts, on whatever side it was.
-            entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
+            entry.earlier = (own.states + other.states).sorted(by: isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
         }
@@ -55,6 +54,19 @@ struct EntryPair {
         entry.earlier.removeAll { !kept.contains($0.version.nonce) }
         entry.dropHistoryBeyondEntrySize()
         return EntryPair.outcome(entry, for: own)
+    }
+
+    /// Whether the other side's state counts.
+    private func isOtherLater(than own: Entry) -> Bool {
+        // A state that was made on top of the other one is later, whatever the clocks said. But nobody signs that: where
+        // histories are not believed, somebody who was shut out could put an old state on top of the present one.
+        if tie == .byNonce {
+            let (ownFollows, otherFollows) = (own.follows(other), other.follows(own))
+            if ownFollows != otherFollows { return otherFollows }
+        }
+        if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
+        // Names that were removed at one time may have different histories.
+        return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
     /// Returns the entry with an attribute that one of the sides has and the later state lacks, if this side has
@@ -79,8 +91,8 @@ struct EntryPair {
 
     /// The versions of each side that the other one has not forgotten on request.
     private var keptVersions: Set<Nonce> {
-        let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged) ?? []
-        let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged)
+        let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged, limit) ?? []
+        let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged, limit)
         return Set((ofOwn + ofOther).map(\.version.nonce))
     }
 
@@ -92,18 +104,20 @@ struct EntryPair {
     }
 
     /// Equal times need an order that is the same on both sides.
-    private static func isLater(_ entry: Entry, than other: Entry) -> Bool {
-        if entry.modified != other.modified { return entry.modified > other.modified }
+    private func isLater(_ entry: Entry, than other: Entry) -> Bool {
+        if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
         guard let right = other.content else { return true }
-        if left.current.nonce != right.current.nonce { return isGreater(left.current.nonce, than: right.current.nonce) }
+        if left.current.nonce != right.current.nonce {
+            return EntryPair.isGreater(left.current.nonce, than: right.current.nonce)
+        }
         // One version that both have restored.
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
-        if version.modified != other.modified { return version.modified > other.modified }
-        return isGreater(version.version.nonce, than: other.version.nonce)
+    private func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
+        if version.modified != other.modified { return limit.isLater(version.modified, than: other.modified) }
+        return EntryPair.isGreater(version.version.nonce, than: other.version.nonce)
     }
 
     private static func isGreater(_ nonce: Nonce, than other: Nonce) -> Bool {
@@ -128,29 +142,46 @@ extension Entry {
 
     /// The values that another copy has not forgotten on request: all that were set later or that it has, and the
     /// present one if it is known that the other copy never had it.
-    fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?) -> [EarlierVersion] {
+    fileprivate func states(
+        notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit
+    ) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
-        let isPresentKept = hasChanged == true || modified > forgotten
+        let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
-            + earlier.filter { $0.modified > forgotten || other.has($0.version) }
+            + earlier.filter { version in
+                // Of two of which one is impossible, nothing tells which was first.
+                version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
+                    || other.has(version.version)
+            }
     }
 
     /// Whether the present state of another entry was here before. A removal leaves no version: it was if a value has
     /// been created since, and the one that was removed is in its history.
-    fileprivate func knows(_ other: Entry, hasChanged: Bool?) -> Bool {
-        if hasChanged != true, let forgotten, other.modified <= forgotten { return true }
+    fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
+        if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
-            guard let content else { return other.modified <= modified }
-            return other.modified <= content.created && other.earlier.first.map { has($0.version) } ?? true
+            guard let content else { return !limit.isLater(other.modified, than: modified) }
+            return !limit.isLater(other.modified, than: content.created)
+                && other.earlier.first.map { has($0.version) } ?? true
         }
-        return hasState(present)
+        return hasState(present, limit)
     }
 
-    fileprivate func hasStates(of other: Entry) -> Bool { other.states.allSatisfy(hasState) }
+    /// Whether the present value of another entry was replaced or removed here.
+    fileprivate func follows(_ other: Entry) -> Bool {
+        guard let present = other.present else { return false }
+        return earlier.contains { $0.version.nonce == present.version.nonce && $0.modified == present.modified }
+    }
+
+    fileprivate func hasStates(of other: Entry, _ limit: TimeLimit) -> Bool {
+        other.states.allSatisfy { hasState($0, limit) }
+    }
 
     /// Whether a version was the value at a time, or later again.
-    private func hasState(_ state: EarlierVersion) -> Bool {
-        states.contains { $0.version.nonce == state.version.nonce && $0.modified >= state.modified }
+    private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
+        states.contains { own in
+            own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)
+        }
     }
 }
 

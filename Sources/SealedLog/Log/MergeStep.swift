@@ -11,11 +11,17 @@ struct MergedCopy {
     let taken: NamesTaken
     /// The key of an attribute that a name keeps if either side has it and both have changed.
     let keptAttribute: String?
+    let now: UInt64
+    private let limit: TimeLimit
 
+    /// - Parameters:
+    ///   - now: by this machine's clock.
+    ///   - limit: which times can be, by this machine's clock and the server's.
     init(
         view: LogView, past: CommonPast, isOwnBelieved: Bool, isBelieved: Bool, keys: MergedKeys, taken: NamesTaken,
-        keptAttribute: String?
+        keptAttribute: String?, now: UInt64, limit: TimeLimit
     ) {
+        (self.now, self.limit) = (now, limit)
         (self.view, self.past, self.isOwnBelieved, self.isBelieved) = (view, past, isOwnBelieved, isBelieved)
         (self.keys, self.taken, self.keptAttribute) = (keys, taken, keptAttribute)
     }
@@ -34,11 +40,12 @@ struct MergedCopy {
         // Times are signed, and decide then.
         guard areHistoriesBelieved else {
             return EntryPair(
-                own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, tie: isBelieved ? .other : .own)
+                own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, limit: limit,
+                tie: isBelieved ? .other : .own)
         }
         return EntryPair(
             own: own, other: other, hasOwnChanged: own.flatMap(past.hasOwnChanged),
-            hasOtherChanged: past.hasOtherChanged(entry))
+            hasOtherChanged: past.hasOtherChanged(entry), limit: limit)
     }
 }
 

@@ -36,7 +36,7 @@ extension SealedLog {
 
     func merge(
         _ theirs: LogView, isPinned: Bool, _ taken: NamesTaken, _ keptKeys: Set<[UInt8]>, _ keptAttribute: String?,
-        timeout: Duration, _ counter: UpkeepProgress? = nil
+        timeout: Duration, _ counter: UpkeepProgress? = nil, at now: UInt64 = Clock.milliseconds
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
@@ -66,7 +66,8 @@ extension SealedLog {
         let source = MergedCopy(
             view: theirs, past: CommonPast(ownHistory, history),
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
-            isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute)
+            isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
+            now: now, limit: TimeLimit(at: min(now, ours.store.serverTime ?? .max)))
         // Each change takes one: a copy with the last ones would end this vault, too.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
             throw LogError(.copyDamaged, "its sequence numbers, which are beyond what changes reach")
@@ -200,7 +201,7 @@ extension SealedLog {
         report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
-        let (history, now) = (ours.header.history, Clock.milliseconds)
+        let (history, now) = (ours.header.history, copy.now)
         let outcome = pair.merged(at: now)
         let guarded = try pair.guarded(outcome, by: copy.keptAttribute)
         if case .changed(var merged) = guarded.map(EntryPair.Outcome.changed) ?? outcome {
@@ -213,7 +214,7 @@ extension SealedLog {
             } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
                 // Nobody has signed this state.
-                merged.modified += 1
+                try merged.follow(at: now) { () throws(LogError) in try ours.manifest().created }
                 merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
             batch.move(merged, boxes, replacing: old)

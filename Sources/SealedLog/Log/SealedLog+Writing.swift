@@ -179,11 +179,13 @@ extension SealedLog {
             let head = view.head
             let circumstances = Circumstances(
                 now: now, sequence: head.sequence + 1, history: view.header.history,
-                signer: key.map(view.signer))
+                signer: key.map(view.signer), retentionTime: view.store.retentionTime)
             while let pending = rest.first {
                 do throws(LogError) {
                     let changes = try pending.changes.sealed(under: view.keys)
-                    let isTaken = try batch.add(changes, circumstances) { (name) throws(LogError) in
+                    let isTaken = try batch.add(changes, circumstances) { () throws(LogError) in
+                        try view.manifest().created
+                    } find: { (name) throws(LogError) in
                         try view.find(name)
                     } value: { (version) throws(LogError) in
                         try view.sealed(version)

@@ -30,6 +30,9 @@ package protocol RecordPlace: Sendable {
     var preparation: String? { get }
     /// Looks at what keeps the bytes, for a person.
     func findings() throws(LogError) -> [PlaceFinding]
+    /// How far this machine's clock is ahead of that of the place, in milliseconds; nil if it has none, or was not
+    /// asked.
+    var clockDifference: Int64? { get }
     /// nil if this machine keeps none.
     var keptCopy: KeptCopy? { get }
     /// Returns a copy of the vault with changes that were made while no server answered, to be merged; nil if there is
@@ -65,6 +68,7 @@ extension RecordPlace {
     }
 
     package var vaultName: [UInt8]? { nil }
+    package var clockDifference: Int64? { nil }
     package func takeNotices() -> [Notice] { [] }
     package func pending() throws(LogError) -> FilePlace? { nil }
     package var preparation: String? { nil }

@@ -11,6 +11,8 @@ package protocol RecordStore: AnyObject, Sendable {
     var server: String? { get }
     /// Whether that server only follows another one, and may lag.
     var isStandby: Bool { get }
+    /// By its clock, in milliseconds since 1970: a hint, since the server may lie. nil if it was not asked for it.
+    var serverTime: UInt64? { get }
     var identity: RecordStoreIdentity { get }
     /// The hash of the name that its vault has to be bound to; nil if it may have any: a file may be renamed.
     var vaultName: [UInt8]? { get }
@@ -182,6 +184,11 @@ package struct StoreLock: ~Copyable, Sendable {
 extension RecordStore {
     package var server: String? { nil }
     package var isStandby: Bool { false }
+    package var serverTime: UInt64? { nil }
+
+    /// The time by which it is decided what is too old to be kept: a clock that is ahead of the server's drops nothing
+    /// for that. A server that lies can only have more kept.
+    var retentionTime: UInt64 { min(Clock.milliseconds, serverTime ?? .max) }
     package var vaultName: [UInt8]? { nil }
     package var isAsKept: Bool { false }
     package var isProvisional: Bool { false }

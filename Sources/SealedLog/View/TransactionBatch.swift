@@ -15,17 +15,24 @@ extension Change {
 
     /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
     ///
-    /// - Parameter find: finds the value of an earlier version.
+    /// - Parameters:
+    ///   - began: returns when the vault was created.
+    ///   - find: finds the value of an earlier version.
     fileprivate func entry(
-        replacing old: Entry?, _ context: Context, value find: (StoredVersion) throws(LogError) -> SealedValue
+        replacing old: Entry?, _ context: Context, began: () throws(LogError) -> UInt64,
+        value find: (StoredVersion) throws(LogError) -> SealedValue
     ) throws(LogError) -> Entry? {
         let now = context.circumstances.now
         let present = old?.present(at: now)
         try expectation.check(present)
-        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge. After the
-        // largest number there is no later one.
-        let modified = max(now, old.map { context.isOwn ? $0.modified : max($0.modified, $0.modified &+ 1) } ?? 0)
-        let created = present?.created ?? modified
+        let modified =
+            switch old {
+            case nil: now
+            case let old? where context.isOwn: max(now, old.modified)
+            case let old?: try TimeLimit.following(old.modified, at: now, vaultFrom: began)
+            }
+        // What a wrong clock has created before it was set right was created no later than it was changed.
+        let created = min(present?.created ?? modified, modified)
         switch action {
         // An expired value is removed as well: it is history from then on.
         case .remove:
@@ -66,7 +73,10 @@ extension Change {
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
             // Copies have it from before, too. They never saw a state of the same transaction.
-            entry.forgotten = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
+            // A time that no clock can have set yet would forget what others set until then.
+            let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
+            let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
+            entry.forgotten = isPossible ? state : modified
         } else if let old {
             entry.earlier = old.earlier
             entry.joined = old.joined
@@ -77,7 +87,8 @@ extension Change {
                 entry.earlier.insert(version, at: 0)
             }
             entry.earlier.removeAll { $0.version.nonce == content?.current.nonce }
-            entry.dropHistory(beyond: context.circumstances.history, now: context.circumstances.now)
+            let now = context.circumstances.retentionTime ?? context.circumstances.now
+            entry.dropHistory(beyond: context.circumstances.history, now: now)
         }
         entry.dropHistoryBeyondEntrySize()
         try entry.checkSize()
@@ -90,7 +101,9 @@ extension Entry {
     /// state, which speak for all since the name was last absent, and those from before that.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        return [content?.attributes ?? []] + earlier[..<number].filter { $0.modified < start }.map(\.attributes)
+        // An earlier time that is later than this state's is from a wrong clock, and says nothing.
+        return [content?.attributes ?? []]
+            + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
@@ -126,6 +139,8 @@ struct Circumstances: Sendable {
     let history: KeptHistory
     /// nil if nobody signs.
     var signer: StateSigner?
+    /// By which it is decided what is too old to be kept; nil: as ``now``.
+    var retentionTime: UInt64?
 }
 
 /// Collects the transactions of one record.
@@ -156,11 +171,15 @@ struct TransactionBatch: Sendable {
 
     /// Adds a transaction, all of it or nothing.
     ///
-    /// - Parameter value: finds that of an earlier version, if changes are signed.
+    /// - Parameters:
+    ///   - began: returns when the vault was created.
+    ///   - value: finds that of an earlier version, if changes are signed.
     /// - Returns: false if the record has no room for it. It must be added to another record then.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` and `value` throw.
     mutating func add(
-        _ changes: ChangeList, _ circumstances: Circumstances, find: (EntryName) throws(LogError) -> Entry?,
+        _ changes: ChangeList, _ circumstances: Circumstances,
+        began: () throws(LogError) -> UInt64 = { () throws(LogError) in 0 },
+        find: (EntryName) throws(LogError) -> Entry?,
         value: (StoredVersion) throws(LogError) -> SealedValue = { (_) throws(LogError) in throw LogError(.conflict) }
     ) throws(LogError) -> Bool {
         let first = entries.insertedCount
@@ -184,7 +203,7 @@ struct TransactionBatch: Sendable {
             let context = Change.Context(
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
-            let new = try change.entry(replacing: old, context) { (version) throws(LogError) in
+            let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
                 // One that came with this record is not there yet.
                 guard let version = version.unsettled else { throw LogError(.conflict) }
                 return try value(version)

@@ -109,6 +109,9 @@ extension Keychain {
 }
 
 extension Keychain {
+    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
+    package var clockDifference: Int64? { place.clockDifference }
+
     /// Looks at what keeps a vault that is not a file.
     package func placeFindings() throws(VaultError) -> [PlaceFinding] { try translated(place.findings()) }
 

@@ -290,6 +290,12 @@ extension VaultError {
             self.init(
                 .unavailable,
                 "The change is kept on this machine only. It is stored in \(vault) once the server can be reached.")
+        case .clockDiffers(let milliseconds):
+            self.init(
+                .unavailable,
+                "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Set right the one "
+                    + "that is wrong: values expire by the clock, and of changes that were made apart the later one "
+                    + "counts.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,
@@ -308,11 +314,21 @@ extension VaultError {
     }
 }
 
+package enum ClockDifference {
+    /// How far clocks may be apart before anybody is told, in milliseconds.
+    package static let tolerance: Int64 = 60_000
+
+    /// Returns "5 years ahead of" or "2 minutes behind".
+    package static func words(_ milliseconds: Int64) -> String {
+        Duration.milliseconds(abs(milliseconds)).inWords + (milliseconds > 0 ? " ahead of" : " behind")
+    }
+}
+
 extension Duration {
     /// The largest unit that fits: "3 minutes".
     fileprivate var inWords: String {
         let seconds = components.seconds
-        let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
+        let units = [(31_557_600, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
         guard let (unit, name) = units.first(where: { seconds >= $0.0 }) else { return "a moment" }
         let count = seconds / Int64(unit)
         return "\(count) \(name)\(count == 1 ? "" : "s")"

@@ -9,7 +9,8 @@ enum CloneCommand: Command {
         details: [
             """
             The copy is the same vault: the same keys open it, and machines that know the one take the other for it. \
-            It is read and authenticated in full before it gets its place.
+            It is read and authenticated in full before it gets its place. In a database it is bound to its name there: no \
+            server can show it under another one.
             """,
             """
             A server that was put back to an older state is restored from the copy that any machine keeps of its \

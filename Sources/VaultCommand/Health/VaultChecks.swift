@@ -65,18 +65,28 @@ enum VaultChecks {
             newest = max(newest, item.modified)
             if let expires = item.expires, expires < soon { expiring.append(item.name) }
         }
-        // Machines that share a vault differ by some seconds.
-        let isAhead = newest > now.addingTimeInterval(300)
-        let clock =
-            isAhead
-            ? HealthCheck.warning(
-                "clock", "It is \(Timestamp.text(now)) here, and an entry was changed at \(Timestamp.text(newest)).",
-                fix: "Set the clock right: expiry and history follow it.")
-            : .ok("clock", Timestamp.text(now))
+        let clock = clock(at: now, newest: newest, ahead: keychain.clockDifference)
         guard !expiring.isEmpty else { return [clock] }
         let names = expiring.prefix(10).map(StandardOutput.shown).joined(separator: ", ")
         let more = expiring.count > 10 ? " and \(Quantity.number(expiring.count - 10)) more" : ""
         return [clock, .warning("expiry", "These expire within 14 days: \(names)\(more).", fix: "Set new values.")]
+    }
+
+    /// - Parameters:
+    ///   - newest: when an entry was changed last.
+    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if there is none.
+    static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
+        let here = "It is \(Timestamp.text(now)) here"
+        if let difference, abs(difference) > ClockDifference.tolerance {
+            return .warning(
+                "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
+                fix: "Set right the one that is wrong: expiry, history and merges follow it.")
+        }
+        // Machines that share a vault differ by some seconds.
+        guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
+        return .warning(
+            "clock", "\(here), and an entry was changed at \(Timestamp.text(newest)).",
+            fix: "Set right the clock that is wrong: expiry and history follow it. Then set the entry again.")
     }
 }
 

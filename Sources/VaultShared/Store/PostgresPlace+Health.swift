@@ -4,6 +4,8 @@ package import SealedLog
 extension PostgresPlace {
     /// Looks at how the server keeps its promises.
     package func findings() throws(LogError) -> [PlaceFinding] {
+        // With its clock.
+        _ = try currentHead()
         let (rows, encryption) = try look(
             Statement(
                 """

@@ -11,6 +11,7 @@ package final class PostgresPlace: RecordPlace {
     /// A hash of the vault's name: the database need not know it.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
+    package var clockDifference: Int64? { serverClock.difference }
     /// The channel on which its changes are told.
     let channel: String
     /// The numbers of advisory locks, which all vaults of a database share.
@@ -33,6 +34,8 @@ package final class PostgresPlace: RecordPlace {
     let copyInFile = Mutex<LogPosition?>(nil)
     /// Tells of the files in which a former copy was kept, and of a copy that stands in for the server.
     let notices = NoticeBoard()
+    /// What the server's clock says, at each look at the vault's row.
+    let serverClock = ServerClock()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
     /// Whether the program changes nothing.
@@ -107,6 +110,7 @@ package final class PostgresPlace: RecordPlace {
             .base(of: name, count: PostgresRecordStore.blockSize, unlessSmallerThan: PostgresPlace.tailSize),
             .hasMore(name),
         ])
+        serverClock.note(rows[0], Statement.clockColumn)
         let store: PostgresRecordStore? = try translated { () throws(PostgresError) in
             guard let head = try StoreHead(rows[0]) else { return nil }
             let pieces = try rows[1...3].map { (rows) throws(PostgresError) in
@@ -182,10 +186,11 @@ package final class PostgresPlace: RecordPlace {
             if let answer = pool.answer(until: deadline) { answer } else {
                 try flight([.head(of: name)], until: deadline)[0]
             }
+        serverClock.note(rows, Statement.clockColumn)
         return try translated { () throws(PostgresError) in try StoreHead(rows) }
     }
 
-    package func takeNotices() -> [Notice] { notices.take() }
+    package func takeNotices() -> [Notice] { notices.take() + serverClock.takeNotices() }
 
     // MARK: Calls
 

@@ -88,6 +88,7 @@ extension PostgresRecordStore {
             _ = try? connection.flight([.rollback], until: Deadline(after: place.timeout))
             throw error
         }
+        place.serverClock.note(rows[2], Statement.lockedClockColumn)
         guard let found = try StoreHead(rows[2]) else { throw .absent }
         let tail = try StoreBytes(rows[3], from: end)
         let hasListener = try rows[2].flag(0, 6)

@@ -159,6 +159,7 @@ extension PostgresRecordStore {
         let (found, bytes) = try place.translated { () throws(PostgresError) in
             (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
         }
+        place.serverClock.note(rows[0], Statement.clockColumn)
         guard let found else { throw place.absence }
         return Look(head: found, newBytes: bytes)
     }

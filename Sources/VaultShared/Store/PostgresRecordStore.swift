@@ -33,6 +33,7 @@ final class PostgresRecordStore: RecordStore {
     var server: String? { place.pool.lastHost?.name }
     var isStandby: Bool { place.pool.lastHost?.isStandby ?? false }
     var vaultName: [UInt8]? { place.name }
+    var serverTime: UInt64? { place.serverClock.time }
     let isTransactional = true
     var isAsKept: Bool { state.withLock { $0.isAsKept } }
     let needsLockToRead = false

@@ -6,11 +6,16 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_place, hint_sequence"
 
+    /// The server's clock in milliseconds since 1970. That of the transaction stands still while it waits for a lock.
+    private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
+    /// The columns in which ``head(of:)`` and ``lockedHead(of:listeners:)`` return it.
+    static let (clockColumn, lockedClockColumn): (Int32, Int32) = (6, 7)
+
     /// Fails if one of the tables is missing.
     static let tables = Statement("SELECT FROM vault.head, vault.generation, vault.extent LIMIT 0")
 
     static func head(of name: [UInt8]) -> Statement {
-        Statement("SELECT \(headColumns) FROM vault.head WHERE name = $1", .bytes(name))
+        Statement("SELECT \(headColumns), \(clock) FROM vault.head WHERE name = $1", .bytes(name))
     }
 
     static func header(of name: [UInt8]) -> Statement {
@@ -118,12 +123,13 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks the vault's row. Returns also whether anyone listens, in the last column: listeners share a lock. NOTIFY
-    /// takes a lock of the whole database at the commit.
+    /// Locks the vault's row. Returns also whether anyone listens: listeners share a lock. NOTIFY takes a lock of the
+    /// whole database at the commit.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
-            SELECT \(headColumns), NOT pg_try_advisory_xact_lock($2) FROM vault.head WHERE name = $1 FOR UPDATE
+            SELECT \(headColumns), NOT pg_try_advisory_xact_lock($2), \(clock) FROM vault.head WHERE name = $1
+            FOR UPDATE
             """, .bytes(name), .number(key))
     }
 

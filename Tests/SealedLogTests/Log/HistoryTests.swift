@@ -28,14 +28,40 @@ struct HistoryTests {
         _ = try log.changeKeys(timeout: SealedLog.patience) { $0.history = history }
     }
 
-    /// A clock was wrong, or the file of someone with the key is odd.
-    @Test(arguments: [UInt64.max - 1, .max]) func aStateIsNeverEarlierThanTheOneBefore(_ time: UInt64) throws {
+    /// A clock that is a day ahead at most is followed, so that each state is later than the one before.
+    @Test(arguments: [1, 60_000, TimeLimit.tolerance - 60_000])
+    func aStateIsLaterThanTheOneBefore(_ ahead: UInt64) throws {
+        let time = Clock.milliseconds + ahead
         try log.commit([log.change("a", to: Array("first".utf8))], at: time)
         try log.set("a", "second")
-        #expect(try log.states()["a"]?.modified == .max)
+        #expect(try log.states()["a"]?.modified ?? 0 >= time + 1)
+        #expect(ahead == 1 ? true : try log.states()["a"]?.modified == time + 1)
+    }
+
+    /// A clock was wrong, or the file of someone with the key is odd: what is set then has the time of now.
+    @Test(arguments: [253_402_300_799_999, 1 << 62, 1 << 63, .max - 1, .max] as [UInt64])
+    func aTimeThatNoClockCanHaveSetEnds(_ time: UInt64) throws {
+        let before = Clock.milliseconds
+        try log.commit([log.change("a", to: Array("first".utf8))], at: time)
+        #expect(try log.states()["a"]?.modified == time)
+        try log.set("a", "second")
+        #expect((before...Clock.milliseconds).contains(try #require(try log.states()["a"]?.modified)))
+        let created = try #require(try log.history(.sample("a"))?.content?.created)
+        #expect(created <= Clock.milliseconds, "it was created no later than it was changed")
         try log.remove("a")
-        #expect(try log.states()["a"]?.modified == .max)
+        #expect(try log.states()["a"]?.modified ?? .max <= Clock.milliseconds + 1)
         #expect(try log.earlierTexts("a") == ["second", "first"])
+        try log.verify()
+        try log.compact()
+        #expect(try log.earlierTexts("a") == ["second", "first"])
+    }
+
+    /// A machine whose clock is from before the vault does not take everybody else's times for impossible.
+    @Test(arguments: [0, 1_000]) func aClockFromBeforeTheVaultFollowsWhatIsThere(_ now: UInt64) throws {
+        try log.set("a", "first")
+        let former = try #require(try log.states()["a"]?.modified)
+        try log.commit([log.change("a", to: Array("second".utf8))], at: now)
+        #expect(try log.states()["a"]?.modified == former + 1)
     }
 
     // MARK: Limits

@@ -112,7 +112,9 @@ extension SealedLog {
     func plan(_ changes: [Change], at now: UInt64) throws -> RecordPlan {
         try view.withLock { view in
             var batch = TransactionBatch(totals: try view.currentTotals())
-            _ = try batch.add(ChangeList(changes), view.circumstances(at: now)) { (name) throws(LogError) in
+            _ = try batch.add(ChangeList(changes), view.circumstances(at: now)) { () throws(LogError) in
+                try view.manifest().created
+            } find: { (name) throws(LogError) in
                 try view.find(name)
             }
             return try view.shortPlan(batch) ?? view.treePlan(batch, into: nil)

@@ -118,8 +118,8 @@ def test_a_clock_that_is_ahead_of_the_servers_drops_no_history(shared: Home, clo
     wrong = ahead(shared, clock, seconds)
     wrong.set("a", b"fourth")
     wrong.output("compact")
-    for value in (b"third", b"second", b"first"):
-        shared.output("restore", "a", "--version", "1" if value == b"third" else "2")
+    for number, value in enumerate((b"third", b"second", b"first"), 1):
+        shared.output("restore", "a", "--version", str(number))
         assert shared.get("a") == value
     shared.output("restore", "b")
     assert shared.get("b") == b"first", "it is known that it was removed, and what it had"

@@ -46,7 +46,7 @@ struct EntryPair {
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
             // A version that was restored has several times: the last one counts, on whatever side it was.
-            entry.earlier = (own.states + other.states).sorted(by: isLater)
+            entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
         }
@@ -115,9 +115,10 @@ struct EntryPair {
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    private func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
-        if version.modified != other.modified { return limit.isLater(version.modified, than: other.modified) }
-        return EntryPair.isGreater(version.version.nonce, than: other.version.nonce)
+    /// By their times as they are, which are the same on both sides.
+    private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
+        if version.modified != other.modified { return version.modified > other.modified }
+        return isGreater(version.version.nonce, than: other.version.nonce)
     }
 
     private static func isGreater(_ nonce: Nonce, than other: Nonce) -> Bool {

@@ -31,8 +31,7 @@ extension Change {
             case let old? where context.isOwn: max(now, old.modified)
             case let old?: try TimeLimit.following(old.modified, at: now, vaultFrom: began)
             }
-        // What a wrong clock has created before it was set right was created no later than it was changed.
-        let created = min(present?.created ?? modified, modified)
+        let created = present?.created ?? modified
         switch action {
         // An expired value is removed as well: it is history from then on.
         case .remove:

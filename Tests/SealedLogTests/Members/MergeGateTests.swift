@@ -408,6 +408,26 @@ struct MergeGateTests {
         #expect(try log.text("a") == (isRemoved ? nil : "second"))
     }
 
+    /// Nobody signs in which order states were made, but for their times.
+    @Test func norDoesAFormerOneOnTopOfThePresentOne() throws {
+        let log = try vault.founded()
+        try log.set("a", "first")
+        try log.set("a", "second")
+        let other = try vault.forked(as: nil)
+        var own = try #require(try log.history(.sample("a")))
+        let present = try #require(own.states.first)
+        // The first value has left the history.
+        own.earlier = []
+        try log.write(own, [nil])
+        try log.rotate()
+        var entry = try #require(try other.history(.sample("a"))?.former)
+        (entry.earlier, entry.sequence) = ([present], 1 << 40)
+        try other.write(entry, [nil, nil])
+        #expect(try other.text("a") == "first")
+        _ = try merge(other, into: log)
+        #expect(try log.text("a") == "second")
+    }
+
     /// Nobody signs what was forgotten.
     @Test func nothingIsForgottenSinceACopyUnderAFormerKeySaysSo() throws {
         let log = try vault.founded()

@@ -108,7 +108,7 @@ OWNERS = {
     "SealedLog/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
     "Vault/Places/VaultConfiguration.swift": "says to each user how to fix it",
     "Vault/Keychain/Keychain+GuardedReading.swift": "records who has read",
-    "VaultShared/Store/DatabaseURL.swift": "chooses a file of certificates, which libpq reads",
+    "VaultShared/Connection/Server.swift": "chooses a file of certificates, which libpq reads",
     "VaultCommand/Commands/LogCommand.swift": "shows who has read",
     "VaultCommand/Commands/SystemdCredentialCommand.swift": "knows who asks at a socket",
     "VaultCommand/Process/ScratchFolder.swift": "wipes only what this user has left",

@@ -22,24 +22,8 @@ struct BoundName: Hashable, Sendable {
     /// What a record states that is written under this name.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    /// - Parameter mac: of the header.
-    init(_ hash: [UInt8], copied: UInt64 = 0, toHeaderOf mac: [UInt8], _ keys: KeyRing) throws(LogError) {
-        (self.hash, self.copied) = (hash, copied)
-        code = try BoundName.code(hash, copied, mac, keys)
-    }
-
-    func holds(forHeaderOf mac: [UInt8], _ keys: KeyRing) throws(LogError) -> Bool {
-        try code == BoundName.code(hash, copied, mac, keys)
-    }
-
-    private static func code(
-        _ hash: [UInt8], _ copied: UInt64, _ mac: [UInt8], _ keys: KeyRing
-    ) throws(LogError) -> [UInt8] {
-        var writer = ByteWriter(reserving: 2 * KeyedHash.size + 8)
-        writer.append(mac)
-        writer.append(hash)
-        writer.integer(copied)
-        return try keys.authenticate(writer.bytes, for: .name)
+    init(hash: [UInt8], copied: UInt64, code: [UInt8]) {
+        (self.hash, self.copied, self.code) = (hash, copied, code)
     }
 
     /// Whether a record may be where it is: a copy of the vault under another name goes on with other records, of the
@@ -72,10 +56,6 @@ extension ByteWriter {
 }
 
 extension BoundName {
-    fileprivate init(hash: [UInt8], copied: UInt64, code: [UInt8]) {
-        (self.hash, self.copied, self.code) = (hash, copied, code)
-    }
-
     /// Returns a header's bytes without a name.
     static func removed(from image: [UInt8]) -> [UInt8] {
         var image = image

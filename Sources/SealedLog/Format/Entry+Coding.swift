@@ -205,8 +205,8 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// How long before it was changed last it was created. A merge may join times of several clocks: no name was created
-    /// later than it was changed.
+    /// How long before it was changed last it was created. A merge may join times of several clocks: no name was
+    /// created later than it was changed.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
     /// The size of the encoding, with every offset counted as one byte: as the writer above writes it, without writing

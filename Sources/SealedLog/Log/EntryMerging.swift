@@ -58,8 +58,8 @@ struct EntryPair {
 
     /// Whether the other side's state counts.
     private func isOtherLater(than own: Entry) -> Bool {
-        // A state that was made on top of the other one is later, whatever the clocks said. But nobody signs that: where
-        // histories are not believed, somebody who was shut out could put an old state on top of the present one.
+        // A state that was made on top of the other one is later, whatever the clocks said. But nobody signs that:
+        // where histories are not believed, somebody who was shut out could put an old state on top of the present one.
         if tie == .byNonce {
             let (ownFollows, otherFollows) = (own.follows(other), other.follows(own))
             if ownFollows != otherFollows { return otherFollows }

@@ -104,7 +104,8 @@ struct ClockMergeTests {
         }
     }
 
-    /// After everything was merged, what is set anywhere is what every machine gets, and so is what follows it elsewhere.
+    /// After everything was merged, what is set anywhere is what every machine gets, and so is what follows it
+    /// elsewhere.
     private func settle(_ machines: inout [Machine], _ now: inout Int64, _ change: inout Int, _ seed: Int) throws {
         for _ in 0..<2 {
             for index in machines.indices {

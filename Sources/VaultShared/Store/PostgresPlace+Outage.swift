@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// A server that cannot be reached. What answers, and refuses, is none of these: somebody has to act.
+// A server that cannot be reached. One that answers and refuses is not away: somebody has to act.
 
 extension PostgresPlace {
     struct Outage {
@@ -14,7 +14,7 @@ extension PostgresPlace {
         var isTold = false
     }
 
-    /// How long an absent server is not asked again, in seconds, by who changes nothing.
+    /// How long programs that change nothing do not ask an absent server again, in seconds.
     static let outageSeconds = 30
 
     /// Whether the copy of this machine can stand in for the server.
@@ -26,7 +26,7 @@ extension PostgresPlace {
         case .never: return false
         case .always: return true
         case .ifUnreachable:
-            if outage.withLock({ $0.end.map { $0 > .now } ?? false }) { return true }
+            if isInOutage { return true }
             if changesNothing, hasStandIn, let seconds = mirror?.outageAge, seconds < PostgresPlace.outageSeconds {
                 outage.withLock { $0.end = Deadline(after: .seconds(PostgresPlace.outageSeconds - seconds)) }
                 return true

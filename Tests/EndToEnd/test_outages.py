@@ -125,6 +125,9 @@ def test_what_cannot_be_reached_is_away_and_a_change_says_where_it_is(mia: Home,
     assert json.loads(mia.output("info", "--json"))["pending"] is True
     assert b"on this machine only" in mia.output("info")
     assert mia.values() == {"a": b"2", "c": b"3"}
+    # Of the server's vault, the copy says nothing.
+    assert "Connection refused" in mia.refusal(IO, "verify")
+    assert b"intact" in mia.output("verify", "--offline")
     cluster.start()
     # A change asks, although the server was away a moment ago.
     finished = mia.run("set", "d", "--json", stdin=b"4")
@@ -166,6 +169,26 @@ def test_the_time_that_is_given_binds_the_connection(home: Home, silent: Thief) 
     process = shared.start("get", "a", "--timeout", "1")
     _, errors = process.communicate(timeout=8)
     assert process.returncode == IO and b"does not answer" in errors
+
+
+def test_changes_that_wait_for_another_url_are_found(home: Home, cluster: Cluster) -> None:
+    """As after a second host was added."""
+    configure(home, cluster.url("team"))
+    home.set("a", b"1")
+    assert home.get("a") == b"1"
+    home.output("set", "--offline", "b", stdin=b"2")
+    [pending] = home.memory.glob("*-offline.vault")
+    checks = json.loads(home.output("doctor", "--json", "--offline"))["checks"]
+    assert [check for check in checks if check["name"] == "changes"] == [], "these are of this place"
+    configure(home, cluster.url("team", host="127.0.0.1"))
+    home.refusal(3, "get", "b")
+    checks = json.loads(home.output("doctor", "--json"))["checks"]
+    [found] = [check for check in checks if check["name"] == "changes"]
+    assert found["state"] == "warning" and str(pending) in found["message"]
+    home.output("merge", str(pending))
+    assert home.values() == {"a": b"1", "b": b"2"}
+    pending.unlink()
+    assert b"waits for another URL" not in home.output("doctor")
 
 
 # A server that is started again

@@ -156,6 +156,9 @@ def test_without_vault_shared_it_says_what_to_install(binary: str, tmp_path: Pat
         ("postgresql://localhost/#team", "names no database"),
         ("postgresql://localhost/x?nonsense=1#team", "cannot be read"),
         ("postgresql://localhost/x#te/am", "letters"),
+        ("mysql://me:secret-7@localhost/x#team", "no URL of a database"),
+        ("postgresql:x#team", "no URL of a database"),
+        ("Postgres:x", "no URL of a database"),
         ("postgresql://localhost/x#", "letters"),
     ],
 )
@@ -780,6 +783,8 @@ def test_the_doctor_says_whether_the_server_has_proved_itself(home: Home, vault_
         unproved = encryption(url.replace("verify-full", "require"))
         assert unproved["state"] == "warning" and "TLS, but" in unproved["message"]
         assert "(sslmode=require)" in unproved["message"] and "verify-full" in unproved["fix"]
+        local = encryption(url.replace("@localhost", "@127.0.0.1").replace("verify-full", "require"))
+        assert (local["state"], local["message"]) == ("ok", "TLS: the server is on this machine")
         plain = encryption(url.replace("verify-full", "disable"))
         assert plain["state"] == "warning" and "in the server's place" in plain["message"]
     finally:

@@ -133,6 +133,22 @@ struct ServerTests {
         #expect(error.isOutage == (reason == .refused("57P03")))
     }
 
+    @Test func theWordsOfAServerAreNoneForATerminal() {
+        let words = PostgresError(.refused("XX000"), "a\u{1b}[31mb\u{202e}c\u{a0}d e\n\tf").words
+        #expect(words == "a\u{fffd}[31mb\u{fffd}c\u{fffd}d e f")
+    }
+
+    @Test func aNameIsToldThatItHasToProveItself() throws {
+        func words(_ host: String, isRefusal: Bool) throws -> String {
+            let server = try #require(try servers("postgresql://\(host)/x").first)
+            return PostgresError(ofLogin: "no SSL\n", isRefusal: isRefusal, server.advice).words
+        }
+        #expect(try words("localhost", isRefusal: true).hasPrefix("no SSL. A host's name has to prove itself"))
+        #expect(try words("localhost", isRefusal: false) == "no SSL")
+        #expect(try words("127.0.0.1", isRefusal: true) == "no SSL")
+        #expect(try words("db.example.org", isRefusal: true) == "no SSL")
+    }
+
     @Test func whatCannotBeReachedIsAway() {
         let error = PostgresError(ofLogin: "connection refused\n", isRefusal: false)
         #expect(error.reason == .notConnected && error.isOutage)

@@ -78,6 +78,9 @@ extension RecordPlace {
 
 /// The path of a file.
 package struct FilePlace: RecordPlace {
+    /// How the names of files end in which changes wait for a server.
+    package static let pendingEnding = "-offline.vault"
+
     package let location: String
     package let files: any FileSystem
     private let target: (any RecordPlace)?

@@ -117,6 +117,16 @@ extension Keychain {
 
     /// What this machine has kept of a vault in a database.
     package var keptCopy: KeptCopy? { place.keptCopy }
+
+    /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
+    /// another when they were made.
+    package var changesElsewhere: [String] {
+        guard places.isInDatabase, let folder = places.rollbackMemory else { return [] }
+        let own = ((try? place.pending()) ?? nil)?.location
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(FilePlace.pendingEnding) }.sorted().map { "\(folder)/\($0)" }
+            .filter { $0 != own }
+    }
 }
 
 extension LogInformation {

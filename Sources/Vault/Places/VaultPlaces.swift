@@ -135,6 +135,14 @@ extension VaultPlaces {
                     + "For a folder that is really named ~, write ./\(path).",
                 causes: [.unexpandedTilde(path: path, isKeyFile: isKeyFile)])
         }
+        let isURL = path.firstRange(of: "://") != nil
+        guard !isURL, !["postgresql:", "postgres:"].contains(where: path.lowercased().hasPrefix) else {
+            throw VaultError(
+                .invalid,
+                // It may have a password.
+                "\(what) is no path, and no URL of a database. Write postgresql://HOST/DATABASE#NAME. For a file that is "
+                    + "really named so, write ./ before it.")
+        }
         // The next compaction in that folder would remove it as the leftover of an interrupted one.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")

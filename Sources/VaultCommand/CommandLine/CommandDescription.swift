@@ -63,7 +63,7 @@ extension CommandName {
     var changesNothing: Bool {
         switch self {
         case .get, .show, .clipboard, .pick, .list, .find, .exists, .run, .env, .inject, .export, .awsCredential,
-            .kubeCredential, .askpass, .sshAdd, .systemdCredential, .keyList, .memberList, .info, .verify:
+            .kubeCredential, .askpass, .sshAdd, .systemdCredential, .keyList, .memberList, .info:
             true
         default: false
         }

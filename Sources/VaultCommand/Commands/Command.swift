@@ -203,7 +203,8 @@ extension Invocation {
         options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? places())?.vault ?? "the vault")
         options.usesRollbackMemory = !has(.detached)
         options.staysOffline = has(.offline)
-        options.allowsOffline = try places().allowsOffline
+        // Whether the server's vault is intact, this machine's copy does not tell.
+        options.allowsOffline = try command != .verify && places().allowsOffline
         options.changesNothing = command.changesNothing
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .vaultFingerprint)
@@ -214,6 +215,8 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
+        // What is accepted is the server's state.
+        if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
         options.keepsPolicies = true

@@ -223,7 +223,7 @@ extension Keychain.Merge {
             if !changed.isEmpty {
                 "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
             } else {
-                refused.isEmpty ? "What was changed offline is in the vault already.\n" : ""
+                refused.isEmpty && conflicts.isEmpty ? "What was changed offline is in the vault already.\n" : ""
             }
         let text = stored + list(conflicts, sides)
         return keptAt.map { text + refusal(of: MergedSides(vault: vault, copy: $0, advised: advised)) }

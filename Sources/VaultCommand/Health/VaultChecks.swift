@@ -1,3 +1,4 @@
+import Formats
 import FoundationEssentials
 import SealedLog
 import Vault
@@ -18,7 +19,14 @@ enum VaultChecks {
         let found = try keychain.placeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
-        return found + (keychain.keptCopy.map { [copy($0)] } ?? [])
+        return found + (keychain.keptCopy.map { [copy($0)] } ?? []) + keychain.changesElsewhere.map(changes)
+    }
+
+    private static func changes(in path: String) -> HealthCheck {
+        .warning(
+            "changes", "What was changed while a server was away waits for another URL, in \(path).",
+            fix: "If it is of this vault, `vault merge \(ShellQuoting.quoted(path))` takes it over; then delete the "
+                + "file.")
     }
 
     private static func copy(_ copy: KeptCopy) -> HealthCheck {

@@ -120,11 +120,14 @@ final class ConnectionPool: Sendable {
             let verified = try targets.servers.map { (server) throws(PostgresError) in try VerifiedServer(server) }
             targets = Targets(servers: verified.map(\.server), password: try password.read(for: verified))
         }
+        var known: PostgresError?
         while true {
             do throws(PostgresError) { return try connect(to: targets, until: deadline) } catch {
                 guard hostCount > 1, error.isOutage || error.isOfConnection, !deadline.hasPassed else {
-                    throw error
+                    // Of a host that does not answer, less is to be said than of another one.
+                    throw error.reason == .timedOut ? known ?? error : error
                 }
+                if error.reason != .timedOut { known = error }
             }
             Clock.sleep(microseconds: 50_000)
         }
@@ -143,8 +146,9 @@ final class ConnectionPool: Sendable {
                 try connect(connection, until: deadline)
                 return connection
             } catch {
-                // What somebody has to mend says more than that another one is away.
-                if failure?.isOutage ?? true { failure = error }
+                // What somebody has to mend says more than that another one is away, and that more than silence.
+                let isLess = error.reason == .timedOut && failure != nil
+                if !isLess, failure.map({ $0.isOutage || $0.reason == .timedOut }) ?? true { failure = error }
             }
         }
         throw failure ?? PostgresError(.notConnected, "no host is named")

@@ -72,7 +72,7 @@ final class PostgresConnection: @unchecked Sendable {
                 case PGRES_POLLING_WRITING: session.wanted = Int16(POLLOUT)
                 default:
                     throw PostgresError(
-                        ofLogin: String(cString: PQerrorMessage(handle)), isRefusal: isReached)
+                        ofLogin: String(cString: PQerrorMessage(handle)), isRefusal: isReached, server.advice)
                 }
             }
             guard session.wanted == 0 else { throw failure(.notConnected) }
@@ -151,8 +151,8 @@ final class PostgresConnection: @unchecked Sendable {
     enum Encryption {
         /// The server has proved who it is, by its certificate or its ticket.
         case certificate, ticket
-        /// Nothing has to: there is no way.
-        case local
+        /// Nothing has to: there is no way. Whether it is encrypted all the same.
+        case local(hasTLS: Bool)
         /// TLS to whoever has answered; the `sslmode`.
         case unproved(String)
         case none
@@ -163,7 +163,7 @@ final class PostgresConnection: @unchecked Sendable {
             if PQgssEncInUse(handle) == 1 { return .ticket }
             let hasTLS = PQsslInUse(handle) == 1
             if hasTLS, server.mode == Server.proof { return .certificate }
-            return server.isLocal ? .local : hasTLS ? .unproved(server.mode) : .none
+            return server.isLocal ? .local(hasTLS: hasTLS) : hasTLS ? .unproved(server.mode) : .none
         }
     }
 

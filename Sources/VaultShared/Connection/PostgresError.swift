@@ -1,3 +1,4 @@
+import LinuxSystem
 import SealedLog
 
 /// What a server or libpq has refused. It holds neither a password nor a value.
@@ -20,20 +21,24 @@ struct PostgresError: Error {
     }
 
     let reason: Reason
-    /// In the server's words, on one line, without a full stop.
+    /// In the server's words, on one line, without a full stop. A terminal obeys nothing of them.
     let words: String
 
     init(_ reason: Reason, _ words: String) {
         self.reason = reason
         let line = words.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
-        self.words = line.joined(separator: " ").trimmingSuffix(while: { ".: ".contains($0) })
+        let shown = line.joined(separator: " ").unicodeScalars.reduce(into: "") { text, scalar in
+            text.unicodeScalars.append(scalar != " " && scalar.isUnsafeOnTerminal ? "\u{FFFD}" : scalar)
+        }
+        self.words = shown.trimmingSuffix(while: { ".: ".contains($0) })
     }
 
     /// - Parameters:
     ///   - message: libpq's, at the highest verbosity: before the words of a server it has their SQLSTATE, and behind
     ///     them a line that says where in the server's source they are.
     ///   - isRefusal: whether something has answered.
-    init(ofLogin message: String, isRefusal: Bool) {
+    ///   - advice: what is told with a refusal.
+    init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
         var (lines, state) = ([String](), String?.none)
         for line in message.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
             let parts = line.split(separator: ": ", omittingEmptySubsequences: false)
@@ -50,6 +55,7 @@ struct PostgresError: Error {
         let reason: Reason =
             state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.reduce("") { $0.isEmpty ? $1 : "\($0)\n\($1)" })
+        if reason == .loginRefused, let advice { self.init(reason, "\(words). \(advice)") }
     }
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }

@@ -12,6 +12,13 @@ struct Server: Sendable {
 
     /// libpq's `sslmode`.
     var mode: String { parameters["sslmode"] ?? "" }
+    /// What a refused login is told with: that a name leads to this machine is for others to say.
+    var advice: String? {
+        guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
+        return "A host's name has to prove itself by a certificate (sslmode=verify-full). For a server on this "
+            + "machine, write 127.0.0.1 or the folder of its socket"
+    }
+
     /// Whether it is connected to only if it proves who it is: by its certificate, or by being here.
     var provesItself: Bool { isLocal || mode == Server.proof }
 

@@ -62,7 +62,8 @@ extension PostgresConnection.Encryption {
         return switch self {
         case .certificate: PlaceFinding("encryption", "TLS; the server has proved by its certificate who it is")
         case .ticket: PlaceFinding("encryption", "Kerberos; the server has proved by its ticket who it is")
-        case .local: PlaceFinding("encryption", "none: the server is on this machine")
+        case .local(let hasTLS):
+            PlaceFinding("encryption", "\(hasTLS ? "TLS" : "none"): the server is on this machine")
         case .unproved(let mode):
             PlaceFinding(
                 "encryption", "TLS, but the server has not proved who it is (sslmode=\(mode)).", fix: advice)

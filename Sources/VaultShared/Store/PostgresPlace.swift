@@ -68,7 +68,7 @@ package final class PostgresPlace: RecordPlace {
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
         mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)
-        pendingPath = places.rollbackMemory.map { "\($0)/\(file)-offline.vault" }
+        pendingPath = places.rollbackMemory.map { "\($0)/\(file)\(FilePlace.pendingEnding)" }
         // The cache may be emptied at any time, but is better than nothing.
         keptPaths = [places.rollbackMemory, places.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
         location = url.location

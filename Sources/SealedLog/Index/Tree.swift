@@ -13,6 +13,8 @@ struct PageLoader: Sendable {
             let bytes = box.withUnsafeBytes { keys.open($0, for: .page, nonce: reference.nonce) }
             guard let bytes else { throw .damaged(what, at: reference.offset) }
             return bytes
+        } authenticating: { _ in
+            reference.box
         }
     }
 

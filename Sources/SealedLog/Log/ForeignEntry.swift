@@ -125,6 +125,8 @@ extension LogView {
         try store.rereading { () throws(LogError) in
             let box = try store.bytes(at: version.offset, count: version.boxLength)
             return try SealedValue(version: version, box: box[...], keys: keys).hash()
+        } authenticating: { _ in
+            version.box
         }
     }
 

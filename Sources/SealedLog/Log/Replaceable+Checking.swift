@@ -59,7 +59,8 @@ struct CopiedHistory {
     }
 
     /// Does the same for a database whose row does not fit the log, or lacks some of it. All that is authentic of the
-    /// log has to be in the copy, and what the row says that it ended with, too.
+    /// log has to be in the copy, and what the row says that it ended with, too. Without a header, nothing is: then
+    /// nothing may be behind that end.
     private func inclusion(
         ofDamaged store: any RecordStore, stating stated: StatedEnd
     ) throws(LogError) -> Inclusion {
@@ -68,15 +69,23 @@ struct CopiedHistory {
         do throws(LogError) {
             // The row may lead to nothing at all.
             if try store.size() > 0 {
-                var view = try HeaderImage(of: store).view(following: keys)
-                guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
-                var reader = view.reader
-                if case .nothing = try view.catchUp(&reader) { isWhole = try view.end == store.size() }
-                end = view.head
-                let inclusion = inclusion(of: view)
-                guard inclusion == .included else { return inclusion }
+                if var view = try authentic(store) {
+                    var reader = view.reader
+                    if case .nothing = try view.catchUp(&reader) { isWhole = try view.end == store.size() }
+                    end = view.head
+                    let inclusion = inclusion(of: view)
+                    guard inclusion == .included else { return inclusion }
+                } else if stated.hasMore, !isOlderAccepted {
+                    throw LogError(
+                        .rolledBack,
+                        "change \(positions.newest.sequence), and \(store.location) may have had later ones: its "
+                            + "header is missing or damaged, and more follows the end that its row names")
+                }
             }
-        } catch { throw error.isPassing ? error : LogError(.notACopy, store.location) }
+        } catch {
+            guard error.isPassing || error.code == .rolledBack else { throw LogError(.notACopy, store.location) }
+            throw error
+        }
         if positions.includes(stated.position) == .included { return .included }
         if isWhole, let end, stated.offset > 0, stated.position.sequence <= end.sequence { return .included }
         guard isOlderAccepted else {
@@ -87,6 +96,19 @@ struct CopiedHistory {
             )
         }
         return .included
+    }
+
+    /// Opens the header of a damaged store; nil if it is missing or damaged, so that nothing but the row tells which
+    /// vault it is.
+    private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
+        do throws(LogError) {
+            let view = try HeaderImage(of: store).view(following: keys)
+            guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
+            return view
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
     }
 
     private func inclusion(

@@ -120,6 +120,8 @@ extension SealedLog {
             }
             let next = try store.rereading { () throws(LogError) in
                 try view.reopened(on: store, knowing: remembered)
+            } authenticating: { _ in
+                nil
             }
             view.replace(by: next)
         }

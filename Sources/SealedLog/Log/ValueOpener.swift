@@ -24,6 +24,8 @@ struct ValueOpener: ~Copyable {
             let box = try store.bytes(at: version.offset, count: version.boxLength)
             try open(box[...], version, body)
             return box
+        } authenticating: { _ in
+            version.box
         }
     }
 
@@ -47,8 +49,6 @@ struct ValueOpener: ~Copyable {
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
-    /// The offset of the bytes that were read again last.
-    private var rereadStart: UInt64?
 
     /// nil if the store is read from where it is.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
@@ -57,7 +57,8 @@ struct BoxRepair: ~Copyable {
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Reads bytes from the database in which the box of a value does not open.
+    /// Reads the box of a value from the database if it does not open. Other boxes beside it may be damaged there, and
+    /// stay as they were read.
     ///
     /// - Parameters:
     ///   - bytes: what was read of the store, with the whole box.
@@ -69,10 +70,10 @@ struct BoxRepair: ~Copyable {
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }
         }
-        // A box that is damaged in the database too is copied as it is, as in a file: the keys can still be changed.
-        guard rereadStart != start, try store.distrust() else { return }
-        bytes = try store.bytes(at: start, count: bytes.count)
-        rereadStart = start
+        do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
+            // What is damaged in the database too is copied as it is, as in a file: the keys can still be changed.
+            guard error.code == .damaged else { throw error }
+        }
     }
 }
 

@@ -35,6 +35,8 @@ extension SealedLog {
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
+            // Only now: what was read past the copy takes the place of what differs in it.
+            view.store.settle(0..<view.end)
             // Damage is reported before this alarm.
             _ = try members()
             memory?.forgetUpkeep()

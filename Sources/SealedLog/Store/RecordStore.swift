@@ -49,9 +49,11 @@ package protocol RecordStore: AnyObject, Sendable {
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
     /// Learns that the log has been opened on this store, and no alarm was raised. The copy becomes one of it.
     ///
-    /// - Parameter kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may
-    ///   have kept more since.
-    func accepted(over kept: LogPosition?)
+    /// - Parameters:
+    ///   - kept: the ``keptHead`` with which nothing is lost, since the log includes it: another process may have kept
+    ///     more since.
+    ///   - isContinued: whether this very log includes it, so that what is kept of the store is this store's.
+    func accepted(over kept: LogPosition?, continuing isContinued: Bool)
     /// Learns that the log was followed up to `head`, and includes what is kept.
     func followed(to head: LogPosition, over kept: LogPosition?)
     /// Reads some of what is missing in that copy. A failure only leaves it as it is.
@@ -84,8 +86,13 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
     /// Discards cached bytes after some of them failed to authenticate. Returns whether the bytes are read from the
-    /// store's place from now on. Throws `unreachable` if they cannot be read there, `gone` if there is none.
+    /// store's place, until ``settle(_:)``. Throws `unreachable` if they cannot be read there, `gone` if there is none.
     func distrust() throws(LogError) -> Bool
+    /// Ends a doubt. Bytes in the copy that this machine keeps are replaced only where those that were read past it
+    /// have authenticated.
+    ///
+    /// - Parameter authentic: of what was read meanwhile.
+    func settle(_ authentic: Range<UInt64>?)
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
     // throw `outcomeUnknown` if nothing tells whether the newest record will last.
@@ -196,21 +203,34 @@ extension RecordStore {
     package func ignoreStatedEnd() throws(LogError) {}
     package var keptHead: LogPosition? { nil }
     package func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {}
-    package func accepted(over kept: LogPosition?) {}
+    package func accepted(over kept: LogPosition?, continuing isContinued: Bool) {}
     package func followed(to head: LogPosition, over kept: LogPosition?) {}
     package func completeCopy() {}
     package func isStillCurrent() throws(LogError) -> Bool { try isCurrent() }
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
     package func distrust() throws(LogError) -> Bool { false }
+    package func settle(_ authentic: Range<UInt64>?) {}
 
     /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
     /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
-    func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+    ///
+    /// - Parameter authentic: returns which bytes have authenticated; nil if that is unknown. Then the copy stays as it
+    ///   is, and is read no more.
+    func rereading<Result: ~Copyable>(
+        _ read: () throws(LogError) -> Result, authenticating authentic: (borrowing Result) -> Range<UInt64>?
+    ) throws(LogError) -> Result {
         do { return try read() } catch {
             guard error.code == .damaged, try distrust() else { throw error }
         }
-        return try read()
+        let result: Result
+        do { result = try read() } catch {
+            // Neither is authentic.
+            settle(nil)
+            throw error
+        }
+        if let range = authentic(result) { settle(range) }
+        return result
     }
     package func beginApart(until: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {}
 

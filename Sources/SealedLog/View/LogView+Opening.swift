@@ -163,7 +163,8 @@ extension LogView {
                 kept = nil
             }
         }
-        store.accepted(over: kept)
+        let isContinued = if let kept { try includes(kept) == .included } else { false }
+        store.accepted(over: kept, continuing: isContinued)
     }
 
     private func keepCopy() throws(LogError) {
@@ -253,6 +254,8 @@ extension LogView {
             guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
                 throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
             }
+        } authenticating: { _ in
+            nil
         }
     }
 }

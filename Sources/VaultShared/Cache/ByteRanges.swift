@@ -20,6 +20,15 @@ struct ByteRanges {
         return gaps
     }
 
+    mutating func remove(_ range: Range<UInt64>) {
+        sorted = sorted.flatMap { known in
+            [
+                known.lowerBound..<max(known.lowerBound, min(known.upperBound, range.lowerBound)),
+                min(known.upperBound, max(known.lowerBound, range.upperBound))..<known.upperBound,
+            ].filter { !$0.isEmpty }
+        }
+    }
+
     mutating func insert(_ range: Range<UInt64>) {
         guard !range.isEmpty else { return }
         let first = sorted.firstIndex { $0.upperBound >= range.lowerBound } ?? sorted.endIndex

@@ -208,6 +208,18 @@ final class Mirror: Sendable {
         return kept?.ranges.contains(bytes.range) ?? false
     }
 
+    /// Puts bytes that have authenticated, of the vault as it is, in the place of those that are kept.
+    func replace(_ bytes: StoreBytes, of head: StoreHead) {
+        _ = change { saved, included in
+            guard let saved, saved.continues(included, of: head.generation),
+                [saved.head.position, included].contains(head.position)
+            else { return nil }
+            var new = saved
+            new.ranges.remove(bytes.range)
+            return (new, [bytes])
+        }
+    }
+
     /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
     ///
     /// Another process may have kept later changes, which may be nowhere else once a server is put back. Whatever

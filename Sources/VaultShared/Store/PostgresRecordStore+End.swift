@@ -13,14 +13,14 @@ extension PostgresRecordStore {
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try place.keepCopy(upTo: end)
         // It has another history, or is longer: nothing of it counts for this store.
-        state.withLock { $0.isMirrored = false }
+        state.withLock { ($0.isMirrored, $0.continuesCopy) = (false, false) }
     }
 
-    func accepted(over kept: LogPosition?) {
+    func accepted(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { place.mirror?.learnIncluded(kept) }
         // The log was compared with it.
         let head = state.withLock { state in
-            (state.isNew, state.isAccepted) = (state.isRead, true)
+            (state.isNew, state.isAccepted, state.continuesCopy) = (state.isRead, true, isContinued)
             return state.isRead ? state.head : nil
         }
         if let head { mirror(as: head) }
@@ -75,12 +75,21 @@ extension PostgresRecordStore {
     /// - Parameter head: what the log was compared with: nothing else that the database says of its end is kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = place.mirror, head.generation == generation else { return }
-        let (pieces, isNew) = state.withLock { state in
+        let keptGeneration = mirror.savedHead?.generation
+        let (pieces, isMirrored, isNew) = state.withLock { state in
             let unconfirmed = exchange(&state.unconfirmed, with: [])
-            return (state.isMirrored ? unconfirmed : state.pieces + [state.tail, state.block], !state.isMirrored)
+            return (
+                state.isMirrored ? unconfirmed : state.pieces + [state.tail, state.block], state.isMirrored,
+                !state.isMirrored && !(state.continuesCopy && keptGeneration == generation)
+            )
         }
-        // Until the copy has forgotten its former bytes, nothing is read from it.
-        if mirror.keep(head, pieces + newBytes, isNew: isNew), isNew { state.withLock { $0.isMirrored = true } }
+        // Until the copy has forgotten its former bytes, nothing is read from it; nor is it where they stay, since some
+        // may be why this store was opened.
+        guard mirror.keep(head, pieces + newBytes, isNew: isNew), !isMirrored else { return }
+        state.withLock { state in
+            state.isMirrored = true
+            if !isNew { state.doubts += 1 }
+        }
     }
 
     /// How many bytes a command reads for the copy beyond what it needs, and how many may be missing for that.
@@ -116,14 +125,11 @@ extension PostgresRecordStore {
     func distrust() throws(LogError) -> Bool {
         guard !isAsKept else { return false }
         try checkServer()
-        // A server that was put back to another state, or is gone by now, can be restored from the copy: it is only
-        // replaced where both end alike. Otherwise the log follows the server first. A holder of the lock must not wait
-        // for another connection.
-        let known = state.withLock { $0.isLocked ? $0.head : nil }
-        guard let head = if let known { known } else { try place.currentHead() } else { throw place.absence }
-        guard state.withLock({ $0.construction == nil && $0.forgetBytes() }), let kept = place.mirror?.head
-        else { return true }
-        if kept.isAlike(head) { mirror(as: head) }
+        // A holder of the lock must not wait for another connection.
+        if !state.withLock({ $0.isLocked }) {
+            guard try place.currentHead() != nil else { throw place.absence }
+        }
+        state.withLock { $0.doubt() }
         return true
     }
 

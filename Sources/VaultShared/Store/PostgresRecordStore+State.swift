@@ -33,6 +33,12 @@ extension PostgresRecordStore {
         /// Whether the copy that this machine keeps is of this store. Until the log has accepted the store, it is that
         /// of another, which a server that was rolled back can be restored from.
         var isMirrored: Bool
+        /// Whether the log includes what the copy ends with: what is kept of this store's generation stays.
+        var continuesCopy = false
+        /// How many read past the copy: some of it has not authenticated, or it is being verified.
+        var doubts = 0
+        /// What differs in the copy from what was read past it.
+        var differences = ByteRanges()
         /// Whether the log was opened on this store, or has written it: the copy may become one of it.
         var isAccepted = false
         /// Whether the database was asked in opening the store.
@@ -94,10 +100,17 @@ extension PostgresRecordStore.State {
         return (head, due.map(\.bytes))
     }
 
-    /// Forgets all bytes. Returns whether they are those of the machine's copy, too.
-    mutating func forgetBytes() -> Bool {
+    /// Forgets all bytes, and reads past the copy until the doubt ends. What is under construction has no other place.
+    mutating func doubt() {
+        guard construction == nil else { return }
         (pieces, tail, block, unconfirmed) = ([], StoreBytes(offset: own.size), StoreBytes(offset: 0), [])
-        return exchange(&isMirrored, with: false)
+        doubts += 1
+    }
+
+    /// Ends a doubt. What differed in a range is settled.
+    mutating func endDoubt(_ range: Range<UInt64>?) {
+        doubts = max(0, doubts - 1)
+        if doubts == 0 { differences = ByteRanges() } else if let range { differences.remove(range) }
     }
 
     /// Whether nobody else can write, so that nothing need be asked.

@@ -89,9 +89,9 @@ final class PostgresRecordStore: RecordStore {
         let size = try size()
         guard offset < size, buffer.count > 0 else { return 0 }
         let range = offset..<min(size, offset + UInt64(buffer.count))
-        let (pieces, tail, block, isMirrored, isAsKept, hint) = state.withLock { state in
+        let (pieces, tail, block, isMirrored, isDoubted, isAsKept, hint) = state.withLock { state in
             (
-                state.pieces, state.tail, state.block, state.isMirrored, state.isAsKept,
+                state.pieces, state.tail, state.block, state.isMirrored, state.doubts > 0, state.isAsKept,
                 state.construction == nil ? state.own.hint : nil
             )
         }
@@ -100,8 +100,9 @@ final class PostgresRecordStore: RecordStore {
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) } || tail.copy(range, into: buffer)
             || block.copy(range, into: buffer)
-            || isMirrored && place.mirror?.copy(range, of: generation, into: buffer) == true
+            || isMirrored && !isDoubted && place.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
+        if isMirrored, isDoubted, count == range.count { compareCopy(range, UnsafeRawBufferPointer(buffer)) }
         // Of a file, it is in the header. Here it changes together with the vault's row.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
@@ -137,7 +138,7 @@ final class PostgresRecordStore: RecordStore {
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
         let isKept = isMirrored && !isAsKept && place.mirror?.keep(bytes, of: own) == true
         // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
-        if !isKept, !block.isEmpty { state.withLock { $0.keep(bytes) } }
+        if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
 

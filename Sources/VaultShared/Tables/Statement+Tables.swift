@@ -32,7 +32,7 @@ extension Statement {
         Statement(
             """
             SELECT place, bytes FROM vault.extent JOIN vault.head USING (generation)
-            WHERE name = $1 AND place < size
+            WHERE name = $1 AND place >= 0 AND place < size
                 AND (size <= $2 OR place >= greatest(coalesce(hint_place, 0), size - $2))
             ORDER BY place
             """, .bytes(name), .number(count), limit: count)
@@ -53,13 +53,15 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Returns whether there are extents behind the end that the vault's row names. One statement sees both as of the
+    /// Returns whether there are extents in front of the log, or behind the end that the vault's row names, or across
+    /// it. One statement sees both as of the
     /// same time.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
             SELECT EXISTS (SELECT 1 FROM vault.extent JOIN vault.head USING (generation)
-                WHERE name = $1 AND place >= size)
+                WHERE name = $1 AND (place < 0 OR place >= size OR place > greatest(size, 0) - \(Schema.extentSize)
+                    AND length(bytes) > greatest(size, 0) - greatest(place, 0)))
             """, .bytes(name))
     }
 

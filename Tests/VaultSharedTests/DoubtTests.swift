@@ -1,0 +1,185 @@
+import Foundation
+import LinuxSystem
+import SealedLog
+import TestSupport
+import Testing
+import Vault
+
+@testable import VaultShared
+
+/// What is read in doubt never replaces what is known.
+@Suite("Damage on a machine and on the server", .timeLimit(.minutes(10)))
+struct DoubtTests {
+    enum Use: String, CaseIterable {
+        case get, verify, merge, set, compact
+    }
+
+    /// Where a byte is changed: another one on each side.
+    enum Damage: CaseIterable {
+        case copy, server, both
+    }
+
+    private let fixture: DatabaseFixture
+    private let copy: String
+    /// A byte of a compacted value, and one of another.
+    private let first = 8_192 + 1_000
+    private let second = 8_192 + 150_000
+
+    init() throws {
+        fixture = try DatabaseFixture()
+        copy = fixture.folder.file("copy.vault")
+        let keychain = try fixture.open()
+        for name in ["a", "b", "c"] { try keychain.set(name, to: String(repeating: name, count: 70_000)) }
+        _ = try keychain.compact()
+        try keychain.backUp(to: copy)
+        try keychain.set("late", to: "last")
+        _ = try keychain.verify()
+        var places = fixture.places(machine: "third")
+        places.vault = copy
+        let other = try Keychain(at: places)
+        for name in ["a", "b", "c"] { try other.set(name, to: "\(name) of the copy") }
+    }
+
+    private func pathOfMachine() throws -> String {
+        let folder = fixture.folder.file("one.cache")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".vault") }
+        #expect(names.count == 1)
+        return "\(folder)/\(try #require(names.first))"
+    }
+
+    private func damageCopy(at offset: Int) throws {
+        var bytes = try contents(pathOfMachine())
+        bytes[offset] ^= 1
+        try overwrite(pathOfMachine(), bytes)
+    }
+
+    private func execute(_ sql: String) throws {
+        let place = try fixture.place()
+        _ = try place.flight([Statement(sql, .bytes(place.name))])
+    }
+
+    private func damageServer(at offset: Int) throws {
+        let byte = "\(offset) - place::int4"
+        try execute(
+            """
+            UPDATE vault.extent AS e SET bytes = set_byte(bytes, \(byte), get_byte(bytes, \(byte)) # 1)
+            FROM vault.head AS h WHERE e.generation = h.generation AND h.name = $1
+                AND place <= \(offset) AND place + length(bytes) > \(offset)
+            """)
+    }
+
+    private func use(_ use: Use) throws {
+        let keychain = try fixture.open()
+        switch use {
+        case .get: for name in ["a", "b", "c", "late"] { _ = try? keychain.unsafeString(name) }
+        case .verify: _ = try keychain.verify()
+        case .merge: try keychain.merge(copy)
+        case .set: try keychain.set("a", to: "new")
+        case .compact: _ = try keychain.compact()
+        }
+        keychain.completeCopy()
+    }
+
+    private func restore(accepting alarms: Set<VaultError.Code> = []) throws {
+        var options = Keychain.Options()
+        (options.staysOffline, options.acceptedAlarms) = (true, alarms)
+        var places = fixture.places()
+        places.rollbackMemory = fixture.folder.file("./one.state")
+        try Keychain(at: places, options: options).backUp(to: fixture.url, replacing: true)
+    }
+
+    @Test(arguments: Damage.allCases, Use.allCases) func leavesWhatIsIntactOnTheMachine(
+        damage: Damage, use: Use
+    ) throws {
+        let generation = try fixture.place().currentHead()?.generation
+        let before = try contents(pathOfMachine())
+        if damage != .server { try damageCopy(at: first) }
+        if damage != .copy { try damageServer(at: second) }
+        for _ in 0..<2 { try? self.use(use) }
+        let head = try #require(try fixture.place().currentHead())
+        let after = try contents(pathOfMachine())
+        if head.generation == generation {
+            for index in before.indices where index >= 8_192 && index != first {
+                guard after[index] != before[index] else { continue }
+                #expect(Bool(false), "byte \(index)")
+                break
+            }
+            // What has authenticated has mended it.
+            if use == .verify, damage == .copy { #expect(after[first] == before[first]) }
+        } else {
+            // A compaction takes each value from where it is intact.
+            _ = try fixture.open().verify()
+        }
+        let isIntact = head.generation != generation || after[first] == before[first]
+        #expect(isIntact || damage != .server)
+        guard isIntact else { return }
+        try restore()
+        let fresh = try fixture.open(machine: "fresh")
+        _ = try fresh.verify()
+        #expect(try fresh.unsafeString("late") == "last")
+        #expect(try fresh.unsafeString("b")?.first == "b")
+        #expect(try fresh.unsafeString("c") == fixture.open().unsafeString("c"))
+    }
+
+    /// The copy ends before the log of the server does.
+    @Test func leavesWhatIsIntactOnAMachineThatIsBehind() throws {
+        let before = try contents(pathOfMachine())
+        try fixture.open(machine: "other").set("more", to: "1")
+        try damageServer(at: second)
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+        #expect(error?.code == .damaged)
+        #expect(try contents(pathOfMachine())[8_192..<before.count] == before[8_192...])
+        try restore()
+        #expect(try fixture.open(machine: "fresh").unsafeString("more") == "1")
+    }
+
+    /// A machine that has a whole copy puts back what has no header.
+    @Test(arguments: ["place = 0", "true", "place > 0"], [true, false])
+    func isMendedWithoutAHeader(deleted: String, isChanged: Bool) throws {
+        let extents = "DELETE FROM vault.extent USING vault.head AS h WHERE extent.generation = h.generation AND name = $1"
+        try execute("\(extents) AND \(deleted)")
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open(machine: "fresh").get("a") }
+        #expect(error?.code == .damaged)
+        if isChanged { try? fixture.open().set("new", to: "5") }
+        try restore()
+        let fresh = try fixture.open(machine: "fresh")
+        _ = try fresh.verify()
+        #expect(try fresh.unsafeString("late") == "last")
+        #expect(try fresh.unsafeString("new") == fixture.open().unsafeString("new"))
+    }
+
+    /// What the machine lacks is not given up silently.
+    @Test(arguments: [true, false]) func withoutAHeaderNothingIsLostUnasked(isNamed: Bool) throws {
+        let head = try #require(try fixture.place().currentHead())
+        try fixture.open(machine: "other").set("more", to: "1")
+        if !isNamed {
+            let place = try fixture.place()
+            _ = try place.flight([
+                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)), .create(place.name, head),
+            ])
+        }
+        try execute(
+            """
+            DELETE FROM vault.extent USING vault.head AS h
+            WHERE extent.generation = h.generation AND name = $1 AND place = 0
+            """)
+        let error = #expect(throws: VaultError.self) { try restore() }
+        #expect(error?.code == .rolledBack)
+        try restore(accepting: [.rolledBack])
+        #expect(try fixture.open(machine: "fresh").unsafeString("late") == "last")
+    }
+
+    /// One in front of the log, and one that begins before its end and reaches beyond it.
+    @Test(arguments: [true, false]) func anExtentOutsideTheLogIsDamage(isInFront: Bool) throws {
+        try execute(
+            isInFront
+                ? "INSERT INTO vault.extent SELECT generation, -1, '\\x07' FROM vault.head WHERE name = $1"
+                : """
+                UPDATE vault.extent AS e SET bytes = bytes || '\\x07' FROM vault.head AS h
+                WHERE e.generation = h.generation AND name = $1 AND place + length(bytes) = size
+                """)
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open(machine: "fresh").get("a") }
+        #expect(error?.code == .damaged)
+        #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+    }
+}

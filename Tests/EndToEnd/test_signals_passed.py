@@ -4,6 +4,7 @@ import os
 import signal
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
@@ -79,25 +80,81 @@ def test_a_closed_pipe_of_vault_itself_is_no_signal_to_the_program(vault: Home) 
     process.stdin.close()
 
 
-def test_a_program_in_the_background_stops_as_any_other_and_goes_on_in_front(vault: Home) -> None:
-    environment = vault.environment | {"PS1": "ready> ", "TERM": "dumb"}
-    shell = pexpect.spawn("bash", ["--norc", "--noprofile", "-i"], env=environment, timeout=20, encoding="utf-8")
-    try:
-        shell.expect_exact("ready> ")
-        shell.sendline(f"{vault.binary} {' '.join(REDACTED)} sh -c 'read line; echo got-$line-$TOKEN' &")
-        for _ in range(50):
-            shell.sendline("jobs")
-            if shell.expect_exact(["Stopped", "Running"]) == 0:
-                break
-            time.sleep(0.1)
+# Jobs of a shell
+
+
+@pytest.fixture
+def shell(vault: Home) -> Iterator[pexpect.spawn]:
+    environment = vault.environment | {"PS1": "ready> ", "TERM": "dumb", "V": " ".join([vault.binary, *REDACTED])}
+    shell = pexpect.spawn(
+        "bash", ["--norc", "--noprofile", "-i"], env=environment, cwd=vault.folder, timeout=20, encoding="utf-8"
+    )
+    shell.expect_exact("ready> ")
+    yield shell
+    shell.close(force=True)
+
+
+def test_what_a_job_in_the_background_reads_is_typed_when_it_is_in_front(shell: pexpect.spawn) -> None:
+    shell.sendline("$V sh -c 'read line; echo got-$line-$TOKEN' &")
+    shell.sendline("echo shell-$((1 + 1))")
+    shell.expect_exact("shell-2")
+    shell.sendline("fg")
+    shell.expect_exact("got-$line-$TOKEN'")
+    shell.sendline("this")
+    shell.expect_exact("got-this-********")
+
+
+@pytest.mark.parametrize("output", ["", ">out", ">out 2>err", "2>err"])
+def test_a_job_in_the_background_runs_to_its_end(shell: pexpect.spawn, vault: Home, output: str) -> None:
+    """As it does without vault, and the shell's line keeps its modes."""
+    shell.sendline(f"$V sh -c 'sleep 0.3; echo $TOKEN; echo $TOKEN >&2; touch done' {output} &")
+    for _ in range(100):
+        shell.sendline("jobs")
+        assert shell.expect_exact(["Stopped", "Running", "Done"]) != 0
+        if (vault.folder / "done").exists():
+            break
+        time.sleep(0.1)
+    shell.sendline("wait; echo ended-$?; stty -a")
+    shell.expect_exact("ended-0")
+    shell.expect(r"[ ;](-?)echo[ ;]")
+    assert shell.match[1] == ""
+    for name in output.replace("2>", ">").replace(">", "").split():
+        assert (vault.folder / name).read_text() == "********\n"
+
+
+def test_a_job_that_is_stopped_and_continued_waits_for_no_key(shell: pexpect.spawn, vault: Home) -> None:
+    script = "echo of-$PPID-; while ! test -e go; do sleep 0.05; done; echo one-$TOKEN; echo two; read line; echo $line"
+    shell.sendline(f"$V sh -c '{script}; stty -a >modes'")
+    shell.expect(r"of-(\d+)-")
+    process = int(shell.match[1])
+    for _ in range(2):
+        os.kill(process, signal.SIGSTOP)
+        shell.expect_exact("Stopped")
+        shell.sendline("bg")
         shell.sendline("echo shell-$((1 + 1))")
         shell.expect_exact("shell-2")
         shell.sendline("fg")
-        shell.expect_exact("got-$line-$TOKEN'")
-        shell.sendline("this")
-        shell.expect_exact("got-this-********")
-    finally:
-        shell.close(force=True)
+        shell.expect_exact("stty -a >modes'")
+    (vault.folder / "go").touch()
+    shell.expect_exact("one-********\r\ntwo\r\n")
+    shell.sendline("typed")
+    shell.expect_exact("typed\r\ntyped\r\n")
+    shell.sendline("stty -a")
+    shell.expect(r"[ ;](-?)icanon[ ;]")
+    assert shell.match[1] == "" and " icanon" in (vault.folder / "modes").read_text()
+
+
+def test_a_job_that_came_from_the_background_has_the_modes_of_the_foreground(shell: pexpect.spawn, vault: Home) -> None:
+    """A shell that reads its line has others, which the program's terminal began with."""
+    shell.sendline("$V sh -c 'while ! test -e go; do sleep 0.05; done; stty -a; echo end' &")
+    time.sleep(0.3)
+    shell.sendline("fg")
+    shell.expect_exact("echo end'")
+    time.sleep(0.3)
+    (vault.folder / "go").touch()
+    shell.expect(r"[ ;](-?)icanon[ ;]")
+    assert shell.match[1] == ""
+    shell.expect_exact("end\r\n")
 
 
 def test_a_parent_that_ignores_its_children_is_the_programs_too(vault: Home) -> None:

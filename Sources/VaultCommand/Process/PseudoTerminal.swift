@@ -8,6 +8,9 @@ final class PseudoTerminal {
     let outer: FileDescriptor
     /// The path by which the child opens it.
     let path: String
+    private let isRaw: Bool
+    /// The modes as this process has set them last.
+    private var given = termios()
 
     /// Opens one with the modes and the size of the person's terminal.
     ///
@@ -19,12 +22,25 @@ final class PseudoTerminal {
         }
         outer = FileDescriptor(owning: number)
         path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.isRaw = isRaw
         var modes = termios()
-        if tcgetattr(descriptor, &modes) == 0 {
-            if !isRaw { modes.c_oflag &= ~tcflag_t(OPOST) }
-            tcsetattr(outer.number, TCSANOW, &modes)
-        }
+        if tcgetattr(descriptor, &modes) == 0 { give(modes) }
         takeSize(of: descriptor)
+    }
+
+    /// Takes the modes of the person's terminal once more, unless the child has changed its own: while this process is
+    /// in the background, the other terminal has those of a shell that reads a line.
+    func take(_ modes: termios) {
+        var found = termios()
+        if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }
+    }
+
+    private func give(_ modes: termios) {
+        var modes = modes
+        if !isRaw { modes.c_oflag &= ~tcflag_t(OPOST) }
+        tcsetattr(outer.number, TCSANOW, &modes)
+        // The kernel does not take all of them.
+        tcgetattr(outer.number, &given)
     }
 
     func takeSize(of descriptor: Int32) {
@@ -33,31 +49,12 @@ final class PseudoTerminal {
     }
 }
 
-/// The person's terminal, which passes on each key as it is while another program reads them.
-final class RawTerminal {
-    private let descriptor: Int32
-    private let former: termios
-
-    /// nil if the descriptor is no terminal.
-    init?(_ descriptor: Int32) {
-        var modes = termios()
-        guard tcgetattr(descriptor, &modes) == 0 else { return nil }
-        (self.descriptor, former) = (descriptor, modes)
-        begin()
-    }
-
-    deinit { end() }
-
-    func begin() {
-        var modes = former
-        cfmakeraw(&modes)
-        tcsetattr(descriptor, TCSADRAIN, &modes)
-    }
-
-    func end() {
-        // Another program's terminal is left to it.
-        guard ProcessState.isInFront(at: descriptor) else { return }
-        var modes = former
-        tcsetattr(descriptor, TCSADRAIN, &modes)
+extension termios {
+    fileprivate func isLike(_ other: termios) -> Bool {
+        let isSameFlags = (c_iflag, c_oflag, c_lflag) == (other.c_iflag, other.c_oflag, other.c_lflag)
+        return isSameFlags
+            && withUnsafeBytes(of: c_cc) { keys in
+                withUnsafeBytes(of: other.c_cc) { keys.elementsEqual($0) }
+            }
     }
 }

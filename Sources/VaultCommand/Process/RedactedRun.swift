@@ -12,6 +12,8 @@ struct RedactedRun: ~Copyable {
     /// Milliseconds after which a few bytes that may be the beginning of a secret are shown. So long is also waited for
     /// more output once the program has ended.
     private static let pause: Int32 = 50
+    /// So often is looked, in milliseconds, whether this process has come to the foreground: no signal says so.
+    private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals
     private let child: pid_t
@@ -22,7 +24,7 @@ struct RedactedRun: ~Copyable {
     private let terminal: PseudoTerminal?
     /// The stream that shows what the child writes to its terminal.
     private let screen: Int32
-    /// The person's terminal, while the child reads its keys.
+    /// The person's terminal, if the child reads its keys.
     private let keyboard: RawTerminal?
 
     /// Runs the program to its end.
@@ -50,10 +52,8 @@ struct RedactedRun: ~Copyable {
         self.outputs = outputs
         self.terminal = terminal
         self.screen = screen
-        input = isTyped ? terminal.map { Relay(sharing: STDIN_FILENO, to: $0.outer.number) } : nil
-        // A prompt that is shown has other modes than those that are to be restored.
-        if isTyped { TerminalTurn.pass(at: STDIN_FILENO, interruptedBy: self.signals.descriptor) }
-        keyboard = isTyped ? self.signals.withJobControl(at: STDIN_FILENO) { RawTerminal(STDIN_FILENO) } : nil
+        keyboard = isTyped ? RawTerminal(STDIN_FILENO) : nil
+        input = keyboard.flatMap { keyboard in terminal.map { Relay(keysOf: keyboard, to: $0.outer.number) } }
     }
 
     /// Opens a pipe for one of the child's streams. Adds the end that becomes the child's to `ends`.
@@ -74,13 +74,15 @@ struct RedactedRun: ~Copyable {
         var buffer = try SecretBytes(zeros: 4_096)
         var exit: ChildProcess.Exit?
         while exit == nil || outputs.contains(where: { !$0.hasEnded || !$0.isIdle }) {
+            followTerminal()
             let relays = outputs + [input].compactMap { exit == nil ? $0 : nil }
             var polled = [pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)]
             polled += relays.map(\.interest)
             let isWaitingForMore = exit != nil && outputs.allSatisfy(\.isIdle)
-            let timeout = isWaitingForMore || outputs.contains(where: \.holdsLittle) ? RedactedRun.pause : -1
+            let isPausing = isWaitingForMore || outputs.contains(where: \.holdsLittle)
+            let idle = keyboard?.isInUse == false ? RedactedRun.glance : -1
             let ready = try SystemCall.retrying("The program's output could not be awaited") {
-                poll(&polled, nfds_t(polled.count), timeout)
+                poll(&polled, nfds_t(polled.count), isPausing ? RedactedRun.pause : idle)
             }
             if ready == 0 {
                 // Another process that the program has started may keep its streams open.
@@ -89,7 +91,8 @@ struct RedactedRun: ~Copyable {
             }
             if polled[0].revents != 0, let end = takeSignal() { exit = end }
             for (relay, state) in zip(relays, polled.dropFirst()) where state.revents != 0 {
-                signals.withJobControl(at: terminal == nil ? nil : screen) { relay.proceed(&buffer) }
+                let isShown = terminal != nil && relay !== input
+                signals.withJobControl(at: isShown ? screen : nil) { relay.proceed(&buffer) }
             }
         }
         for output in outputs { output.finish() }
@@ -109,6 +112,7 @@ struct RedactedRun: ~Copyable {
                 stop()
             }
         }
+        if signal.number == SIGCONT { keyboard?.forget() }
         pass(on: signal)
         return nil
     }
@@ -136,7 +140,14 @@ struct RedactedRun: ~Copyable {
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
-        signals.withJobControl(at: STDIN_FILENO) { keyboard?.begin() }
+        keyboard?.forget()
+        terminal?.takeSize(of: screen)
+    }
+
+    /// Has the keys of the person's terminal in the foreground only: a job in the background runs as the program alone.
+    private func followTerminal() {
+        guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
+        if let modes { terminal?.take(modes) }
         terminal?.takeSize(of: screen)
     }
 }

@@ -12,6 +12,8 @@ final class Relay {
     private let target: Int32
     /// The source, if nothing else uses it.
     private var pipe: FileDescriptor?
+    /// The source, if a person types there.
+    private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
     /// Whether nothing more comes.
@@ -25,14 +27,20 @@ final class Relay {
         self.pipe = consume pipe
     }
 
-    init(sharing source: Int32, to target: Int32, hiding patterns: [Redactor.Pattern] = []) {
+    init(sharing source: Int32, to target: Int32, hiding patterns: [Redactor.Pattern]) {
         (self.source, self.target, redactor) = (source, target, Redactor(patterns))
+    }
+
+    /// Passes on what is typed, while the terminal is this process's.
+    init(keysOf keyboard: RawTerminal, to target: Int32) {
+        (source, self.target, redactor) = (keyboard.keys, target, Redactor([]))
+        self.keyboard = keyboard
     }
 
     /// What to wait for.
     var interest: pollfd {
         if !pending.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
-        return pollfd(fd: hasEnded ? -1 : source, events: Int16(POLLIN), revents: 0)
+        return pollfd(fd: hasEnded || keyboard?.isInUse == false ? -1 : source, events: Int16(POLLIN), revents: 0)
     }
 
     var isIdle: Bool { pending.isEmpty }
@@ -46,8 +54,12 @@ final class Relay {
     }
 
     private func receive(_ buffer: inout SecretBytes) {
+        // What a shell is told is not the program's.
+        if let keyboard, !keyboard.isInFront { return }
         let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
         if count < 0, errno == EINTR || errno == EAGAIN { return }
+        // So fails what is read after the terminal has become a shell's, with the signal for that held back.
+        if count < 0, let keyboard, !keyboard.isInFront { return }
         // A terminal that no program has open any more fails with EIO.
         guard count > 0 else {
             redactor.finish(into: &pending)

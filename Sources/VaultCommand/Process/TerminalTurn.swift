@@ -72,10 +72,10 @@ final class TerminalTurn {
 
     /// Ends the turn: the echo is on again, unless others wait for theirs. Drops pending input: a paste beyond the
     /// value must not reach the shell as a command.
-    func end() {
+    func end(dropping isDropping: Bool = true) {
         guard isTaken else { return }
         isTaken = false
-        tcflush(terminal, TCIFLUSH)
+        if isDropping { tcflush(terminal, TCIFLUSH) }
         guard let lock else { return restore(modes) }
         let isAwaited = lock.isAwaited
         if isAwaited { hide() } else { restore(modes) }
@@ -85,10 +85,11 @@ final class TerminalTurn {
         if isAwaited, !lock.isAwaited { settle() }
     }
 
-    /// Waits until nobody asks at a terminal, and leaves it as it is without prompts.
+    /// Waits until nobody asks at a terminal, and leaves it as it is without prompts. Where nobody has asked, what is
+    /// typed ahead is meant for what comes next.
     static func pass(at terminal: Int32, interruptedBy signals: Int32 = -1) {
         let turn = TerminalTurn(at: terminal)
-        if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end() }
+        if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
     }
 
     // MARK: Until the answer has had its effect

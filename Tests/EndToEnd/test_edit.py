@@ -208,6 +208,35 @@ def test_the_advised_command_stores_just_what_was_typed(
     assert edited.get("day") == b"2026-01-30T00:00:00.000Z"
 
 
+@pytest.mark.parametrize(("former", "options"), [("2999-01-31", "--expires 2998-12-24"), ("2999-01-31", "")])
+def test_the_advised_command_keeps_the_expiry(edited: Home, memory: Path, former: str, options: str) -> None:
+    """The one that the entry has now; if it has none, the one that it had when it was opened."""
+    edited.output("set", "x", "--expires", former, stdin=b"old")
+    other = f"echo mine > \"$1\"; echo theirs | {edited.binary} set {options} x"
+    message = editing(edited, other).refusal(4, "edit", "x")
+    assert edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1]).returncode == 0
+    (item,) = json.loads(edited.output("ls", "x", "--json"))["items"]
+    assert edited.get("x") == b"mine" and item["expires"][:10] == (options[-10:] or former)
+    assert edited.shell(re.search(r"`(rm -r .*?)`", message)[1]).returncode == 0
+    assert list(memory.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_text_that_is_too_large_is_kept_too(edited: Home, memory: Path, more: int) -> None:
+    size = (16 << 20) + more
+    script = f'head -c {size} /dev/zero | tr "\\0" x > "$1"'
+    if more == 0:
+        editing(edited, script).output("edit", "u.token")
+        assert len(edited.get("u.token")) == size and list(memory.iterdir()) == []
+        return
+    message = editing(edited, script).refusal(2, "edit", "u.token")
+    (kept,) = memory.iterdir()
+    assert str(kept / "value") in message and (kept / "value").stat().st_size == size
+    assert "vault set" not in message and edited.get("u.token") == b"old"
+    assert edited.shell(re.search(r"`(rm -r .*?)`", message)[1]).returncode == 0
+    assert list(memory.iterdir()) == []
+
+
 # What SIGKILL leaves
 
 # An editor that is open until the test removes the file.
@@ -262,6 +291,10 @@ def test_nothing_else_is_removed(edited: Home, memory: Path, words: tuple[str, .
     before = sorted(path.name for path in memory.iterdir())
     said = remover(edited, words[0]).run(*words)
     assert b"killed" not in said.stdout + said.stderr
+    assert words[0] == "edit" or b"In memory are texts" in said.stdout
+    (memory / "vault-kept-1").rmdir()
+    before.remove("vault-kept-1")
+    assert b"edited texts" in (shown := edited.run("doctor").stdout) and b"one is being edited" in shown
     assert sorted(path.name for path in memory.iterdir()) == before and used in before
     (edited.folder / "open").unlink()
     assert process.wait(10) == 0

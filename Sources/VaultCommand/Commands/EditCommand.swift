@@ -1,3 +1,5 @@
+import LinuxSystem
+import Sealing
 import Vault
 
 enum EditCommand: Command {
@@ -21,7 +23,7 @@ enum EditCommand: Command {
             """,
             """
             If another process changes the entry meanwhile, or the text cannot be stored, it is kept in memory, and \
-            the error says where, and which command stores it.
+            the error says where, which command stores it, and which removes it then.
             """,
             """
             If vault is killed by SIGKILL, its folder stays until the editor has ended and the next `vault edit` or \
@@ -60,7 +62,11 @@ enum EditCommand: Command {
         let scratch = try ScratchFolder.create(containing: entry.shown)
         try TextEditor.edit(scratch.file, holding: scratch.signals)
         scratch.endEditing()
-        let typed = try ValueInput.readFile(at: scratch.file)
+        let typed: SecretBytes
+        do { typed = try ValueInput.readFile(at: scratch.file) } catch {
+            guard scratch.hasText else { throw error }
+            throw kept(scratch.keep(), as: entry, in: former, invocation, CommandError(error))
+        }
         guard let text = entry.changed(typed) else { return nil }
         guard text.count > 0 else { throw emptied }
         let size = text.count
@@ -70,8 +76,7 @@ enum EditCommand: Command {
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
         } catch {
-            let path = scratch.keep(size)
-            throw kept(path, as: entry, AdvisedCommand(invocation), CommandError(error))
+            throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error))
         }
     }
 
@@ -80,15 +85,19 @@ enum EditCommand: Command {
 
     /// Says where the person finds what was typed, and how it is stored in spite of the error.
     private static func kept(
-        _ path: String, as entry: borrowing EditedEntry, _ advised: AdvisedCommand, _ error: CommandError
+        _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
+        _ error: CommandError
     ) -> CommandError {
         let file = AdvisedCommand.option(OptionName.file.spelling, path)
         let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
-        let line = advised.line("set \(type)\(file) \(AdvisedCommand.name(entry.name))")
+        let expiry = entry.expiry(in: keychain).map { "\(OptionName.expires.spelling) \(Timestamp.text($0)) " } ?? ""
+        let line = AdvisedCommand(invocation).line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
         // What is not of the value's type cannot be stored in its place.
         let hint = error.exit == .usage ? "" : " `\(line)` stores it in the place of what is there."
         var error = error
-        error.message += " What you have typed is in memory only, in \(path).\(hint) Remove it then with its folder."
+        let removal = "rm -r \(AdvisedCommand.path(path.parentFolder))"
+        error.message +=
+            " What you have typed is in memory only, in \(path).\(hint) `\(removal)` removes it when it is not needed."
         return error
     }
 

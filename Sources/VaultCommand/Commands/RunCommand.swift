@@ -41,11 +41,13 @@ enum RunCommand: Command {
             With --redact, vault stays between the program and its output, which goes through pipes, or through a \
             terminal of its own if it goes to one. Values of several lines are replaced line by line, lines of fewer \
             than 8 bytes only as part of the whole; white space around a value or a line makes no difference. Other \
-            forms of a value, such as base64, are not replaced.
+            forms of a value, such as base64, are not replaced. In the background, the program runs; it gets what is \
+            typed once it is in the foreground.
             """,
             """
             Signals reach the program all the same, and if vault is killed, so is the program. vault ends when the \
-            program does; what the program has left running has no output any more.
+            program does; what the program has left running ends at its next output, or at once if it has a terminal \
+            of its own, unless it ignores SIGPIPE or SIGHUP.
             """,
         ],
         examples: [
@@ -54,7 +56,9 @@ enum RunCommand: Command {
             .init("vault run --env-file .env --redact -- make deploy", "as a file names them; hidden in logs"),
         ],
         exitCodes: [
-            .init(.notStarted, "vault itself failed, for whatever reason; --json tells by its code"),
+            .init(
+                .notStarted,
+                "vault itself failed, with --redact perhaps while the program ran; --json tells by its code"),
             .init(.notExecutable, "the program could not be started"),
             .init(.notInstalled, "the program was not found; all other exit codes are its own"),
         ],

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Sealing
 import Vault
 
@@ -7,6 +8,7 @@ struct EditedEntry: ~Copyable {
     /// nil for a new entry.
     let kind: Keychain.ValueKind?
     private let stored: SecretBytes
+    private let expires: Date?
     /// What the person edits: the value as `get` shows it.
     let shown: SecretBytes
 
@@ -23,7 +25,8 @@ struct EditedEntry: ~Copyable {
                 throw CommandError.refused("\"\(name)\" is an attribute. Only values can be edited.")
             }
             return try EditedEntry(
-                name: name, kind: nil, stored: SecretBytes(zeroCount: 0), shown: SecretBytes(zeroCount: 0))
+                name: name, kind: nil, stored: SecretBytes(zeroCount: 0), expires: nil,
+                shown: SecretBytes(zeroCount: 0))
         }
         try check(value, name)
         let kind = value.kind
@@ -32,7 +35,8 @@ struct EditedEntry: ~Copyable {
         guard shown.withUnsafeBytes({ $0.isUTF8 && !$0.contains(0) }) else {
             throw CommandError.refused("The value of \"\(name)\" is not text. Use `vault get` and `vault set` for it.")
         }
-        return EditedEntry(name: name, kind: kind, stored: stored, shown: shown)
+        let expires = try keychain?.item(name)?.expires
+        return EditedEntry(name: name, kind: kind, stored: stored, expires: expires, shown: shown)
     }
 
     private static func check(_ value: borrowing SealableValue, _ name: String) throws {
@@ -69,6 +73,13 @@ struct EditedEntry: ~Copyable {
 
     /// The type of `vault set --type` that keeps the value's kind; nil for a value without one.
     var type: ValueType? { kind.flatMap { ValueType($0) } }
+
+    /// Returns what `vault set --expires` has to say so that the value does not outlive its entry: the expiry that the
+    /// entry has now, or had, if that is to come.
+    func expiry(in keychain: Keychain?) -> Date? {
+        let current = (try? keychain?.item(name)?.expires) ?? expires
+        return current.flatMap { $0 > Date() ? $0 : nil }
+    }
 
     /// Returns the new value, of the former one's kind.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {

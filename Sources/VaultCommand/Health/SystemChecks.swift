@@ -44,9 +44,15 @@ enum SystemChecks {
     /// What `vault edit` has in memory.
     private static var editedTexts: HealthCheck {
         let removed = ScratchFolder.removeLeftovers()
-        let removal = removed == 0 ? "" : "removed what a killed `vault edit` had left in memory"
+        let open = ScratchFolder.openCount
+        let found = [
+            removed == 0 ? nil : "removed what a killed `vault edit` had left in memory",
+            open == 0 ? nil : open == 1 ? "one is being edited" : "\(open) are being edited",
+        ].compactMap(\.self)
         let kept = ScratchFolder.kept
-        guard !kept.isEmpty else { return .ok("edited texts", removed == 0 ? "none left in memory" : removal) }
+        guard !kept.isEmpty else {
+            return .ok("edited texts", found.isEmpty ? "none left in memory" : found.joined(separator: "; "))
+        }
         let folders = kept.map { AdvisedCommand.word($0) }.joined(separator: " ")
         return .warning(
             "edited texts", "In memory are texts that `vault edit` could not store: \(kept.joined(separator: ", ")).",

@@ -45,13 +45,19 @@ struct ScratchFolder: ~Copyable {
     /// Keeps the folder's lock from programs that are started from now on.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
+    /// Whether the editor has left a file.
+    var hasText: Bool {
+        var status = stat()
+        return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+    }
+
     /// Leaves the text to the person, whose work would be lost with it, under a name by which nobody takes it for what
     /// a killed process has left. Returns where it is.
     ///
-    /// - Parameter size: of the text, without a newline that the editor has added.
-    consuming func keep(_ size: Int) -> String {
+    /// - Parameter size: of the text, without a newline that the editor has added; nil if it is not known.
+    consuming func keep(_ size: Int? = nil) -> String {
         isKept = true
-        truncate(file, size)
+        if let size { truncate(file, size) }
         let kept =
             folder.path.parentFolder + "/" + ScratchFolder.keptName
             + folder.path.lastPathComponent
@@ -121,6 +127,16 @@ struct ScratchFolder: ~Copyable {
         folders(named: usedName).count { path in
             guard let folder = Folder(locking: path) else { return false }
             return vault_wipe_folder(folder.path) == 0
+        }
+    }
+
+    /// How many texts are being edited: each folder is this user's, and another process has its lock.
+    static var openCount: Int {
+        folders(named: usedName).count { path in
+            let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+            var status = stat()
+            guard folder.number >= 0, fstat(folder.number, &status) == 0 else { return false }
+            return status.st_uid == geteuid() && flock(folder.number, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
         }
     }
 

@@ -181,6 +181,20 @@ def test_a_log_that_cannot_be_written_refuses_the_read(small: Home) -> None:
     assert small.get("u.token") == b"tok"
 
 
+def test_where_nothing_can_be_recorded_it_stays_off(small: Home) -> None:
+    state = Path(small.variables["XDG_STATE_HOME"])
+    small.run("log", "--on")
+    small.output("log", "--off")
+    fill(state)
+    finished = small.run("log", "--on")
+    while finished.returncode == 0:
+        # What is left of the last page.
+        small.output("log", "--off")
+        finished = small.run("log", "--on")
+    assert finished.returncode == IO and b"The log stays off." in finished.stderr
+    assert small.get("u.token") == b"tok"
+
+
 def test_without_a_place_for_it_it_is_not_switched_on_and_nothing_is_read(logged: Home) -> None:
     for home in (logged.without_memory(), logged.with_variables(XDG_STATE_HOME="/proc")):
         assert "The access log of" in home.run("get", "u.token").stderr.decode()
@@ -199,7 +213,7 @@ def test_a_refused_read_is_recorded_as_refused(logged: Home) -> None:
     logged.output("run", "--env", "X=bank", "--", "true")
     logged.run("get", "nothing")
     recorded = [(access["name"], access["command"], access["refused"]) for access in accesses(logged)[1:]]
-    assert recorded == [("bank", "get: refused", True), ("bank.pin", "get: refused", True), ("bank", "run", False)]
+    assert recorded == [("bank", "get", True), ("bank.pin", "get", True), ("bank", "run", False)]
     assert b"get: refused  bank" in logged.output("log")
 
 
@@ -217,8 +231,9 @@ def test_a_refused_switch_is_not_recorded_as_done(home: Home, switch: str) -> No
     with home.vault.open("rb") as vault:
         fcntl.flock(vault, fcntl.LOCK_EX)
         home.refusal(BUSY, "log", switch, "--timeout", "0.2")
-    last = accesses(home)[-1]
-    assert (last["command"], last["refused"]) == (f"log {switch}: refused", True)
+    *former, last = accesses(home)
+    assert (last["command"], last["refused"]) == (f"log {switch}", True)
+    assert len(former) == (switch == "--off"), "one record tells of it"
     home.output("log", switch)
     last = accesses(home)[-1]
     assert (last["command"], last["refused"]) == (f"log {switch}", False)

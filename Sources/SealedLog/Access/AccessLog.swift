@@ -35,6 +35,11 @@ struct AccessLog: Sendable {
         }
     }
 
+    /// Checks that a record could be appended, unless the file system is full.
+    ///
+    /// - Throws: `accessLogUnusable`.
+    func check() throws(LogError) { _ = try openForWriting() }
+
     /// Returns false if the file is full.
     private func append(_ access: Access, to file: borrowing FileDescriptor) throws(LogError) -> Bool {
         let size = try used(fileSystem.status(of: file)).size

@@ -37,6 +37,9 @@ extension Access {
     /// Whether the value was not given out, or the switch not made.
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
+    /// The words of the command alone.
+    package var words: String { isRefused ? String(command.dropLast(Access.refusal.count)) : command }
+
     /// The same, refused.
     package var refused: Access {
         Access(

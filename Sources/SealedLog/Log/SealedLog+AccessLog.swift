@@ -32,6 +32,12 @@ extension SealedLog {
         try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
     }
 
+    /// Checks that this machine has a log that can be written, though it may be off.
+    package func checkAccessLog(in folder: String?) throws(LogError) {
+        let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
+        try accessLog(in: folder, manifest, keys).check()
+    }
+
     /// Returns what was recorded on this machine, also if the log is off now.
     package func accesses(in folder: String?, timeout: Duration) throws(LogError) -> AccessReport {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }

@@ -53,6 +53,11 @@ extension Keychain {
         }
     }
 
+    /// Checks that this machine has a log that can be written, though it may be off.
+    ///
+    /// - Throws: as ``recordAccess(evenIfOff:_:)``, but not `busy`.
+    package func checkAccessLog() throws(VaultError) { try translated(log.checkAccessLog(in: places.rollbackMemory)) }
+
     /// Returns what was recorded on this machine, also if the log is off now.
     ///
     /// - Throws: as ``recordAccess(evenIfOff:_:)``.

@@ -130,26 +130,33 @@ enum LogCommand: Command {
         let isOn = invocation.has(.on)
         let isChanged = try keychain.isAccessLogged() != isOn
         let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
-        // First: a log that cannot be written would keep everybody from reading.
-        if isOn, isChanged { try recordStart(access, in: keychain) }
+        // A log that cannot be written would keep everybody from reading.
+        if isOn, isChanged { try stayingOff { () throws(VaultError) in try keychain.checkAccessLog() } }
         do throws(VaultError) { try keychain.setAccessLogged(isOn) } catch {
             if isChanged { try? keychain.recordAccess(evenIfOff: true) { access.refused } }
             throw error
         }
-        // Only what is done is recorded. A log that cannot be written must not keep anybody from switching it off.
-        if !isOn, isChanged {
-            do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
-                Notes.warn(CommandError(error), asJSON: invocation.wantsJSON)
-            }
-        }
+        // Only what is done is recorded.
+        if isChanged { try record(access, isOn, in: keychain, invocation) }
         let path = keychain.accessLogPath
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
         if !invocation.wantsJSON { Notes.tell(isOn ? told(path) : "The access log is off.") }
         return exit
     }
 
-    private static func recordStart(_ access: Access, in keychain: Keychain) throws(CommandError) {
+    /// Records the switch. If it cannot be, the log is off again; that must keep nobody from switching it off.
+    private static func record(
+        _ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation
+    ) throws {
         do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
+            guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
+            try keychain.setAccessLogged(false)
+            try stayingOff { () throws(VaultError) in throw error }
+        }
+    }
+
+    private static func stayingOff(_ body: () throws(VaultError) -> Void) throws(CommandError) {
+        do throws(VaultError) { try body() } catch {
             let row = CommandError.row(of: error.code)
             throw CommandError(code: row.code, exit: row.exit, message: "\(error.message) The log stays off.")
         }
@@ -191,7 +198,7 @@ extension AccessRecord {
 
     fileprivate var json: JSONObject {
         [
-            "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.command,
+            "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.words,
             "program": access.program.nonEmpty, "process": access.process == 0 ? nil : access.process,
             "user": access.user, "started": access.started.nonEmpty, "refused": access.isRefused,
         ]

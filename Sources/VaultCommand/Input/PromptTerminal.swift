@@ -122,8 +122,14 @@ struct PromptTerminal: ~Copyable {
 
     /// Lets the system stop this process as long as it is in the background, as it stops any that reads there.
     private func awaitFront() throws(CommandError) {
+        var isTold = ProcessState.isIgnored(SIGTTOU)
         while !ProcessState.isInFront(at: device.number) {
             signals.release()
+            // The shell says only that the job is stopped.
+            if !isTold, StandardError.isTerminal {
+                StandardError.write("vault: Waiting to ask in the foreground. Run `fg`.\n")
+            }
+            isTold = true
             // Of all calls, this one changes nothing. It fails where nobody could continue the process.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground

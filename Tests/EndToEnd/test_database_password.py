@@ -71,7 +71,7 @@ def with_url(home: Home, cluster: Cluster, entry: str = "db/team", **options: st
 
 def reads(home: Home) -> list[tuple[str, str]]:
     accesses = json.loads(home.output("log", "--json"))["accesses"]
-    return [(access["name"], access["command"]) for access in accesses if access["name"]]
+    return [(access["name"], access["command"]) for access in accesses if access["name"] and not access["refused"]]
 
 
 def test_an_entry_that_is_marked_for_the_database_logs_in(home: Home, cluster_of_own: Cluster) -> None:

@@ -2,8 +2,7 @@
 
 import os
 import random
-import tempfile
-import threading
+import sys
 import time
 from dataclasses import dataclass
 
@@ -38,21 +37,23 @@ class Finished:
     seconds: float
 
 
+# A process has at least as much as the one that has started it: this one is small.
+MEASURING = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:], timeout=90)
+with open(sys.argv[1], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10))
+sys.exit(code)
+"""
+
+
 def bounded(home: Home, *words: str, stdin: bytes) -> Finished:
     """Runs a command and measures it alone."""
     start = time.monotonic()
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = home.start(*words, stdout=output, stderr=errors)
-        process.stdin.write(stdin)
-        process.stdin.close()
-        killing = threading.Timer(90, process.kill)
-        killing.start()
-        _, status, used = os.wait4(process.pid, 0)
-        killing.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0), errors.seek(0)
-        return Finished(
-            process.returncode, output.read(), errors.read().decode(), used.ru_maxrss >> 10, time.monotonic() - start)
+    memory = home.folder / "memory"
+    finished = home.started_through(sys.executable, "-S", "-c", MEASURING, str(memory)).run(*words, stdin=stdin)
+    seconds = time.monotonic() - start
+    return Finished(finished.returncode, finished.stdout, finished.stderr.decode(), int(memory.read_text()), seconds)
 
 
 @pytest.mark.parametrize("seed", range(int(FIRST or 0), int(FIRST or 0) + int(RUNS)))

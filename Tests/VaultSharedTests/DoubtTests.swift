@@ -136,8 +136,11 @@ struct DoubtTests {
     /// A machine that has a whole copy puts back what has no header.
     @Test(arguments: ["place = 0", "true", "place > 0"], [true, false])
     func isMendedWithoutAHeader(deleted: String, isChanged: Bool) throws {
-        let extents = "DELETE FROM vault.extent USING vault.head AS h WHERE extent.generation = h.generation AND name = $1"
-        try execute("\(extents) AND \(deleted)")
+        try execute(
+            """
+            DELETE FROM vault.extent USING vault.head AS h
+            WHERE extent.generation = h.generation AND name = $1 AND \(deleted)
+            """)
         let error = #expect(throws: VaultError.self) { _ = try fixture.open(machine: "fresh").get("a") }
         #expect(error?.code == .damaged)
         if isChanged { try? fixture.open().set("new", to: "5") }

@@ -38,9 +38,14 @@ uint64_t vault_file_size_limit(void) {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
 }
 
-int vault_try_lock_byte(int descriptor, int64_t offset) {
+int vault_lock_byte(int descriptor, int64_t offset, int kind, int isOfProcess) {
+    struct flock byte = {.l_type = (short)kind, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return fcntl(descriptor, isOfProcess ? F_SETLK : F_OFD_SETLK, &byte);
+}
+
+int vault_is_byte_locked(int descriptor, int64_t offset, int isOfProcess) {
     struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
-    return fcntl(descriptor, F_OFD_SETLK, &byte);
+    return fcntl(descriptor, isOfProcess ? F_GETLK : F_OFD_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
 }
 
 static int64_t nanoseconds(struct statx_timestamp time) {

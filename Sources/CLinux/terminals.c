@@ -56,13 +56,3 @@ int vault_open_terminal_device(int terminal) {
     close(descriptor);
     return -1;
 }
-
-int vault_lock_terminal(int descriptor, int64_t offset, int kind, int isOfProcess) {
-    struct flock byte = {.l_type = (short)kind, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
-    return fcntl(descriptor, isOfProcess ? F_SETLK : F_OFD_SETLK, &byte);
-}
-
-int vault_is_terminal_locked(int descriptor, int64_t offset, int isOfProcess) {
-    struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
-    return fcntl(descriptor, isOfProcess ? F_GETLK : F_OFD_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
-}

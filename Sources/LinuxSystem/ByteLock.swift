@@ -18,7 +18,7 @@ package final class ByteLock: Sendable {
 
     /// Tries to take the lock; false if another holds it.
     package func tryLock() throws(SystemError) -> Bool {
-        while vault_try_lock_byte(file.number, offset) != 0 {
+        while vault_lock_byte(file.number, offset, F_WRLCK, 0) != 0 {
             if errno == EAGAIN || errno == EACCES { return false }
             if errno != EINTR { throw SystemError(errno, "lock") }
         }

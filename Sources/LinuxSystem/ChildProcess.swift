@@ -126,7 +126,7 @@ package struct ChildProcess: ~Copyable {
         return wait(process, 0) ?? .unseen
     }
 
-    /// What a child has done.
+    /// A change in what a child does.
     package enum Change: Hashable, Sendable {
         case ended(Exit)
         /// A signal has stopped it.

@@ -196,7 +196,9 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }
     /// Whether the system or this process has no more of something: descriptors, memory, room.
-    package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains(number) }
+    package static func isShortage(_ number: Int32?) -> Bool {
+        number.map([EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains) ?? false
+    }
 
     /// What is at the path, if that is why it cannot be read as a file; a part of a sentence.
     package var kindOfNoFile: String? {

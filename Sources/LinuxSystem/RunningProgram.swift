@@ -5,17 +5,22 @@ private import Glibc
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
     // The kernel's limit is 16 bytes.
-    return text(ofProcess: process, "comm", upTo: 64).map { String($0.prefix { $0 != "\n" }) }
+    return text(ofProcess: process, "comm", upTo: 64).flatMap { lines(of: $0).first }
 }
 
 /// Whether a process handles a signal or ignores it, so that the signal does not have its default effect; nil if /proc
 /// does not show that.
 package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     guard let status = text(ofProcess: process, "status", upTo: 8_192) else { return nil }
-    let sets = status.split(separator: "\n").filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }
+    let sets = lines(of: status).filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }
         .compactMap { line in line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } }
     guard sets.count == 2 else { return nil }
     return sets.contains { $0 >> UInt64(signal - 1) & 1 == 1 }
+}
+
+/// By bytes: a carriage return and a line feed are one character.
+private func lines(of text: String) -> [String] {
+    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
 }
 
 private func text(ofProcess process: Int32, _ name: String, upTo size: Int) -> String? {

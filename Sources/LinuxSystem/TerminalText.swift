@@ -1,4 +1,4 @@
-// What a terminal shows of a text that others have written.
+// A terminal obeys some characters, and shows others as nothing: of a text that others have written, they are escaped.
 
 extension Unicode.Scalar {
     /// Whether a terminal might obey the character, or show the text around it as another text: control and format

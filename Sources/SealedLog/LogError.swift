@@ -104,7 +104,7 @@ extension LogError {
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
     /// Whether the system lacked something, such as descriptors: that tells nothing of what was looked for.
-    package var isOfTheSystem: Bool { systemError.map { SystemError($0, "").isShortage } ?? false }
+    package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
     /// Whether the same may succeed later, or in another place.
     package var isPassing: Bool {

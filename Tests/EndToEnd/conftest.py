@@ -66,6 +66,14 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
+def own_cluster() -> Iterator[Cluster]:
+    """A server of the test's own."""
+    cluster = Cluster().create()
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture
 def vault_name(request: pytest.FixtureRequest) -> str:
     """The name in a database of a vault of the test's own."""
     return f"v{abs(hash(request.node.nodeid)) % 10**12}"

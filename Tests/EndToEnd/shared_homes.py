@@ -1,6 +1,8 @@
 """A home whose vault is in a database, for tests that were written for homes whose vault is in a file."""
 
 import hashlib
+import re
+import shlex
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,19 @@ from types import SimpleNamespace
 from executables import executable
 from homes import Home
 from postgres import Cluster
+
+def keep_password(home: Home, role: str, password: str) -> None:
+    """Puts a role's password where libpq looks for it."""
+    file = home.folder / ".pgpass"
+    file.write_text(f"localhost:*:*:{role}:{password}\n")
+    file.chmod(0o600)
+
+
+def advised_clone(sentence: str) -> list[str]:
+    """The words of the one `vault clone --offline` that a sentence names, behind `vault`."""
+    [command] = re.findall(r"`vault (clone --offline [^`]*)`", sentence)
+    return shlex.split(command)
+
 
 TABLES = ("head", "generation", "extent")
 

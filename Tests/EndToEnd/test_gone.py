@@ -2,15 +2,14 @@
 
 import json
 import re
-import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from homes import Home
 from postgres import Cluster
+from shared_homes import advised_clone
 from terminals import Terminal
 
 COMMANDS = [
@@ -76,13 +75,6 @@ def test_it_goes_on_once_it_is_restored(gone: Home) -> None:
 
 
 @pytest.fixture
-def own_cluster() -> Iterator[Cluster]:
-    cluster = Cluster().create()
-    yield cluster
-    cluster.remove()
-
-
-@pytest.fixture
 def shared(home: Home, own_cluster: Cluster) -> Home:
     shared = home.with_variables(VAULT_FILE=own_cluster.url())
     shared.set("a", b"1")
@@ -90,11 +82,6 @@ def shared(home: Home, own_cluster: Cluster) -> Home:
     shared.set("a", b"2")
     shared.output("verify")
     return shared
-
-
-def advised(sentence: str) -> list[str]:
-    """The words of the command that a sentence names, behind `vault`."""
-    return shlex.split(re.search(r"`vault (clone --offline [^`]*)`", sentence)[1])
 
 
 def machine(home: Home, folder: Path) -> Home:
@@ -120,7 +107,7 @@ def test_what_is_advised_puts_it_back(shared: Home, own_cluster: Cluster, loss: 
     assert "no vault" in fresh.refusal(3, "rm", "a")
     shared.refusal(4, "set", "c", stdin=b"x")
     sentence = shared.refusal(4, "get", "a")
-    shared.output(*advised(sentence))
+    shared.output(*advised_clone(sentence))
     assert shared.get("a") == b"2"
     shared.set("c", b"3")
     assert fresh.values() == shared.values() == {"a": b"2", "b": b"x" * 300_000, "c": b"3"}
@@ -136,8 +123,8 @@ def test_a_machine_that_has_not_kept_all_says_so(shared: Home, own_cluster: Clus
     assert other.get("a") == b"2"
     own_cluster.sql("DELETE FROM vault.head")
     sentence = other.refusal(4, "get", "b")
-    assert "has not kept all" in other.refusal(8, *advised(sentence))
-    shared.output(*advised(sentence))
+    assert "has not kept all" in other.refusal(8, *advised_clone(sentence))
+    shared.output(*advised_clone(sentence))
     assert other.get("a") == b"2" and len(other.get("b")) == 300_000
 
 
@@ -158,6 +145,6 @@ def test_what_was_changed_offline_comes_back_with_it(shared: Home, own_cluster: 
     sentence = shared.refusal(4, "get", "a")
     [pending] = shared.memory.glob("*-offline.vault")
     assert shared.output("get", "--offline", "a") == b"offline"
-    shared.output(*advised(sentence))
+    shared.output(*advised_clone(sentence))
     assert shared.get("a") == b"offline" and not pending.exists()
     assert machine(shared, tmp_path / "other").get("a") == b"offline"

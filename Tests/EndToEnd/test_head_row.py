@@ -1,27 +1,18 @@
 """The vault's row in a database, from which alone the next append goes on: what it says is compared with the log."""
 
-import re
-import shlex
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from homes import Home
 from postgres import Cluster
+from shared_homes import advised_clone
 from test_shared_vault import other_machine
 
 DAMAGED, ALARM = 6, 9
 READING = ["get a", "ls", "verify", "log --head", "backup copy.vault"]
 WRITING = ["set a", "rm a", "compact", "member add mia"]
-
-
-@pytest.fixture
-def own_cluster() -> Iterator[Cluster]:
-    cluster = Cluster().create()
-    yield cluster
-    cluster.remove()
 
 
 @pytest.fixture
@@ -33,11 +24,6 @@ def mia(home: Home, own_cluster: Cluster) -> Home:
         home.set("a", b"%d" % number)
     home.output("verify")
     return home
-
-
-def advised(sentence: str) -> list[str]:
-    [command] = re.findall(r"`vault (clone [^`]*)`", sentence)
-    return shlex.split(command)
 
 
 WRONG = {
@@ -62,8 +48,9 @@ def test_one_that_does_not_fit_is_damage_and_is_put_back(
             assert "damaged" in sentence and "Another process" not in sentence
             assert time.monotonic() < start + 5
         assert not (machine.folder / "copy.vault").exists()
-    assert "has not kept" in tom.refusal(8, *advised(sentence)) or "kept nothing" in tom.refusal(8, *advised(sentence))
-    mia.output(*advised(sentence))
+    command = advised_clone(sentence)
+    assert "has not kept" in tom.refusal(8, *command) or "kept nothing" in tom.refusal(8, *command)
+    mia.output(*advised_clone(sentence))
     for machine in (mia, tom):
         assert machine.get("a") == b"3"
         machine.set("a", b"3")
@@ -75,10 +62,10 @@ def test_one_that_names_more_than_there_is_is_put_back_only_if_that_is_accepted(
 ) -> None:
     own_cluster.sql("UPDATE vault.head SET sequence = sequence + 5")
     sentence = mia.refusal(DAMAGED, "set", "a", stdin=b"4")
-    alarm = mia.refusal(ALARM, *advised(sentence))
+    alarm = mia.refusal(ALARM, *advised_clone(sentence))
     assert "may have had later ones" in alarm and "--accept-rolled-back" in alarm
     mia.refusal(DAMAGED, "verify")
-    mia.output(*advised(sentence), "--accept-rolled-back")
+    mia.output(*advised_clone(sentence), "--accept-rolled-back")
     assert other_machine(mia, tmp_path / "tom").get("a") == b"3"
     mia.set("a", b"4")
 
@@ -90,11 +77,11 @@ def test_changes_that_are_lost_still_alarm_who_has_seen_them(mia: Home, own_clus
     mia.set("a", b"4")
     own_cluster.sql("DELETE FROM vault.extent WHERE place = (SELECT max(place) FROM vault.extent)")
     sentence = tom.refusal(DAMAGED, "verify")
-    assert "may have had later ones" in tom.refusal(ALARM, *advised(sentence))
-    tom.output(*advised(sentence), "--accept-rolled-back")
+    assert "may have had later ones" in tom.refusal(ALARM, *advised_clone(sentence))
+    tom.output(*advised_clone(sentence), "--accept-rolled-back")
     assert "older copy" in mia.refusal(ALARM, "get", "a")
     # It has all of what is there, and more.
-    mia.output(*advised(sentence))
+    mia.output(*advised_clone(sentence))
     assert mia.get("a") == tom.get("a") == b"4"
 
 

@@ -10,6 +10,7 @@ import pytest
 from homes import Home
 from postgres import Cluster, make_certificate
 from proxies import Proxy
+from shared_homes import keep_password
 from test_database_password import Thief
 
 IO, BUSY = 8, 7
@@ -44,17 +45,11 @@ def configure(home: Home, url: str, offline: str = "offline = allow\n") -> Home:
 @pytest.fixture
 def mia(home: Home, cluster: Cluster) -> Home:
     """Has a whole copy of the vault, which may stand in."""
-    keep_password(home, "hunter2")
+    keep_password(home, "mia", "hunter2")
     configure(home, cluster.tls_url("team", "mia"))
     home.set("a", b"1")
     assert home.get("a") == b"1"
     return home
-
-
-def keep_password(home: Home, password: str) -> None:
-    file = home.folder / ".pgpass"
-    file.write_text(f"localhost:*:*:mia:{password}\n")
-    file.chmod(0o600)
 
 
 def half_a_minute_later(home: Home) -> None:
@@ -66,7 +61,7 @@ def half_a_minute_later(home: Home) -> None:
 
 
 def wrong_password(home: Home, cluster: Cluster) -> None:
-    keep_password(home, "wrong-secret")
+    keep_password(home, "mia", "wrong-secret")
 
 
 def locked_role(home: Home, cluster: Cluster) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from homes import Home
 from postgres import Cluster, Pooler, make_certificate
-from shared_homes import Setters
+from shared_homes import Setters, keep_password
 
 
 @pytest.fixture(scope="module")
@@ -34,26 +34,20 @@ def pooled(home: Home, pooler: Pooler, vault_name: str) -> Home:
 # Over TLS
 
 
-def keep_password(home: Home, password: str) -> None:
-    file = home.folder / ".pgpass"
-    file.write_text(f"localhost:*:postgres:guarded:{password}\n")
-    file.chmod(0o600)
-
-
 def test_the_server_proves_itself_and_the_client_has_a_password(home: Home, cluster: Cluster, vault_name: str) -> None:
     shared = home.with_variables(VAULT_FILE=cluster.tls_url(vault_name, "guarded"))
     assert "no password supplied" in shared.refusal(8, "init")
-    keep_password(home, "hunter2")
+    keep_password(home, "guarded", "hunter2")
     shared.set("a", b"1")
     assert shared.get("a") == b"1"
     assert "encryption: TLS" in shared.output("doctor").decode()
-    keep_password(home, "wrong-secret")
+    keep_password(home, "guarded", "wrong-secret")
     sentence = shared.refusal(8, "get", "a")
     assert "password authentication failed" in sentence and "wrong-secret" not in sentence
 
 
 def test_a_server_with_another_certificate_is_refused(home: Home, cluster: Cluster, vault_name: str) -> None:
-    keep_password(home, "hunter2")
+    keep_password(home, "guarded", "hunter2")
     home.with_variables(VAULT_FILE=cluster.tls_url(vault_name, "guarded")).set("a", b"1")
     other = make_certificate(cluster.folder, "other")
     stranger = home.with_variables(VAULT_FILE=cluster.tls_url(vault_name, "guarded", other))
@@ -63,7 +57,7 @@ def test_a_server_with_another_certificate_is_refused(home: Home, cluster: Clust
 
 
 def test_a_server_of_another_name_is_refused(home: Home, cluster: Cluster, vault_name: str) -> None:
-    keep_password(home, "hunter2")
+    keep_password(home, "guarded", "hunter2")
     url = cluster.tls_url(vault_name, "guarded")
     url = url.replace("@localhost", "@elsewhere").replace("?", "?hostaddr=127.0.0.1&")
     sentence = home.with_variables(VAULT_FILE=url).refusal(8, "init")

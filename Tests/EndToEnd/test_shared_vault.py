@@ -32,13 +32,6 @@ def proxy(cluster: Cluster):
     proxy.close()
 
 
-@pytest.fixture
-def own_cluster():
-    cluster = Cluster().create()
-    yield cluster
-    cluster.remove()
-
-
 def other_machine(home: Home, folder: Path) -> Home:
     """A home with the same key file, that remembers nothing."""
     other = Home(home.binary, folder, home.variables)

@@ -19,9 +19,17 @@ int64_t vault_next_data(int descriptor, int64_t offset);
 /// Returns up to which offset this process may write to files, by getrlimit(2) with RLIMIT_FSIZE.
 uint64_t vault_file_size_limit(void);
 
-/// Tries to lock one byte of a file for this open file description alone, by fcntl(2) with F_OFD_SETLK; -1, with errno,
-/// if that fails: EAGAIN if another one has it.
-int vault_try_lock_byte(int descriptor, int64_t offset);
+/// Locks or releases one byte of a file, by fcntl(2), without waiting; -1, with errno, if that fails: EAGAIN if another
+/// one has it.
+///
+/// - Parameters:
+///   - kind: F_WRLCK, F_RDLCK or F_UNLCK.
+///   - isOfProcess: whether the lock is this process's (F_SETLK), for a descriptor that other processes share;
+///     otherwise it is of the open file description (F_OFD_SETLK).
+int vault_lock_byte(int descriptor, int64_t offset, int kind, int isOfProcess);
+
+/// Whether another one has locked a byte, in whatever way.
+int vault_is_byte_locked(int descriptor, int64_t offset, int isOfProcess);
 
 /// What statx(2) tells of a file. The times are in nanoseconds, and 0 unless they were asked for.
 struct vault_status {

@@ -13,14 +13,3 @@ int vault_open_terminal_device(int terminal);
 
 /// Whether a descriptor is of the same terminal, and open for writing.
 int vault_is_same_terminal(int descriptor, int terminal);
-
-/// Locks or releases one byte of a file, by fcntl(2), without waiting; -1, with errno, if that fails.
-///
-/// - Parameters:
-///   - kind: F_WRLCK, F_RDLCK or F_UNLCK.
-///   - isOfProcess: whether the lock is this process's, for a descriptor that other processes share; otherwise it is of
-///     the open file.
-int vault_lock_terminal(int descriptor, int64_t offset, int kind, int isOfProcess);
-
-/// Whether another one has locked a byte, in whatever way.
-int vault_is_terminal_locked(int descriptor, int64_t offset, int isOfProcess);

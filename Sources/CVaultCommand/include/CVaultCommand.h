@@ -46,7 +46,7 @@ struct vault_child {
     int first;
     /// A terminal, for a new session of which it becomes the controlling one.
     const char *_Nullable terminal;
-    /// What become its standard streams.
+    /// The descriptors that become its standard streams.
     int input, output, error;
     uint64_t blocked, defaults, ignored;
 };

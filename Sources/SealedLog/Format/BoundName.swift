@@ -1,6 +1,6 @@
 import Sealing
 
-/// What binds a vault in a database to its name there; Format.md, "The name".
+/// The name to which a vault in a database is bound; Format.md, "The name".
 ///
 /// It is apart from the header's MAC, and so from the header's authenticator: a copy under another name has the same
 /// history, byte by byte.
@@ -19,7 +19,7 @@ struct BoundName: Hashable, Sendable {
     /// Authenticates the others together with the header.
     let code: [UInt8]
 
-    /// What a record states that is written under this name.
+    /// The part of the hash that each record under this name states.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
     init(hash: [UInt8], copied: UInt64, code: [UInt8]) {

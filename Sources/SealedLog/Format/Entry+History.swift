@@ -48,7 +48,7 @@ extension Entry {
         var replaced = modified
         let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
-            // Nothing was replaced before it was set, whatever the clock said that replaced it.
+            // A state is set before it is replaced, whatever the clock of that says.
             let since = max(replaced, isJoined ? joined ?? 0 : 0, version.modified)
             if since < now, now - since >= lifetime {
                 earlier.removeSubrange(index...)

@@ -146,9 +146,9 @@ extension Keychain {
             guard try places.translated(places.allows(command: command, ofVault: log.vaultID, in: place.files)) else {
                 throw VaultError(
                     .locked,
-                    "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this machine, "
-                        + "so it was not run. If you trust it, name it as the command for the key once; or drop the "
-                        + "key. Nothing was changed.", causes: [.commandUntrusted])
+                    "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
+                        + "machine, so it was not run. If you trust it, name it as the command for the key once; or "
+                        + "drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
             return try places.translated(
                 .keyFile(KeyCommand(line: command, prompter: options.pluginPrompter).key()))

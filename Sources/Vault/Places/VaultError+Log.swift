@@ -203,8 +203,8 @@ extension VaultError {
             return "The command for the key of \(vault) failed: \(reason)."
         case .commandUntrusted:
             return
-                "\(vault) says that the command \(detail.quoted) gives its key. It was not agreed to on this machine, so it "
-                + "was not run. If you trust it, name it as the command for the key once."
+                "\(vault) says that the command \(detail.quoted) gives its key. It was not agreed to on this machine, "
+                + "so it was not run. If you trust it, name it as the command for the key once."
         case .identityMissing:
             return "\(vault) can be opened by an identity of one of its recipients: name its file."
         case .identityUnreadable:
@@ -242,8 +242,8 @@ extension VaultError {
         case .otherName:
             return "The server shows another vault under the name of \(detail). It opens with the same key, and has "
                 + "been given another name, or none: nothing tells which. Nothing of it was used. Check that the URL "
-                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only by a "
-                + "copy that is made under it."
+                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only by "
+                + "a copy that is made under it."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program signs as none of them."
         case .notMember:
             return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
@@ -264,73 +264,5 @@ extension VaultError {
     /// - Parameter detail: begins with the path, or with where else the key comes from.
     private static func keyWords(_ detail: String) -> String {
         detail.hasPrefix("The ") ? detail : "The key file \(detail)"
-    }
-
-    /// What prevents no call, but should be known.
-    init(_ notice: Notice, _ places: VaultPlaces) {
-        let vault = places.vault
-        switch notice {
-        case .memoryUnusable(let reason):
-            self.init(
-                .unavailable,
-                "What this machine remembers of the vault cannot be used in full: \(reason). "
-                    + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
-        case .copyKept(let path, let isComplete):
-            self.init(
-                .unavailable,
-                "The vault \(vault) lacks something of what this machine had kept of it. That is in \(path) now.",
-                causes: [.copyKept(path, isComplete: isComplete)])
-        case .offline(let since, let reason):
-            let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
-            self.init(
-                .unavailable,
-                (reason.map { $0 + " " } ?? "")
-                    + "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
-        case .changedApart:
-            self.init(
-                .unavailable,
-                "The change is kept on this machine only. It is stored in \(vault) once the server can be reached.")
-        case .clockDiffers(let milliseconds):
-            self.init(
-                .unavailable,
-                "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Set right the one "
-                    + "that is wrong: values expire by the clock, and of changes that were made apart the later one "
-                    + "counts.")
-        case .compactionFailed(let error) where error.code == .damaged:
-            self.init(
-                .damaged,
-                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Outdated "
-                    + "values stay in the file until it is restored from a backup or salvaged.",
-                causes: [.damagedVault(vault)])
-        case .compactionFailed(let error):
-            let isTold = [.unavailable, .unreachable, .serverRefused, .usedUp].contains(error.code)
-            let reason = isTold ? " (\(VaultError(error, places).message.dropLast()))" : ""
-            self.init(
-                .unavailable,
-                "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
-                    + "until the next try.", systemError: error.systemError,
-                causes: error.code == .usedUp ? [.usedUpVault(vault)] : [])
-        }
-    }
-}
-
-package enum ClockDifference {
-    /// How far clocks may be apart before anybody is told, in milliseconds.
-    package static let tolerance: Int64 = 60_000
-
-    /// Returns "5 years ahead of" or "2 minutes behind".
-    package static func words(_ milliseconds: Int64) -> String {
-        Duration.milliseconds(abs(milliseconds)).inWords + (milliseconds > 0 ? " ahead of" : " behind")
-    }
-}
-
-extension Duration {
-    /// The largest unit that fits: "3 minutes".
-    fileprivate var inWords: String {
-        let seconds = components.seconds
-        let units = [(31_557_600, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
-        guard let (unit, name) = units.first(where: { seconds >= $0.0 }) else { return "a moment" }
-        let count = seconds / Int64(unit)
-        return "\(count) \(name)\(count == 1 ? "" : "s")"
     }
 }

@@ -140,8 +140,8 @@ extension VaultPlaces {
             throw VaultError(
                 .invalid,
                 // It may have a password.
-                "\(what) is no path, and no URL of a database. Write postgresql://HOST/DATABASE#NAME. For a file that is "
-                    + "really named so, write ./ before it.")
+                "\(what) is no path, and no URL of a database. Write postgresql://HOST/DATABASE#NAME. For a file that "
+                    + "is really named so, write ./ before it.")
         }
         // The next compaction in that folder would remove it as the leftover of an interrupted one.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {

@@ -70,7 +70,7 @@ extension VaultError {
         if error.code == .outOfMemory {
             self = .noGuardedMemory
         } else {
-            let isOfTheSystem = error.systemError.map { SystemError($0, "").isShortage } ?? false
+            let isOfTheSystem = SystemError.isShortage(error.systemError)
             self.init(
                 isOfTheSystem ? .unavailable : .invalid, "\(what): \(error.detail).", systemError: error.systemError)
         }

@@ -140,7 +140,7 @@ extension Keychain.Key {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // The text of a command is whoever's who has added it.
+        // Somebody else may have written the text of a command.
         let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }

@@ -12,8 +12,8 @@ struct LinkedLibrary: Equatable {
 
     /// Reads a line of four words for each; nil if there is none.
     static func parse(_ table: String) -> [LinkedLibrary]? {
-        let libraries = table.split(separator: "\n").compactMap { line -> LinkedLibrary? in
-            let words = line.split(separator: " ").map(String.init)
+        let libraries = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> LinkedLibrary? in
+            let words = line.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
             guard words.count == 4 else { return nil }
             return LinkedLibrary(package: words[0], version: words[1], source: words[2], sourceVersion: words[3])
         }

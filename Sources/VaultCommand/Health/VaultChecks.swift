@@ -1,4 +1,3 @@
-import Formats
 import FoundationEssentials
 import SealedLog
 import Vault
@@ -25,7 +24,7 @@ enum VaultChecks {
     private static func changes(in path: String) -> HealthCheck {
         .warning(
             "changes", "What was changed while a server was away waits for another URL, in \(path).",
-            fix: "If it is of this vault, `vault merge \(ShellQuoting.quoted(path))` takes it over; then delete the "
+            fix: "If it is of this vault, `vault merge \(AdvisedCommand.path(path))` takes it over; then delete the "
                 + "file.")
     }
 

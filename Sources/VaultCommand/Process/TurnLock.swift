@@ -29,7 +29,7 @@ final class TurnLock: Sendable {
     }
 
     /// Whether others wait.
-    var isAwaited: Bool { vault_is_terminal_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
+    var isAwaited: Bool { vault_is_byte_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
 
     func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }
     func release() { _ = set(TurnLock.turn, F_UNLCK) }
@@ -37,7 +37,7 @@ final class TurnLock: Sendable {
     func withdraw() { _ = set(TurnLock.waiting, F_UNLCK) }
 
     private func set(_ byte: Int64, _ kind: Int32) -> Bool {
-        while vault_lock_terminal(descriptor, byte, kind, isOfProcess) != 0 {
+        while vault_lock_byte(descriptor, byte, kind, isOfProcess) != 0 {
             if errno != EINTR { return false }
         }
         return true

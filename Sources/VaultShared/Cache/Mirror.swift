@@ -288,15 +288,4 @@ extension Mirror.State {
         file = open(head.generation, .readWriteNoFollow) ?? open(head.generation, .readNoFollow)
         if file == nil { ranges = ByteRanges() }
     }
-
-    /// Whether nothing shows that another process has another history, or has gone on to another generation. Then this
-    /// one goes on to read what it knows.
-    fileprivate func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
-        head.generation == generation && included.map(head.position.mayFollow) ?? true
-    }
-}
-
-extension LogPosition {
-    /// Whether nothing shows that another history ends here than the one that has ended there.
-    fileprivate func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }

@@ -124,10 +124,9 @@ final class ConnectionPool: Sendable {
         while true {
             do throws(PostgresError) { return try connect(to: targets, until: deadline) } catch {
                 guard hostCount > 1, error.isOutage || error.isOfConnection, !deadline.hasPassed else {
-                    // Of a host that does not answer, less is to be said than of another one.
-                    throw error.reason == .timedOut ? known ?? error : error
+                    throw error.orWhatTellsMore(known)
                 }
-                if error.reason != .timedOut { known = error }
+                known = error.orWhatTellsMore(known)
             }
             Clock.sleep(microseconds: 50_000)
         }
@@ -146,9 +145,7 @@ final class ConnectionPool: Sendable {
                 try connect(connection, until: deadline)
                 return connection
             } catch {
-                // What somebody has to mend says more than that another one is away, and that more than silence.
-                let isLess = error.reason == .timedOut && failure != nil
-                if !isLess, failure.map({ $0.isOutage || $0.reason == .timedOut }) ?? true { failure = error }
+                failure = error.orWhatTellsMore(failure)
             }
         }
         throw failure ?? PostgresError(.notConnected, "no host is named")

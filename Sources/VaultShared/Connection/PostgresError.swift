@@ -86,6 +86,14 @@ extension PostgresError {
     /// Whether no server can be reached, for now: also one that starts up or shuts down is away.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
+    /// What somebody has to mend tells more than that a host is away, and that more than its silence.
+    private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
+
+    /// Returns this error, of one host, or the one of another host if that tells more.
+    func orWhatTellsMore(_ other: PostgresError?) -> PostgresError {
+        other.map { $0.weight > weight ? $0 : self } ?? self
+    }
+
     /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, another
     /// thread's statement in it that was refused.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }

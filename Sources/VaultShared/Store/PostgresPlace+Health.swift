@@ -4,8 +4,6 @@ package import SealedLog
 extension PostgresPlace {
     /// Looks at how the server keeps its promises.
     package func findings() throws(LogError) -> [PlaceFinding] {
-        // With its clock.
-        _ = try currentHead()
         let (rows, encryption) = try look(
             Statement(
                 """
@@ -41,13 +39,16 @@ extension PostgresPlace {
         ]
     }
 
+    /// Asks the server, also for its clock.
     private func look(_ question: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
         let deadline = Deadline(after: timeout)
-        return try attempt(until: deadline) { () throws(PostgresError) in
+        let (rows, encryption) = try attempt(until: deadline) { () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
-                (try connection.flight([question], until: deadline).rows[0], connection.encryption)
+                (try connection.flight([question, .head(of: name)], until: deadline).rows, connection.encryption)
             }
         }
+        serverClock.note(rows[1], Statement.clockColumn)
+        return (rows[0], encryption)
     }
 
     package var keptCopy: KeptCopy? {

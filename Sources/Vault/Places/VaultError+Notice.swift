@@ -1,0 +1,72 @@
+import LinuxSystem
+import SealedLog
+
+extension VaultError {
+    /// What prevents no call, but should be known.
+    init(_ notice: Notice, _ places: VaultPlaces) {
+        let vault = places.vault
+        switch notice {
+        case .memoryUnusable(let reason):
+            self.init(
+                .unavailable,
+                "What this machine remembers of the vault cannot be used in full: \(reason). "
+                    + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
+        case .copyKept(let path, let isComplete):
+            self.init(
+                .unavailable,
+                "The vault \(vault) lacks something of what this machine had kept of it. That is in \(path) now.",
+                causes: [.copyKept(path, isComplete: isComplete)])
+        case .offline(let since, let reason):
+            let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
+            self.init(
+                .unavailable,
+                (reason.map { $0 + " " } ?? "")
+                    + "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
+        case .changedApart:
+            self.init(
+                .unavailable,
+                "The change is kept on this machine only. It is stored in \(vault) once the server can be reached.")
+        case .clockDiffers(let milliseconds):
+            self.init(
+                .unavailable,
+                "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Set right the "
+                    + "one that is wrong: values expire by the clock, and of changes that were made apart the later "
+                    + "one counts.")
+        case .compactionFailed(let error) where error.code == .damaged:
+            self.init(
+                .damaged,
+                "The vault \(vault) is damaged and cannot be compacted: \(error.detail). Outdated "
+                    + "values stay in the file until it is restored from a backup or salvaged.",
+                causes: [.damagedVault(vault)])
+        case .compactionFailed(let error):
+            let isTold = [.unavailable, .unreachable, .serverRefused, .usedUp].contains(error.code)
+            let reason = isTold ? " (\(VaultError(error, places).message.dropLast()))" : ""
+            self.init(
+                .unavailable,
+                "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "
+                    + "until the next try.", systemError: error.systemError,
+                causes: error.code == .usedUp ? [.usedUpVault(vault)] : [])
+        }
+    }
+}
+
+package enum ClockDifference {
+    /// How far clocks may be apart before anybody is told, in milliseconds.
+    package static let tolerance: Int64 = 60_000
+
+    /// Returns "5 years ahead of" or "2 minutes behind".
+    package static func words(_ milliseconds: Int64) -> String {
+        Duration.milliseconds(abs(milliseconds)).inWords + (milliseconds > 0 ? " ahead of" : " behind")
+    }
+}
+
+extension Duration {
+    /// The largest unit that fits: "3 minutes".
+    fileprivate var inWords: String {
+        let seconds = components.seconds
+        let units = [(31_557_600, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
+        guard let (unit, name) = units.first(where: { seconds >= $0.0 }) else { return "a moment" }
+        let count = seconds / Int64(unit)
+        return "\(count) \(name)\(count == 1 ? "" : "s")"
+    }
+}

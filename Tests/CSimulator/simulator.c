@@ -8,10 +8,12 @@
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,9 +62,19 @@ static bool isSocket(int file) {
     return getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
+// Whether a socket leads to the server, or will. libpq's end of a pair leads to ourselves: nobody has a name there.
+static bool leadsToServer(int file) {
+    struct sockaddr_un address;
+    socklen_t size = sizeof address;
+    if (!isSocket(file)) return false;
+    return getpeername(file, (struct sockaddr *)&address, &size) != 0 || size > offsetof(struct sockaddr_un, sun_path);
+}
+
 int poll(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!isSimulated) return REAL(poll)(files, count, milliseconds);
     int64_t nanoseconds = (int64_t)milliseconds * 1000000;
+    // libpq looks whether there is more at its end.
+    if (count == 1 && isSocket(files[0].fd) && !leadsToServer(files[0].fd)) return REAL(poll)(files, count, 0);
     if (count == 1 && isSocket(files[0].fd)) hooks.waitForServer(files[0].fd, files[0].events, nanoseconds);
     else hooks.pause(nanoseconds);
     return REAL(poll)(files, count, 0);
@@ -70,12 +82,12 @@ int poll(struct pollfd *files, nfds_t count, int milliseconds) {
 
 // The server is a real one.
 ssize_t send(int socket, const void *bytes, size_t count, int flags) {
-    if (isSimulated) hooks.send(socket);
+    if (isSimulated && leadsToServer(socket)) hooks.send(socket);
     return REAL(send)(socket, bytes, count, flags);
 }
 
 ssize_t recv(int socket, void *bytes, size_t count, int flags) {
-    if (isSimulated) hooks.receive(socket);
+    if (isSimulated && leadsToServer(socket)) hooks.receive(socket);
     return REAL(recv)(socket, bytes, count, flags);
 }
 
@@ -86,8 +98,14 @@ int connect(int socket, __CONST_SOCKADDR_ARG address, socklen_t size) {
 }
 
 int close(int file) {
-    if (isSimulated && isSocket(file)) hooks.close(file);
+    if (isSimulated && leadsToServer(file)) hooks.close(file);
     return REAL(close)(file);
+}
+
+// What leads to the server has another number from then on.
+int dup3(int file, int number, int flags) {
+    if (isSimulated && leadsToServer(number)) hooks.close(number);
+    return REAL(dup3)(file, number, flags);
 }
 
 int sem_wait(sem_t *semaphore) {

@@ -244,8 +244,6 @@ extension LogView {
                 }
                 guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
                 return record
-            } authenticating: { record in
-                record.offset..<record.end
             }
             try body(record)
             (position, offset) = (record.position, record.end)

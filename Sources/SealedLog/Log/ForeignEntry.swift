@@ -124,9 +124,7 @@ extension LogView {
     fileprivate func valueHash(of version: StoredVersion) throws(LogError) -> [UInt8] {
         try store.rereading { () throws(LogError) in
             let box = try store.bytes(at: version.offset, count: version.boxLength)
-            return try SealedValue(version: version, box: box[...], keys: keys).hash()
-        } authenticating: { _ in
-            version.box
+            return try SealedValue(version: version, box: box[...], keys: keys, store: store).hash()
         }
     }
 

@@ -120,8 +120,6 @@ extension SealedLog {
             }
             let next = try store.rereading { () throws(LogError) in
                 try view.reopened(on: store, knowing: remembered)
-            } authenticating: { _ in
-                nil
             }
             view.replace(by: next)
         }

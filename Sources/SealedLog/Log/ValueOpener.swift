@@ -24,8 +24,6 @@ struct ValueOpener: ~Copyable {
             let box = try store.bytes(at: version.offset, count: version.boxLength)
             try open(box[...], version, body)
             return box
-        } authenticating: { _ in
-            version.box
         }
     }
 
@@ -41,6 +39,7 @@ struct ValueOpener: ~Copyable {
                 guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
                 try body(value)
             }
+            store.confirm(box, at: version.offset)
         }
     }
 }

@@ -35,8 +35,7 @@ extension SealedLog {
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
-            // Only now: what was read past the copy takes the place of what differs in it.
-            view.store.settle(0..<view.end)
+            view.store.endDoubt()
             // Damage is reported before this alarm.
             _ = try members()
             memory?.forgetUpkeep()

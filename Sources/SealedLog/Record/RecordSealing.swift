@@ -105,6 +105,7 @@ struct RecordReader {
         if previous != nil, !BoundName.admits(index, under: name) {
             return .foreign("a record was written under another name of the vault")
         }
+        try bytes(at: offset, upTo: Frame.headSize + box.count).withUnsafeBytes { store.confirm($0, at: offset) }
         return .record(record)
     }
 
@@ -115,12 +116,18 @@ struct RecordReader {
 
     func payloadHolds(_ record: Record) throws(LogError) -> Bool {
         var hash = RunningHash()
+        var last: [UInt8] = []
         for piece in record.payload.pieces {
-            let bytes = try store.available(at: piece.lowerBound, upTo: piece.count)
-            guard bytes.count == piece.count else { return false }
-            bytes.withUnsafeBytes { hash.update($0) }
+            last = try store.available(at: piece.lowerBound, upTo: piece.count)
+            guard last.count == piece.count else { return false }
+            last.withUnsafeBytes { hash.update($0) }
         }
-        return hash.finish() == record.index.payloadHash
+        guard hash.finish() == record.index.payloadHash else { return false }
+        // Of a larger one, each value is confirmed once it is opened.
+        if last.count == Int(record.frame.payloadLength) {
+            last.withUnsafeBytes { store.confirm($0, at: record.payload.lowerBound) }
+        }
+        return true
     }
 
     /// Returns up to `count` bytes, from the window or a new one; fewer only at the end of the file.

@@ -7,6 +7,8 @@ package struct SealedValue: Sendable {
     let box: ArraySlice<UInt8>
     /// Those that it is sealed under.
     let keys: KeyRing
+    /// Where it was read; nil if it is not written yet.
+    var store: (any RecordStore)?
 }
 
 extension SealedValue {
@@ -42,7 +44,10 @@ extension StoredVersion {
 extension SealedValue {
     func opened() throws(LogError) -> SecretBytes {
         var value = try translated(SecretBytes(zeros: version.length))
-        try box.withRawBytes { (box) throws(LogError) in try keys.open(box, version, into: &value) }
+        try box.withRawBytes { (box) throws(LogError) in
+            try keys.open(box, version, into: &value)
+            store?.confirm(box, at: version.offset)
+        }
         return value
     }
 

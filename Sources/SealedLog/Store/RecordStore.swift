@@ -86,13 +86,13 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
     /// Discards cached bytes after some of them failed to authenticate. Returns whether the bytes are read from the
-    /// store's place, until ``settle(_:)``. Throws `unreachable` if they cannot be read there, `gone` if there is none.
+    /// store's place, until ``endDoubt()``. Throws `unreachable` if they cannot be read there, `gone` if there is none.
     func distrust() throws(LogError) -> Bool
-    /// Ends a doubt. Bytes in the copy that this machine keeps are replaced only where those that were read past it
-    /// have authenticated.
-    ///
-    /// - Parameter authentic: of what was read meanwhile.
-    func settle(_ authentic: Range<UInt64>?)
+    /// Lets cached bytes count again.
+    func endDoubt()
+    /// Learns of bytes that were read, and have authenticated. In a doubt, they take the place of others in the copy
+    /// that this machine keeps; nothing else does.
+    func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
 
     // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
     // throw `outcomeUnknown` if nothing tells whether the newest record will last.
@@ -210,27 +210,17 @@ extension RecordStore {
     package var hostCount: Int { 1 }
     package func turnToNextHost() {}
     package func distrust() throws(LogError) -> Bool { false }
-    package func settle(_ authentic: Range<UInt64>?) {}
+    package func endDoubt() {}
+    package func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64) {}
 
     /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
     /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
-    ///
-    /// - Parameter authentic: returns which bytes have authenticated; nil if that is unknown. Then the copy stays as it
-    ///   is, and is read no more.
-    func rereading<Result: ~Copyable>(
-        _ read: () throws(LogError) -> Result, authenticating authentic: (borrowing Result) -> Range<UInt64>?
-    ) throws(LogError) -> Result {
+    func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
             guard error.code == .damaged, try distrust() else { throw error }
         }
-        let result: Result
-        do { result = try read() } catch {
-            // Neither is authentic.
-            settle(nil)
-            throw error
-        }
-        if let range = authentic(result) { settle(range) }
-        return result
+        defer { endDoubt() }
+        return try read()
     }
     package func beginApart(until: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {}
 

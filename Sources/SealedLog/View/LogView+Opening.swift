@@ -57,8 +57,19 @@ struct HeaderImage {
             let header = try header.get()
             let authenticator = try Header.authenticate(bytes, with: keys)
             try header.checkName(in: store)
+            confirm()
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)
         } catch { throw explained(error) { _ in keys } }
+    }
+
+    /// Of the hint, nothing is known. Of the copy, all is if it is one.
+    private func confirm() {
+        bytes.withUnsafeBytes { bytes in
+            store.confirm(UnsafeRawBufferPointer(rebasing: bytes[..<Header.hintOffset]), at: 0)
+            guard Header.copyHolds(in: self.bytes) else { return }
+            let copy = UnsafeRawBufferPointer(rebasing: bytes[Header.copyOffset...])
+            store.confirm(copy, at: UInt64(Header.copyOffset))
+        }
     }
 
     /// Does the same for a vault that was open before, whose data key may have been rotated since. Throws `keyWrong`,
@@ -254,8 +265,6 @@ extension LogView {
             guard Header.copyHolds(in: try store.bytes(at: 0, count: 2 * Header.size)) else {
                 throw LogError.damaged("the header's copy", at: UInt64(Header.copyOffset))
             }
-        } authenticating: { _ in
-            nil
         }
     }
 }

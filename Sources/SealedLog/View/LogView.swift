@@ -262,7 +262,7 @@ extension LogView {
     mutating func sealed(_ version: StoredVersion) throws(LogError) -> SealedValue {
         var box = [UInt8](repeating: 0, count: version.boxLength)
         try box.withMutableRawBytes { (box) throws(LogError) in try copy(version, into: box) }
-        return SealedValue(version: version, box: box[...], keys: keys)
+        return SealedValue(version: version, box: box[...], keys: keys, store: store)
     }
 
     /// Returns all entries from a name on, in the order of their names, tombstones too.

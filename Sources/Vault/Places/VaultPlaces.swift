@@ -135,8 +135,11 @@ extension VaultPlaces {
                     + "For a folder that is really named ~, write ./\(path).",
                 causes: [.unexpandedTilde(path: path, isKeyFile: isKeyFile)])
         }
-        let isURL = path.firstRange(of: "://") != nil
-        guard !isURL, !["postgresql:", "postgres:"].contains(where: path.lowercased().hasPrefix) else {
+        let isURL =
+            path.utf8.contains(UInt8(ascii: ":"))
+            && (path.utf8.firstRange(of: "://".utf8) != nil
+                || ["postgresql:", "postgres:"].contains(where: path.lowercased().hasPrefix))
+        guard !isURL else {
             throw VaultError(
                 .invalid,
                 // It may have a password.

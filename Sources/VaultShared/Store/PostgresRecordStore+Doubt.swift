@@ -5,36 +5,25 @@ import SealedLog
 // What is in doubt never replaces what is known: a server's damage would destroy what it can be mended from.
 
 extension PostgresRecordStore {
-    func settle(_ authentic: Range<UInt64>?) {
-        let (differences, own) = state.withLock { ($0.differences.sorted, $0.own) }
-        if let authentic, let mirror = place.mirror {
-            for difference in differences.map({ $0.clamped(to: authentic) }) {
-                for piece in difference.pieces { mend(mirror, piece, own) }
-            }
-        }
-        state.withLock { $0.endDoubt(authentic) }
-    }
+    func endDoubt() { state.withLock { $0.doubts = max(0, $0.doubts - 1) } }
 
-    /// Reads bytes past the copy, and puts them in the place of those that differ.
-    private func mend(_ mirror: Mirror, _ range: Range<UInt64>, _ head: StoreHead) {
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        guard (try? bytes.withUnsafeMutableBytes { try read(into: $0, at: range.lowerBound) }) == range.count else {
-            return
-        }
-        mirror.replace(StoreBytes(offset: range.lowerBound, bytes: bytes), of: head)
-    }
-
-    /// Notes whether the copy has other bytes than those that were read past it.
-    func compareCopy(_ range: Range<UInt64>, _ found: UnsafeRawBufferPointer) {
+    func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64) {
         guard let mirror = place.mirror else { return }
+        let doubted = state.withLock { state in
+            state.keep(confirmed: authentic, at: offset)
+            return state.isMirrored && state.doubts > 0 ? state.own : nil
+        }
+        guard let doubted else { return }
+        let range = offset..<offset + UInt64(authentic.count)
         for known in mirror.ranges(of: generation) ?? [] {
             let shared = known.clamped(to: range)
             guard !shared.isEmpty else { continue }
             var kept = [UInt8](repeating: 0, count: shared.count)
             guard kept.withUnsafeMutableBytes({ mirror.copy(shared, of: generation, into: $0) }) else { continue }
-            let start = Int(shared.lowerBound - range.lowerBound)
-            guard !found[start..<start + shared.count].elementsEqual(kept) else { continue }
-            state.withLock { $0.differences.insert(shared) }
+            let start = Int(shared.lowerBound - offset)
+            let bytes = authentic[start..<start + shared.count]
+            guard !bytes.elementsEqual(kept) else { continue }
+            mirror.replace(StoreBytes(offset: shared.lowerBound, bytes: Array(bytes)), of: doubted)
         }
     }
 }

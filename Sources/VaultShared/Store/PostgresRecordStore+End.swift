@@ -86,10 +86,12 @@ extension PostgresRecordStore {
         // Until the copy has forgotten its former bytes, nothing is read from it; nor is it where they stay, since some
         // may be why this store was opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), !isMirrored else { return }
-        state.withLock { state in
+        let confirmed = state.withLock { state in
             state.isMirrored = true
             if !isNew { state.doubts += 1 }
+            return state.takeConfirmed()
         }
+        for bytes in confirmed { bytes.withBytes(of: bytes.range) { confirm($0, at: bytes.offset) } }
     }
 
     /// How many bytes a command reads for the copy beyond what it needs, and how many may be missing for that.

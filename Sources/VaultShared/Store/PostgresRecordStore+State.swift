@@ -37,8 +37,8 @@ extension PostgresRecordStore {
         var continuesCopy = false
         /// How many read past the copy: some of it has not authenticated, or it is being verified.
         var doubts = 0
-        /// What differs in the copy from what was read past it.
-        var differences = ByteRanges()
+        /// What has authenticated before it was known whether the copy stays.
+        private(set) var confirmed: [StoreBytes] = []
         /// Whether the log was opened on this store, or has written it: the copy may become one of it.
         var isAccepted = false
         /// Whether the database was asked in opening the store.
@@ -107,11 +107,17 @@ extension PostgresRecordStore.State {
         doubts += 1
     }
 
-    /// Ends a doubt. What differed in a range is settled.
-    mutating func endDoubt(_ range: Range<UInt64>?) {
-        doubts = max(0, doubts - 1)
-        if doubts == 0 { differences = ByteRanges() } else if let range { differences.remove(range) }
+    /// How many bytes wait at most until it is known whether the copy stays.
+    private static let mostConfirmed = 8 << 20
+
+    mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {
+        guard !isMirrored, !isAccepted, construction == nil,
+            confirmed.reduce(bytes.count, { $0 + $1.bytes.count }) <= Self.mostConfirmed
+        else { return }
+        confirmed.append(StoreBytes(offset: offset, bytes: Array(bytes)))
     }
+
+    mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
     /// Whether nobody else can write, so that nothing need be asked.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }

@@ -102,7 +102,6 @@ final class PostgresRecordStore: RecordStore {
             || block.copy(range, into: buffer)
             || isMirrored && !isDoubted && place.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        if isMirrored, isDoubted, count == range.count { compareCopy(range, UnsafeRawBufferPointer(buffer)) }
         // Of a file, it is in the header. Here it changes together with the vault's row.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count

@@ -51,7 +51,7 @@ struct Image {
             return
         }
         place.database?.clear()
-        values = try Image.fill(Keychain(at: place.places, creatingIfAbsent: true, in: files), kind)
+        values = try Image.fill(Image.vault(at: place.places, in: files), kind)
         place.database?.copy(to: .image(kind))
         place.database?.clear()
         self.files = Dictionary(
@@ -61,7 +61,7 @@ struct Image {
         var other = place.places
         (other.rollbackMemory, other.cache) = (nil, nil)
         if place.database == nil { other.vault += ".other" }
-        try Keychain(at: other, creatingIfAbsent: true, in: files).set("a/1", to: "of another vault")
+        try Image.vault(at: other, in: files).set("a/1", to: "of another vault")
         foreign = world.contents(other.vault) ?? []
         place.database?.copy(to: .foreign(kind))
     }
@@ -75,6 +75,11 @@ struct Image {
         database.clear()
         if kind != .none { database.copy(.image(kind), to: .vault) }
         return DatabaseStorage(database, foreign: kind == .none ? nil : .foreign(kind))
+    }
+
+    /// Creates a vault that keeps to itself how far a world's clock is from the server's.
+    private static func vault(at places: VaultPlaces, in files: SimulatedFileSystem) throws -> Keychain {
+        try Keychain(at: places, creatingIfAbsent: true, failures: FailureLog { _, _ in }, in: files)
     }
 
     private static func fill(_ keychain: Keychain, _ kind: Kind) throws -> [String: String] {

@@ -48,7 +48,9 @@ final class ServerSockets: @unchecked Sendable {
     /// Lets others send before. A killed process sends in vain.
     func send(on socket: Int32) {
         guard let process = world.scheduler.current?.process, !process.isDead else { return }
-        if connections[socket]?.isAwaiting != true {
+        let connection = connections[socket] ?? Connection(process: process)
+        connections[socket] = connection
+        if !connection.isAwaiting {
             world.scheduler.step()
             world.note(process.number << 8 | 0xFF)
             world.statistics.calls += 1

@@ -13,10 +13,13 @@ struct ClockMergeTests {
     private static let batchSize = 20
     private static let names = ["a", "b", "c"]
     private static let day: Int64 = 86_400_000
+    private static let kept: Int64 = 36_500
 
     private let fixture: LogFixture
 
-    init() throws { fixture = try LogFixture(history: KeptHistory(versions: 255, days: 36_500)) }
+    init() throws {
+        fixture = try LogFixture(history: KeptHistory(versions: 255, days: UInt32(ClockMergeTests.kept)))
+    }
 
     /// A copy of the vault on a machine, and what is known of each name there.
     private struct Machine {
@@ -27,6 +30,8 @@ struct ClockMergeTests {
         var present: [String: Int] = [:]
         /// The numbers of the changes that were made here, or have come by a merge.
         var seen: [String: Set<Int>] = [:]
+        /// Those of them that a clock from beyond the time for which history is kept may have dropped from it.
+        var dropped: [String: Set<Int>] = [:]
 
         func clock(_ now: Int64) -> UInt64 { UInt64(max(0, now.addingReportingOverflow(ahead).partialValue)) }
     }
@@ -83,6 +88,10 @@ struct ClockMergeTests {
     private func make(_ change: Int, of name: String, on machine: inout Machine, _ now: Int64) throws {
         let changes = [try machine.log.change(name, to: Array("\(change)".utf8))]
         try machine.log.commit(changes, at: machine.clock(now))
+        if machine.ahead > ClockMergeTests.kept * ClockMergeTests.day {
+            let replaced = machine.present[name].map { [$0] } ?? []
+            machine.dropped[name, default: []].formUnion(machine.seen[name]?.subtracting(replaced) ?? [])
+        }
         machine.present[name] = change
         machine.seen[name, default: []].insert(change)
     }
@@ -96,11 +105,15 @@ struct ClockMergeTests {
             let (own, foreign) = (machine.present[name], other.present[name])
             let follows = (foreign.map { machine.seen[name]?.contains($0) ?? false } ?? true)
             let isFollowed = (own.map { other.seen[name]?.contains($0) ?? false } ?? true)
+            let isForgotten = [(own, other), (foreign, machine)].contains { state, machine in
+                state.map { machine.dropped[name]?.contains($0) ?? false } ?? false
+            }
             let expected: Set<Int?> =
-                follows == isFollowed ? [own, foreign] : follows ? [own] : [foreign]
+                follows == isFollowed || isForgotten ? [own, foreign] : follows ? [own] : [foreign]
             #expect(expected.contains(found), "seed \(seed): \(name) is \(found ?? 0), not \(expected)")
             machine.present[name] = found
             machine.seen[name, default: []].formUnion(other.seen[name] ?? [])
+            machine.dropped[name, default: []].formUnion(other.dropped[name] ?? [])
         }
     }
 

@@ -66,6 +66,22 @@ def test_an_offline_change_of_the_future_does_not_beat_what_others_set_later(
         assert {one.get("a") for one in (others, shared, wrong)} == {b"set after the merge"}
 
 
+@pytest.mark.parametrize("seconds", [2 * DAY, *FAR])
+def test_an_offline_removal_of_the_future_that_does_not_count_is_told(
+    shared: Home, clock: Path, tmp_path: Path, seconds: int
+) -> None:
+    shared.output("verify")
+    wrong = ahead(shared, clock, seconds)
+    wrong.output("rm", "--offline", "a")
+    others = other_machine(shared, tmp_path / "other")
+    others.output("rm", "a")
+    others.set("a", b"later")
+    finished = wrong.run("get", "a")
+    assert finished.stdout == b"later"
+    told = finished.stderr.decode()
+    assert "Changed by others too" in told and "  a" in told.splitlines(), told
+
+
 @pytest.mark.parametrize("seconds", [*FAR, 2 * DAY])
 def test_a_time_of_the_future_ends_with_the_next_change(shared: Home, clock: Path, seconds: int) -> None:
     ahead(shared, clock, seconds).set("a", b"of the future")

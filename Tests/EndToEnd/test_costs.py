@@ -31,7 +31,7 @@ STARTING: Table = {
     ("readlink", "/proc/self/exe"): (1, "glibc: the executable's folder"),
     ("getrandom", ""): (7, "glibc's and Swift's hashing; libsodium: its first use, and a canary for each allocation"),
     ("mprotect", ""): (12, "glibc: constants; libsodium: pages around key file, subkeys and opened values"),
-    ("gettid", ""): (11, "Swift's mutex: the thread that holds it, once for each source file that locks one"),
+    ("gettid", ""): (13, "Swift's mutex: the thread that holds it, once for each source file that locks one"),
     ("ioctl", ""): (3, "Swift: whether its output is a terminal; the command: whether to escape the value"),
     ("sched_getaffinity", ""): (3, "libdispatch, linked with Swift's concurrency: cores"),
     ("fcntl", "standard stream"): (3, "whether a standard stream is closed: a file would get its number"),

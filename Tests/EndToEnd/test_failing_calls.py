@@ -65,6 +65,19 @@ def test_a_call_that_a_signal_interrupts_is_made_again(twenty: History, tmp_path
             assert finished.returncode == 0 and b"warning" not in finished.stderr, (name, ordinal, finished)
 
 
+@pytest.mark.parametrize("words", [("--file", "A=entry-05"), ("--redact", "--env", "A=entry-05")], ids=lambda w: w[0])
+@pytest.mark.parametrize("limit", range(7, 12))
+def test_too_few_descriptors_for_a_program_are_told(twenty: History, limit: int, words: tuple[str, ...]) -> None:
+    home = twenty.home.started_through("prlimit", f"--nofile={limit}", "--")
+    finished = home.run("run", *words, "--", "true")
+    if finished.returncode == 127 and b"shared libraries" in finished.stderr:
+        pytest.skip("it is linked dynamically, and not even its libraries can be opened")
+    if finished.returncode != 0:
+        assert finished.returncode == 125 and b"Too many open files. Raise the limit" in finished.stderr, finished
+    else:
+        assert limit > 10 or words[0] != "--file", "a program gets its files from descriptor 10 on"
+
+
 @pytest.mark.parametrize("limit", range(3, 12))
 def test_too_few_descriptors_are_not_taken_for_a_key_that_is_not_there(twenty: History, limit: int) -> None:
     home = twenty.home.started_through("prlimit", f"--nofile={limit}", "--")

@@ -12,6 +12,7 @@ from postgres import Cluster, make_certificate
 from proxies import Proxy
 from shared_homes import keep_password
 from test_database_password import Thief
+from test_shared_vault import other_machine
 
 IO, BUSY = 8, 7
 NOT_STORED = b"kept on this machine only"
@@ -186,6 +187,41 @@ def test_changes_that_wait_for_another_url_are_found(home: Home, cluster: Cluste
     assert b"waits for another URL" not in home.output("doctor")
 
 
+def test_a_copy_that_is_behind_another_urls_is_no_alarm(home: Home, cluster: Cluster) -> None:
+    configure(home, cluster.url("team"))
+    home.set("a", b"1")
+    assert home.get("a") == b"1"
+    configure(home, cluster.url("team", host="127.0.0.1"))
+    home.set("a", b"2")
+    configure(home, cluster.url("team"))
+    assert "by another URL" in home.refusal(IO, "get", "--offline", "a")
+    assert home.output("get", "--offline", "--accept-rolled-back", "a") == b"1"
+    assert home.get("a") == b"2"
+    assert home.output("get", "--offline", "a") == b"2"
+
+
+def test_changes_that_a_merge_has_refused_are_found(home: Home, cluster: Cluster, tmp_path: Path) -> None:
+    """As after a rotation on another machine."""
+    configure(home, cluster.url("team"))
+    home.set("a", b"1")
+    assert home.get("a") == b"1"
+    home.output("set", "--offline", "a", stdin=b"2")
+    others = other_machine(home, tmp_path / "other").with_variables(VAULT_FILE=cluster.url("team"))
+    others.output("key", "rotate")
+    finished = home.run("get", "a")
+    assert finished.stdout == b"1" and b"were not taken over" in finished.stderr
+    [refused] = home.memory.glob("*-offline.vault.*.refused.vault")
+    checks = json.loads(home.output("doctor", "--json"))["checks"]
+    [found] = [check for check in checks if check["name"] == "changes"]
+    assert found["state"] == "warning" and str(refused) in found["message"]
+    assert f"`vault merge '{refused}'`" in found["fix"]
+    assert "--from-former-key=NAME" in home.refusal(9, "merge", str(refused))
+    home.output("merge", "--from-former-key=a", str(refused))
+    assert home.get("a") == b"2"
+    refused.unlink()
+    assert b"was not taken over" not in home.output("doctor")
+
+
 # A server that is started again
 
 
@@ -226,7 +262,8 @@ def test_a_limit_of_the_role_is_no_other_error_than_a_lock(home: Home, cluster: 
     cluster.sql("ALTER ROLE vault SET statement_timeout = '300ms'")
     holding = cluster.hold("SELECT FROM vault.head FOR UPDATE")
     try:
-        assert "Another process" in shared.refusal(BUSY, "set", "a", "--timeout", "1", stdin=b"1")
+        told = shared.refusal(BUSY, "set", "a", "--timeout", "1", stdin=b"1")
+        assert "Another process" in told and "statement_timeout" in told
     finally:
         holding.communicate()
     shared.set("a", b"2")

@@ -102,7 +102,7 @@ import Vault
         (.oneFileForVaultAndKey, ["--vault", "--key-file"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: false), ["`--vault ~/x` without quotes"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: true), ["`--key-file ~/x` without quotes"]),
-        (.keyFileMissing, ["--key-file"]),
+        (.keyFileMissing, ["--key-file", "as key-file in the configuration"]),
         (.keyFileShared, ["--accept-shared-key"]),
         (.keySecretMissing(2), ["--file 2=PATH", "--drop 2"]),
         (.passphraseMissing(2), ["terminal", "--drop 2"]),

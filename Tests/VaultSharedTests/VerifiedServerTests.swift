@@ -35,9 +35,11 @@ struct VerifiedServerTests {
 
     // MARK: The entry
 
-    private func refusal(_ attributes: [String: String], _ url: String) throws -> String? {
-        let server = try server(url)
-        do throws(VaultError) { try server.check(attributes, of: "db/team", in: "/v/own.vault") } catch {
+    private func refusal(_ attributes: [String: String], _ urls: String...) throws -> String? {
+        let servers = try urls.map(server)
+        do throws(VaultError) {
+            try VerifiedServer.check(servers, attributes, of: "db/team", in: "/v/own.vault")
+        } catch {
             #expect(error.code == .guarded)
             return error.message
         }
@@ -72,6 +74,15 @@ struct VerifiedServerTests {
     ])
     func isForAnEntryThatIsMarkedForIt(_ more: [String: String]) throws {
         #expect(try refusal(Self.marked.merging(more) { $1 }, Self.url) == nil)
+    }
+
+    /// Each host of a URL is a server of its own.
+    @Test func namesAllHostsAtOnce() throws {
+        let other = "postgresql://ada@db2.example.org/team"
+        let list = "db.example.org:5433,db2.example.org"
+        #expect(try refusal([:], Self.url, other)?.contains("protocol=postgresql host='\(list)'") == true)
+        #expect(try refusal(Self.marked, Self.url, other)?.contains("host='\(list)'") == true)
+        #expect(try refusal(Self.marked.merging(["host": list]) { $1 }, Self.url, other) == nil)
     }
 
     @Test func isNamedLocalhostByItsUsualSocket() throws {

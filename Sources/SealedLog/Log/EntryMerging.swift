@@ -162,7 +162,8 @@ extension Entry {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
             guard let content else { return !limit.isLater(other.modified, than: modified) }
-            return !limit.isLater(other.modified, than: content.created)
+            // An impossible time tells nothing.
+            return limit.isPossible(other.modified) && !limit.isLater(other.modified, than: content.created)
                 && other.earlier.first.map { has($0.version) } ?? true
         }
         return hasState(present, limit)

@@ -55,7 +55,7 @@ extension SealedLog {
 
     /// Renames a copy that stays, and returns its new path.
     private func setAside(_ copy: FilePlace) throws(LogError) -> String {
-        let path = "\(copy.location).\(Clock.milliseconds).refused.vault"
+        let path = "\(copy.location).\(Clock.milliseconds)\(FilePlace.refusedEnding)"
         try translated(copy.files.rename(copy.location, to: path, replacing: false), at: copy.location)
         try translated(copy.files.synchronizeFolder(path.parentFolder), at: path)
         return path

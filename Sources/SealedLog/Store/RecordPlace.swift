@@ -80,6 +80,8 @@ extension RecordPlace {
 package struct FilePlace: RecordPlace {
     /// How the names of files end in which changes wait for a server.
     package static let pendingEnding = "-offline.vault"
+    /// The same of those of which a merge has refused some.
+    package static let refusedEnding = ".refused.vault"
 
     package let location: String
     package let files: any FileSystem

@@ -10,7 +10,9 @@ struct HeaderImage {
     init(of store: any RecordStore) throws(LogError) {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
-        guard !bytes.isEmpty else { throw LogError.damaged("the file is empty") }
+        guard !bytes.isEmpty else {
+            throw LogError.damaged(store.isTransactional ? "its row leads to no header" : "the file is empty")
+        }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
         self.bytes = bytes
         header = Result { () throws(LogError) in try Header(parsing: Array(bytes[..<Header.size])) }

@@ -121,11 +121,17 @@ extension Keychain {
     /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
     /// another when they were made.
     package var changesElsewhere: [String] {
-        guard places.isInDatabase, let folder = places.rollbackMemory else { return [] }
         let own = ((try? place.pending()) ?? nil)?.location
+        return changes(inFilesEndingIn: FilePlace.pendingEnding).filter { $0 != own }
+    }
+
+    /// The files with changes that waited for a server, and of which a merge has refused some.
+    package var refusedChanges: [String] { changes(inFilesEndingIn: FilePlace.refusedEnding) }
+
+    private func changes(inFilesEndingIn ending: String) -> [String] {
+        guard places.isInDatabase, let folder = places.rollbackMemory else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(FilePlace.pendingEnding) }.sorted().map { "\(folder)/\($0)" }
-            .filter { $0 != own }
+        return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }
 }
 

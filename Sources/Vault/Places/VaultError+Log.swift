@@ -214,8 +214,8 @@ extension VaultError {
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? places.identityFile.map { " \($0)" } ?? "" : " \(detail)"
-            return "Your identity\(identity) no longer opens \(vault): its key was removed. "
-                + "Ask somebody who can open it."
+            return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin has another "
+                + "one now. Ask somebody who can open it."
         case .unpinned:
             return
                 "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
@@ -249,6 +249,9 @@ extension VaultError {
             return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
         case .untrustworthy: return "What is known here of \(vault) cannot be believed: \(detail)."
+        case .busy where places.isInDatabase:
+            return held(detail).message
+                + " If it is none, the server or the role has a limit that is too short (statement_timeout)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail

@@ -118,7 +118,7 @@ enum UndoCommand: Command {
         guard !names.isEmpty else { throw CommandError(VaultError(.absent, "There is no change to take back.")) }
         let exit = try invocation.finish(keychain, json: ["names": names])
         if !invocation.wantsJSON {
-            StandardError.write("Took the change back of: \(names.map(\.forTerminal).joined(separator: ", "))\n")
+            StandardError.write("Took back the newest change: \(names.map(\.forTerminal).joined(separator: ", "))\n")
         }
         invocation.tellPolicies(of: names, in: keychain, toScriptsToo: true)
         return exit

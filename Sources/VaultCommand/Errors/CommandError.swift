@@ -1,4 +1,5 @@
 import Formats
+private import Glibc
 import LinuxSystem
 import Sealing
 import Vault
@@ -28,7 +29,10 @@ extension CommandError {
     }
 
     static func system(_ what: String, _ number: Int32) -> CommandError {
-        .init(code: "unavailable", exit: .inputOutput, message: "\(what): \(SystemError.words(for: number)).")
+        // The rest is for files that are written.
+        let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
+        let message = "\(what): \(SystemError.words(for: number)).\(advice)"
+        return .init(code: "unavailable", exit: .inputOutput, message: message)
     }
 
     /// A failed write to standard output: by EPIPE, if its reader has closed its end.
@@ -172,7 +176,7 @@ extension CommandError {
         case .unexpandedTilde(let path, let isKeyFile):
             "Or write `\((isKeyFile ? OptionName.keyFile : .vault).spelling) \(path)` without quotes."
         case .keyWrong: ""
-        case .keyFileMissing: "If it is elsewhere, name it with --key-file."
+        case .keyFileMissing: "If it is elsewhere, name it with --key-file, or as key-file in the configuration."
         case .keyFileShared: "Use --accept-shared-key for that."
         case .keySecretMissing(let number): "Use --file \(number)=PATH for a key file, or --drop \(number)."
         case .passphraseMissing(let number): "Run it at a terminal, or use --drop \(number)."

@@ -18,15 +18,21 @@ enum VaultChecks {
         let found = try keychain.placeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
-        return found + (keychain.keptCopy.map { [copy($0)] } ?? []) + keychain.changesElsewhere.map(changes)
+        return found + (keychain.keptCopy.map { [copy($0)] } ?? [])
+            + keychain.changesElsewhere.map { path in
+                .warning(
+                    "changes", "What was changed while a server was away waits for another URL, in \(path).",
+                    fix: "If it is of this vault, `\(merge(path))` takes it over; then delete the file.")
+            }
+            + keychain.refusedChanges.map { path in
+                .warning(
+                    "changes", "Some of what was changed while a server was away was not taken over, from \(path).",
+                    fix: "If it is of this vault, `\(merge(path))` says what, and how to take it over. Delete the file "
+                        + "once nothing of it is needed.")
+            }
     }
 
-    private static func changes(in path: String) -> HealthCheck {
-        .warning(
-            "changes", "What was changed while a server was away waits for another URL, in \(path).",
-            fix: "If it is of this vault, `vault merge \(AdvisedCommand.path(path))` takes it over; then delete the "
-                + "file.")
-    }
+    private static func merge(_ path: String) -> String { "vault merge \(AdvisedCommand.path(path))" }
 
     private static func copy(_ copy: KeptCopy) -> HealthCheck {
         guard !copy.isComplete else { return .ok("copy", copy.words) }

@@ -19,7 +19,10 @@ enum MemoryFile {
             throw .system(problem, errno)
         }
         // Shell scripts use descriptors up to 9 for their own purposes.
-        return try SystemCall.retrying(problem) { fcntl(file, F_DUPFD, 10) }
+        let descriptor = fcntl(file, F_DUPFD, 10)
+        // EINVAL: there are none from 10 on.
+        guard descriptor >= 0 else { throw .system(problem, errno == EINVAL ? EMFILE : errno) }
+        return descriptor
     }
 
     /// Returns the path by which a program that has inherited the descriptor opens the file.

@@ -22,7 +22,7 @@ struct DatabasePassword: Sendable {
             let found = try Keychain(at: places).read(
                 name, for: DatabasePassword.reader,
                 check: { (attributes) throws(VaultError) in
-                    for server in servers { try server.check(attributes, of: name, in: vault) }
+                    try VerifiedServer.check(servers, attributes, of: name, in: vault)
                 }, access: { Access(to: name, by: DatabasePassword.reader) })
             guard let found else { throw VaultError(.absent, "There is no entry named \"\(name)\" in \(vault).") }
             guard let password = try DatabasePassword.cString(of: found.bytes) else {

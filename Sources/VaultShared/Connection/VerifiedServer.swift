@@ -38,12 +38,25 @@ struct VerifiedServer: Sendable {
         self.server = server
     }
 
+    /// Whether attributes say that a password is for this database.
+    private func isNamed(by attributes: [String: String]) -> Bool {
+        let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
+        return attributes[Key.scheme].isSame(as: VerifiedServer.scheme)
+            && hosts.allSatisfy { named.contains(ExactText($0)) }
+            && attributes[Key.path].map { $0.isSame(as: database) } ?? true
+            && attributes[Key.username].map { $0.isSame(as: user) } ?? true
+    }
+
     // MARK: The entry
 
-    /// Throws `guarded` unless the attributes of an entry say that its password is for this database.
+    /// Throws `guarded` unless the attributes of an entry say that its password is for the database of all servers.
     ///
     /// - Parameter vault: the path of the vault that has the entry.
-    func check(_ attributes: [String: String], of entry: String, in vault: String) throws(VaultError) {
+    static func check(
+        _ servers: [VerifiedServer], _ attributes: [String: String], of entry: String, in vault: String
+    ) throws(VaultError) {
+        let hosts = servers.flatMap(\.hosts).reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
+        let marks = ["\(Key.scheme)=\(VerifiedServer.scheme)", "\(Key.host)=\(ShellQuoting.quoted(hosts))"]
         guard attributes[Key.scheme] != nil || attributes[Key.host] != nil else {
             throw VaultError(
                 .guarded,
@@ -51,22 +64,11 @@ struct VerifiedServer: Sendable {
                     + "`vault attr \(ShellQuoting.quoted(entry)) \(marks.joined(separator: " ")) "
                     + "--vault \(ShellQuoting.quoted(vault))`.")
         }
-        let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
-        guard attributes[Key.scheme].isSame(as: VerifiedServer.scheme),
-            hosts.allSatisfy({ named.contains(ExactText($0)) }),
-            attributes[Key.path].map({ $0.isSame(as: database) }) ?? true,
-            attributes[Key.username].map({ $0.isSame(as: user) }) ?? true
-        else {
+        guard servers.allSatisfy({ $0.isNamed(by: attributes) }) else {
             throw VaultError(
                 .guarded,
                 "\"\(entry)\" is for something else than this database, as its attributes say. Store the password in an "
                     + "entry of its own, with the attributes \(marks.joined(separator: " and ")).")
         }
     }
-
-    private var marks: [String] {
-        ["\(Key.scheme)=\(VerifiedServer.scheme)", "\(Key.host)=\(ShellQuoting.quoted(list))"]
-    }
-
-    private var list: String { hosts.reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" } }
 }

@@ -64,7 +64,7 @@ import Testing
         #expect(terminal.isAsBefore(before))
     }
 
-    @Test func theEchoStaysOffForTheNextOneAndIsOnAfterTheLast() async throws {
+    @Test(.timeLimit(.minutes(10))) func theEchoStaysOffForTheNextOneAndIsOnAfterTheLast() async throws {
         let terminal = try TestTerminal()
         let before = terminal.modes
         let first = TerminalTurn(at: terminal.descriptor)
@@ -77,7 +77,8 @@ import Testing
             second.end()
             return isHidden
         }
-        try await Task.sleep(for: .milliseconds(300))
+        let lock = try #require(TurnLock(of: terminal.descriptor))
+        while !lock.isAwaited { try await Task.sleep(for: .milliseconds(5)) }
         first.end()
         #expect(try await isHiddenBetween.value)
         #expect(terminal.isAsBefore(before))

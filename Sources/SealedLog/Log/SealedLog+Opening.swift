@@ -209,7 +209,7 @@ struct Opening {
         }
     }
 
-    /// What this machine has kept is no proof that the vault was rolled back: it may have met the vault elsewhere since.
+    /// What this machine has kept does not prove that the vault was rolled back: it may have met it elsewhere since.
     private var olderThanSeen: LogError {
         LogError(
             .unreachable,

@@ -314,6 +314,23 @@ struct DatabaseOfflineTests {
         #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
     }
 
+    /// As where the vault has another URL, too, with a copy of its own.
+    @Test func aCopyThatIsOlderThanWhatThisMachineHasSeenIsNoAlarm() throws {
+        let fixture = try DatabaseFixture()
+        try fixture.open().set("a", to: "old")
+        _ = try fixture.open().verify()
+        let (kept, copy) = (fixture.folder.file("one.cache"), fixture.folder.file("copy"))
+        try FileManager.default.copyItem(atPath: kept, toPath: copy)
+        try fixture.open().set("a", to: "new")
+        #expect(try fixture.openOffline().unsafeString("a") == "new")
+        try FileManager.default.removeItem(atPath: kept)
+        try FileManager.default.moveItem(atPath: copy, toPath: kept)
+        let error = #expect(throws: VaultError.self) { try fixture.openOffline() }
+        #expect(error?.code == .unavailable && error?.message.contains("by another URL") == true)
+        _ = try fixture.open().verify()
+        #expect(try fixture.openOffline().unsafeString("a") == "new")
+    }
+
     /// A power loss takes what was never flushed. What is changed in a damaged copy could never be merged.
     @Test func nothingIsStoredInADamagedCopy() throws {
         let fixture = try DatabaseFixture()

@@ -91,9 +91,10 @@ extension CommandError {
         case .unavailable: ("unavailable", .inputOutput, nil)
         case .outcomeUnknown: ("outcome-unknown", .inputOutput, "Run `vault verify` for that.")
         case .wrongType: ("wrong-type", .other, nil)
-        case .rolledBack: ("rolled-back", .alarm, "To do so, run a command once with --accept-rolled-back.")
-        case .diverged: ("diverged", .alarm, "To do so, run a command once with --accept-diverged.")
-        case .exchanged: ("exchanged", .alarm, "To do so, run a command once with --accept-exchanged.")
+        case .rolledBack:
+            ("rolled-back", .alarm, "To do so, use --accept-rolled-back once, with this or another command.")
+        case .diverged: ("diverged", .alarm, "To do so, use --accept-diverged once, with this or another command.")
+        case .exchanged: ("exchanged", .alarm, "To do so, use --accept-exchanged once, with this or another command.")
         default: ("other", .other, nil)
         }
     }
@@ -126,7 +127,8 @@ extension CommandError {
         }
         if tried.isEmpty {
             sentences.append(
-                "Accept the vault as it is only if nothing else explains it: run a command once with \(option.spelling)."
+                "Accept the vault as it is only if nothing else explains it: use \(option.spelling) once, with this or "
+                    + "another command."
             )
         } else {
             sentences.append(

@@ -65,6 +65,27 @@ struct ClockMergeTests {
         }
     }
 
+    /// Whether its time counts or not.
+    @Test(arguments: [0, 2, 1_826, 30_000_000]) func aRemovalThatDoesNotCountIsNamed(_ daysAhead: Int64) throws {
+        let now = Int64(Clock.milliseconds)
+        try fixture.open().commit([fixture.open().change("a", to: Array("first".utf8))], at: UInt64(now - 1_000))
+        let bytes = try contents(fixture.open().view.withLock { $0.store.location })
+        let logs = try ["one", "other"].map { name in
+            let path = fixture.folder.file(name)
+            try overwrite(path, bytes)
+            return try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
+        }
+        let removal = try logs[0].change("a", to: nil)
+        try logs[0].commit([removal], at: UInt64(now + daysAhead * ClockMergeTests.day))
+        try logs[1].commit([removal], at: UInt64(now + 1_000))
+        try logs[1].commit([logs[1].change("a", to: Array("later".utf8))], at: UInt64(now + 2_000))
+        let theirs = try logs[0].read(isSure: true) { $0 }
+        let report = try logs[1].merge(
+            theirs, isPinned: true, .none, [], nil, timeout: SealedLog.patience, at: UInt64(now + 3_000))
+        #expect(try logs[1].text("a") == "later")
+        #expect(report.conflicts == (daysAhead == 0 ? [] : ["a"]))
+    }
+
     private func run(_ seed: Int) throws {
         var generator = SeededGenerator(77_000 + seed)
         var machines = try copies(seed.isMultiple(of: 3) ? 2 : 3, seed, &generator)

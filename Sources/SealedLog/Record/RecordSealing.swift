@@ -79,12 +79,13 @@ struct RecordReader {
 
     /// Reads the record at an offset, which must follow `previous` unless that is nil.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
-        let head = try bytes(at: offset, upTo: Frame.headSize)
+        // A copy: a read copies the window if a slice of it is still in use.
+        let head = Array(try bytes(at: offset, upTo: Frame.headSize))
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
             return .failing("no record begins here")
         }
-        let nonce = RecordReader.nonce(inHead: head)
+        let nonce = RecordReader.nonce(inHead: head[...])
         let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
         guard box.count == frame.indexLength else { return .failing("a record is cut") }
         guard let plaintext = box.withUnsafeBytes({ keys.open($0, for: .record, nonce: nonce) }) else {
@@ -105,7 +106,8 @@ struct RecordReader {
         if previous != nil, !BoundName.admits(index, under: name) {
             return .foreign("a record was written under another name of the vault")
         }
-        try bytes(at: offset, upTo: Frame.headSize + box.count).withUnsafeBytes { store.confirm($0, at: offset) }
+        head.withUnsafeBytes { store.confirm($0, at: offset) }
+        box.withUnsafeBytes { store.confirm($0, at: offset + UInt64(Frame.headSize)) }
         return .record(record)
     }
 

@@ -251,7 +251,7 @@ extension VaultError {
         case .untrustworthy: return "What is known here of \(vault) cannot be believed: \(detail)."
         case .busy where places.isInDatabase:
             return held(detail).message
-                + " If it is none, the server or the role has a limit that is too short (statement_timeout)."
+                + " If none does, a limit of the server or the role is too short (statement_timeout)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail

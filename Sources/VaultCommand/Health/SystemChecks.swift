@@ -55,7 +55,9 @@ enum SystemChecks {
         }
         let folders = kept.map { AdvisedCommand.word($0) }.joined(separator: " ")
         return .warning(
-            "edited texts", "In memory are texts that `vault edit` could not store: \(kept.joined(separator: ", ")).",
+            "edited texts",
+            "In memory are texts that `vault edit` could not store: \(kept.joined(separator: ", "))."
+                + (found.isEmpty ? "" : " Besides: \(found.joined(separator: "; "))."),
             fix: "Store what is still wanted, and run `rm -r \(folders)`.")
     }
 

@@ -73,6 +73,7 @@ struct RedactedRun: ~Copyable {
     private func relay() throws -> ChildProcess.Exit {
         var buffer = try SecretBytes(zeros: 4_096)
         var exit: ChildProcess.Exit?
+        var isStopping = false
         while exit == nil || outputs.contains(where: { !$0.hasEnded || !$0.isIdle }) {
             followTerminal()
             let relays = outputs + [input].compactMap { exit == nil ? $0 : nil }
@@ -81,15 +82,22 @@ struct RedactedRun: ~Copyable {
             let isWaitingForMore = exit != nil && outputs.allSatisfy(\.isIdle)
             let isPausing = isWaitingForMore || outputs.contains(where: \.holdsLittle)
             let idle = keyboard?.isInUse == false ? RedactedRun.glance : -1
+            let patience = isStopping ? 0 : isPausing ? RedactedRun.pause : idle
             let ready = try SystemCall.retrying("The program's output could not be awaited") {
-                poll(&polled, nfds_t(polled.count), isPausing ? RedactedRun.pause : idle)
+                poll(&polled, nfds_t(polled.count), patience)
             }
             if ready == 0 {
                 // Another process that the program has started may keep its streams open.
                 if isWaitingForMore { break }
-                for output in outputs where output.holdsLittle { output.flush() }
+                let holding = outputs.filter(\.holdsLittle)
+                for output in holding { output.flush() }
+                // What the program has written before it stopped is shown before that is.
+                if isStopping, holding.isEmpty {
+                    isStopping = false
+                    stop()
+                }
             }
-            if polled[0].revents != 0, let end = takeSignal() { exit = end }
+            if polled[0].revents != 0, let end = takeSignal(&isStopping) { exit = end }
             for (relay, state) in zip(relays, polled.dropFirst()) where state.revents != 0 {
                 let isShown = terminal != nil && relay !== input
                 signals.withJobControl(at: isShown ? screen : nil) { relay.proceed(&buffer) }
@@ -103,16 +111,20 @@ struct RedactedRun: ~Copyable {
     }
 
     /// Passes on a signal, or learns from it what the child has done. Returns the child's end, if it is that.
-    private func takeSignal() -> ChildProcess.Exit? {
+    ///
+    /// - Parameter isStopping: is set to whether the child has stopped, and this process has to.
+    private func takeSignal(_ isStopping: inout Bool) -> ChildProcess.Exit? {
         guard let signal = signals.next() else { return nil }
         if signal.number == SIGCHLD {
             while let change = ChildProcess.change(of: child) {
+                isStopping = change == .stopped
                 if case .ended(let exit) = change { return exit }
-                // Whoever waits for this process waits for what it stands in for.
-                stop()
             }
         }
-        if signal.number == SIGCONT { keyboard?.forget() }
+        if signal.number == SIGCONT {
+            isStopping = false
+            keyboard?.forget()
+        }
         pass(on: signal)
         return nil
     }
@@ -137,6 +149,7 @@ struct RedactedRun: ~Copyable {
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
+    /// Stops as the child has: who waits for this process waits for what it stands in for.
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)

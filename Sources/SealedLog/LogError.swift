@@ -106,6 +106,19 @@ extension LogError {
     /// Whether the system lacked something, such as descriptors: that tells nothing of what was looked for.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
+    /// The same failure, of what this machine has kept of a vault in a database: that proves nothing of the vault.
+    func ofKept(_ location: String) -> LogError {
+        let what = "What this machine has kept of \(location)"
+        switch code {
+        case .damaged:
+            return LogError(.unreachable, "\(what) is damaged: \(detail). Use it with the server, which mends it.")
+        case .rolledBack:
+            let since = "what it has seen of the vault since, perhaps by another URL"
+            return LogError(.unreachable, "\(what) is older than \(since). Use it with the server.")
+        default: return self
+        }
+    }
+
     /// Whether the same may succeed later, or in another place.
     package var isPassing: Bool {
         [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)

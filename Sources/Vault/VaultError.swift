@@ -77,6 +77,8 @@ public struct VaultError: Error, Hashable, Sendable {
         case unflushedCopy(String)
         /// The vault at a path has used up its sequence numbers.
         case usedUpVault(String)
+        /// Changes that waited for a server are left in a file; and whether that does not open by the key.
+        case changesLeft(path: String, isLocked: Bool)
         /// A copy that was to be merged cannot be; and what it may be, from its code.
         case unusableCopy(Code)
         /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be

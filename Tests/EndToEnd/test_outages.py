@@ -1,6 +1,7 @@
 """A server that cannot be reached is away; one that answers and refuses is not: somebody has to act."""
 
 import json
+import shlex
 import threading
 import time
 from pathlib import Path
@@ -220,6 +221,61 @@ def test_changes_that_a_merge_has_refused_are_found(home: Home, cluster: Cluster
     assert home.get("a") == b"2"
     refused.unlink()
     assert b"was not taken over" not in home.output("doctor")
+
+
+def test_changes_of_before_a_new_key_are_taken_over_as_advised(
+    home: Home, cluster: Cluster, tmp_path: Path
+) -> None:
+    """The data key was rotated on another machine, under a new key file."""
+    configure(home, cluster.url("team"))
+    home.set("a", b"1")
+    assert home.get("a") == b"1"
+    home.output("set", "--offline", "a", stdin=b"2")
+    others = other_machine(home, tmp_path / "other").with_variables(VAULT_FILE=cluster.url("team"))
+    new, old = tmp_path / "new.key", tmp_path / "old.key"
+    others.output("key", "rotate", "--replace", f"1={new}")
+    home.key.rename(old)
+    home.key.write_bytes(new.read_bytes())
+    home.key.chmod(0o600)
+    [pending] = home.memory.glob("*-offline.vault")
+    told = home.run("get", "a")
+    assert told.stdout == b"1" and f"waits in {pending}".encode() in told.stderr, told
+    assert told.stderr in home.run("get", "a").stderr, "until it is taken over"
+    words = shlex.split(told.stderr.decode().split("`")[1])[1:]
+    home.output(*[{"OLD": str(old), "NEW": str(home.key)}.get(word, word) for word in words])
+    told = home.run("get", "a")
+    assert told.stdout == b"1" and b"were not taken over" in told.stderr
+    merge = shlex.split(told.stderr.decode().split("take it over: ")[1])[1:]
+    home.output(*[word.replace("=NAME", "=a") for word in merge])
+    finished = home.run("get", "a")
+    assert finished.stdout == b"2" and finished.stderr == b""
+
+
+def test_a_section_has_its_vault_and_key_in_all_that_is_advised(home: Home, cluster: Cluster) -> None:
+    configure(home, cluster.url("team"))
+    config = home.folder / ".config/vault/config"
+    config.write_text(config.read_text().replace("[default]", "[team]"))
+    assert "`vault --vault 'team' init`" in home.refusal(3, "--vault", "team", "get", "a")
+    home.output("--vault", "team", "set", "a", stdin=b"1")
+    home.output("--vault", "team", "verify")
+    cluster.sql("UPDATE vault.head SET size = size - 16")
+    told = home.refusal(6, "--vault", "team", "get", "a")
+    [clone] = [part for part in told.split("`") if "clone" in part]
+    home.output(*shlex.split(clone)[1:])
+    assert home.output("--vault", "team", "get", "a") == b"1"
+    cluster.sql("DELETE FROM vault.head")
+    told = home.refusal(4, "--vault", "team", "get", "a")
+    assert "`vault --vault 'team' init --force`" in told
+    [clone] = [part for part in told.split("`") if "clone" in part]
+    home.output(*shlex.split(clone)[1:])
+    assert home.output("--vault", "team", "get", "a") == b"1"
+    home.output("--vault", "team", "set", "--offline", "a", stdin=b"2")
+    [pending] = home.memory.glob("*-offline.vault")
+    left = pending.rename(pending.with_name("x-offline.vault"))
+    told = home.output("--vault", "team", "doctor").decode()
+    [merge] = [part for part in told.split("`") if "merge" in part]
+    home.output(*shlex.split(merge)[1:])
+    assert home.output("--vault", "team", "get", "a") == b"2"
 
 
 # A server that is started again

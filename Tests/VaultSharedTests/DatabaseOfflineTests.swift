@@ -372,10 +372,15 @@ struct DatabaseOfflineTests {
             bytes.replaceSubrange(
                 start..<min(start + 512, bytes.count), with: Data(count: min(512, bytes.count - start)))
             try bytes.write(to: pending)
-            let keychain = try Keychain(at: fixture.places(), options: options)
+            let failures = FailureLog { _, _ in }
+            let keychain = try Keychain(
+                at: fixture.places(), creatingIfAbsent: false, options: options, failures: failures)
             #expect(try keychain.unsafeString("a")?.hasPrefix("o") == true, "sector at \(start)")
             if try fixture.place().pending() != nil {
                 left += 1
+                let cause = VaultError.Cause.changesLeft(path: pending.path, isLocked: false)
+                #expect(failures.lastError?.causes == [cause], "sector at \(start)")
+                #expect(failures.lastError?.message.contains("waits in \(pending.path)") == true)
                 try FileManager.default.removeItem(at: pending)
             }
             start += 512

@@ -126,7 +126,9 @@ struct DoubtTests {
         let before = try contents(pathOfMachine())
         let size = before.count
         // Nobody looks at the header's copy while the header is whole.
-        let parts = [[9], [100], [4_000, 4_200]] + stride(from: size - 16, to: size - 220, by: -24).map { [$0] }
+        let parts =
+            [[9], [16], [100], [4_000, 4_200], [9, 4_200], [16, 4_105]]
+            + stride(from: size - 16, to: size - 220, by: -24).map { [$0] }
         for offsets in parts {
             for offset in offsets { try damageCopy(at: offset) }
             #expect(try fixture.open().unsafeString("late") == "last")
@@ -134,6 +136,28 @@ struct DoubtTests {
             #expect(before.indices.filter { after[$0] != before[$0] } == [], "bytes \(offsets) of \(size)")
             #expect(try fixture.openOffline().unsafeString("late") == "last")
         }
+    }
+
+    /// Nothing that this machine has kept says that the vault is damaged.
+    @Test(arguments: [[100, 4_200], [9, 4_200], [8_192 + 1_000]]) func isNoDamageOfTheVault(offsets: [Int]) throws {
+        for offset in offsets { try damageCopy(at: offset) }
+        let error = #expect(throws: VaultError.self) { _ = try fixture.openOffline().get("a") }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("What this machine has kept of postgresql://") == true)
+        let keychain = try fixture.open()
+        for name in ["a", "b", "c", "late"] { #expect(try keychain.unsafeString(name) != nil) }
+        #expect(try fixture.openOffline().unsafeString("a") == String(repeating: "a", count: 70_000))
+    }
+
+    @Test(arguments: [[0], [9], [11], [16], [20], [100], [4_096], [4_105], [9, 4_200]])
+    func isMendedWhateverOfTheHeaderIsDamaged(offsets: [Int]) throws {
+        for offset in offsets { try damageServer(at: offset) }
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+        #expect(error?.code == .damaged)
+        try restore()
+        let fresh = try fixture.open(machine: "fresh")
+        _ = try fresh.verify()
+        #expect(try fresh.unsafeString("late") == "last")
     }
 
     /// The copy ends before the log of the server does.

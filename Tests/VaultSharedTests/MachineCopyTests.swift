@@ -57,6 +57,24 @@ struct MachineCopyTests {
         #expect(missing(mirror) == 0)
     }
 
+    /// Also of one that was whole: what is not there does not count, and comes again.
+    @Test(arguments: [16, 200, 5_000, 30_000]) func isNoticedWhereTheFileWasCut(count: Int) throws {
+        let mirror = try fill(megabytes: 1)
+        _ = try fixture.open().verify()
+        mirror.reread()
+        let path = try #require(mirror.completePath)
+        let before = try contents(path)
+        try overwrite(path, Array(before.dropLast(count)))
+        #expect(missing(mirror) == UInt64(count))
+        #expect(try fixture.open().keptCopy?.isComplete == false)
+        let keychain = try fixture.open()
+        #expect(try keychain.unsafeString("a") == "1")
+        keychain.completeCopy()
+        #expect(try contents(path) == before)
+        #expect(missing(mirror) == 0)
+        #expect(try fixture.openOffline().unsafeString("n0")?.utf8.count == 1 << 20)
+    }
+
     /// A server that was put back does not complete the copy that it can be restored from.
     @Test func isNotTakenFromAnotherHistory() throws {
         let mirror = try fill(megabytes: 1)

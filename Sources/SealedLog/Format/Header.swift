@@ -145,6 +145,12 @@ extension Header {
         return Hint(offset: offset, sequence: sequence)
     }
 
+    /// Whether a file's first 8,192 bytes are two halves that begin alike, with the version.
+    static func haveOneVersion(in image: [UInt8]) -> Bool {
+        let size = magic.count + MemoryLayout<UInt32>.size
+        return image[..<size] == image[copyOffset..<copyOffset + size]
+    }
+
     /// Returns whether the second half of a file's first 8,192 bytes is the copy of the first.
     static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]

@@ -115,7 +115,7 @@ struct CopiedHistory {
         ofIntact store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
         // Nobody is asked for the passphrase of another vault.
-        guard try HeaderImage(of: store).header.get().vaultID == vaultID else { throw LogError(.notACopy) }
+        guard try HeaderImage(of: store).mayBe(of: vaultID) else { throw LogError(.notACopy) }
         return try inclusion(of: LogView.settled(store, keys, orUnlockedBy: &unlocker))
     }
 

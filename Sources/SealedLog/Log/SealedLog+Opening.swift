@@ -203,18 +203,10 @@ struct Opening {
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed,
                         (try? lock.store.isStillCurrent()) == false
-                    else { throw lock.store.isAsKept && error.code == .rolledBack ? olderThanSeen : error }
+                    else { throw lock.store.isAsKept ? error.ofKept(place.location) : error }
                 }
             }
         }
-    }
-
-    /// What this machine has kept does not prove that the vault was rolled back: it may have met it elsewhere since.
-    private var olderThanSeen: LogError {
-        LogError(
-            .unreachable,
-            "What this machine has kept of \(place.location) is older than what it has seen of the vault since, perhaps "
-                + "by another URL. Use it with the server.")
     }
 
     /// Whether what did not open was kept by this machine, and another store, which other keys may open, has taken its

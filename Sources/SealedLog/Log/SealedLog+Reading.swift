@@ -71,7 +71,10 @@ extension SealedLog {
             guard error.code == .damaged else { throw error }
         }
         try settle()
-        return try read()
+        do { return try read() } catch {
+            let store = view.withLock { $0.store }
+            throw store.isAsKept ? error.ofKept(store.location) : error
+        }
     }
 
     /// Runs `body` with what the log shows at one time, without any lock, and as ``certain(_:)`` does: a view's file

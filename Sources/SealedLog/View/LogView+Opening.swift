@@ -15,7 +15,19 @@ struct HeaderImage {
         }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
         self.bytes = bytes
-        header = Result { () throws(LogError) in try Header(parsing: Array(bytes[..<Header.size])) }
+        header = Result { () throws(LogError) in
+            do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
+                // Of a later format, the copy would be, too.
+                guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
+                throw .damaged("the header's version, which differs from that of its copy")
+            }
+        }
+    }
+
+    /// Whether the header, or its copy, says that it is of a vault: one of them may be damaged.
+    func mayBe(of vaultID: [UInt8]) -> Bool {
+        let copy = try? Header(parsing: Array(bytes[Header.copyOffset...]))
+        return [try? header.get(), copy].contains { $0?.vaultID == vaultID }
     }
 
     /// Derives the subkeys from the data key in the slot that one of the unlocker's credentials opens.

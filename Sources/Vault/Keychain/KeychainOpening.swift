@@ -44,11 +44,17 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: options.usesRollbackMemory ? places.rollbackMemory : nil,
+            }, memoryFolder: options.usesRollbackMemory && !isKeptApart ? places.rollbackMemory : nil,
             joined: joining, compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
             deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
         logOptions.keepsHeads = places.isInGit
         return logOptions
+    }
+
+    /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
+    private var isKeptApart: Bool {
+        guard !places.isInDatabase, let folder = places.rollbackMemory else { return false }
+        return resolvedPath(places.vault).parentFolder == resolvedPath(folder)
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {
@@ -108,7 +114,8 @@ struct KeychainOpening {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
                     guard log.isProvisional || !error.isPassing && error.code != .gone else { throw error.ofMerge }
-                    outcome.notice = VaultError(error, places)
+                    let path = ((try? place.pending()) ?? nil)?.location
+                    outcome.notice = VaultError(ofChangesIn: path ?? place.location, left: error, places)
                 }
             }
             return outcome

@@ -119,6 +119,17 @@ extension VaultError {
                 + [.copiesBeside(copies, tried: tried, isMerged: isMerged, alarm: code)])
     }
 
+    /// Changes that waited for a server and cannot be taken over.
+    init(ofChangesIn path: String, left error: LogError, _ places: VaultPlaces) {
+        var file = places
+        file.vault = path
+        let cause = VaultError(error.code == .copyDamaged ? LogError(.damaged, error.detail) : error, file)
+        self.init(
+            cause.code,
+            "What was changed without the server waits in \(path), and is missing from what is shown: it cannot be "
+                + "taken over. \(cause.message)", causes: [.changesLeft(path: path, isLocked: cause.code == .locked)])
+    }
+
     /// What an older vault brings, whichever way it is accepted.
     private static let comingBack = "keys and members that were removed since come back"
 

@@ -26,13 +26,14 @@ enum DoctorCommand: Command {
         do { places = try invocation.places() } catch { return [.problem("places", error)] }
         let outside = FileChecks(places: places, rules: rules(places, invocation))
         let files = outside.all
+        let advised = AdvisedCommand(invocation)
         let warnings = Mutex<[HealthCheck]>([])
         let failures = FailureLog { error, _ in
-            warnings.withLock { $0.append(.warning("use", CommandError(error).message)) }
+            warnings.withLock { $0.append(.warning("use", CommandError(error, advising: advised).message)) }
         }
         do {
             let keychain = try Keychain(at: places, options: invocation.vaultOptions(), failures: failures)
-            let found = try VaultChecks.all(keychain, memory: keychain.memoryState)
+            let found = try VaultChecks.all(keychain, memory: keychain.memoryState, advised)
             return files + found + warnings.withLock { $0 }
         } catch let error as VaultError where error.code == .noVault {
             return [outside.noVault] + files.filter { $0.name != outside.noVault.name }

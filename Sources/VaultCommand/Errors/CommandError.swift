@@ -69,18 +69,20 @@ extension CommandError {
 
     /// - Parameter advised: how commands are advised.
     init(_ error: VaultError, advising advised: AdvisedCommand = AdvisedCommand()) {
-        let row = CommandError.row(of: error.code)
+        let row = CommandError.row(of: error.code, advising: advised)
         let hints = error.causes.isEmpty ? [row.hint ?? ""] : error.causes.map { CommandError.hint($0, advised) }
         let sentences = [error.message] + hints.filter { !$0.isEmpty }
         self.init(code: row.code, exit: row.exit, message: sentences.joined(separator: " "))
     }
 
     /// Returns a library's code as programs and the shell see it, and this tool's hint after the library's message.
-    static func row(of code: VaultError.Code) -> (code: String, exit: ExitCode, hint: String?) {
+    static func row(
+        of code: VaultError.Code, advising advised: AdvisedCommand = AdvisedCommand()
+    ) -> (code: String, exit: ExitCode, hint: String?) {
         switch code {
         case .absent: ("absent", .notFound, nil)
-        case .noVault: ("no-vault", .notFound, "Run `vault init` to create one.")
-        case .gone: ("gone", .refused, newVault)
+        case .noVault: ("no-vault", .notFound, "Run `\(advised.line("init"))` to create one.")
+        case .gone: ("gone", .refused, newVault(advised))
         case .exists: ("exists", .refused, nil)
         case .guarded: ("refused", .refused, nil)
         case .invalid: ("invalid", .usage, nil)
@@ -89,7 +91,7 @@ extension CommandError {
         case .newerFormat: ("newer-format", .other, nil)
         case .busy: ("busy", .busy, "Use --timeout SECONDS to wait longer.")
         case .unavailable: ("unavailable", .inputOutput, nil)
-        case .outcomeUnknown: ("outcome-unknown", .inputOutput, "Run `vault verify` for that.")
+        case .outcomeUnknown: ("outcome-unknown", .inputOutput, "Run `\(advised.line("verify"))` for that.")
         case .wrongType: ("wrong-type", .other, nil)
         case .rolledBack:
             ("rolled-back", .alarm, "To do so, use --accept-rolled-back once, with this or another command.")
@@ -153,11 +155,13 @@ extension CommandError {
             + "If it is intact and raises no alarm, put it in the vault's place: `\(moves)`."
     }
 
-    private static func puttingBack(_ url: String) -> String {
-        "vault clone --offline \(ShellQuoting.quoted(url)) \(ShellQuoting.quoted(url))"
+    private static func puttingBack(_ url: String, _ advised: AdvisedCommand) -> String {
+        advised.line("clone --offline \(ShellQuoting.quoted(url)) \(ShellQuoting.quoted(url))")
     }
 
-    private static let newVault = "To start a new one, run `vault init --force`."
+    private static func newVault(_ advised: AdvisedCommand) -> String {
+        "To start a new one, run `\(advised.line("init --force"))`."
+    }
 
     /// The hints that need to know more than the code.
     private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
@@ -170,6 +174,13 @@ extension CommandError {
         case .unflushedCopy(let path): "Run `\(advised.line("verify", of: path))` for that."
         case .usedUpVault(let vault):
             "`\(advised.line("salvage NEW", of: vault))` does that; `vault help salvage` says how NEW takes its place."
+        case .changesLeft(let path, isLocked: true):
+            "If OLD is the key file that opened the vault when they were made, and NEW the present one, "
+                + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))` lets the next command take them "
+                + "over."
+        case .changesLeft(let path, isLocked: false):
+            "`\(advised.line("salvage OUT", of: path))` copies what is intact of it into a new vault. Store from there "
+                + "what is still wanted, and delete the file then."
         case .unusableCopy(.damaged):
             "If that file is still being copied, wait until it is complete, and merge again. Otherwise get it once more."
         case .unusableCopy: ""
@@ -203,10 +214,10 @@ extension CommandError {
             "It is not complete: `\(advised.line("salvage OUT", of: path))` copies what is there."
         case .otherName: "`vault clone` makes such a copy."
         case .goneFromDatabase(let url):
-            "If this machine has kept all of it, `\(puttingBack(url))` puts it back. \(newVault)"
+            "If this machine has kept all of it, `\(puttingBack(url, advised))` puts it back. \(newVault(advised))"
         case .damagedInDatabase(let url):
-            "A machine that has kept all of it (`vault --offline info` tells) puts it back with "
-                + "`\(puttingBack(url)) --force`, unless something would be lost. "
+            "A machine that has kept all of it (`\(advised.line("--offline info"))` tells) puts it back with "
+                + "`\(puttingBack(url, advised)) --force`, unless something would be lost. "
                 + hint(.damagedVault(url), advised)
         }
     }

@@ -5,41 +5,42 @@ import Vault
 /// Looks at an opened vault. No value is opened.
 enum VaultChecks {
     /// - Parameter memory: what this machine remembered before the vault was read.
-    static func all(_ keychain: Keychain, memory: Keychain.MemoryState) throws -> [HealthCheck] {
+    static func all(
+        _ keychain: Keychain, memory: Keychain.MemoryState, _ advised: AdvisedCommand
+    ) throws -> [HealthCheck] {
         let information = try keychain.information()
         return [
             .ok("opening", "The key opens the vault, and what was read of it is intact. `vault verify` reads all."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
-        ] + (try place(keychain)) + information.problems.map { .warning("upkeep", $0) } + (try entries(keychain))
+        ] + (try place(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
+            + (try entries(keychain))
     }
 
     /// Of a vault in a database: the server, and what this machine has kept.
-    private static func place(_ keychain: Keychain) throws -> [HealthCheck] {
+    private static func place(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
         let found = try keychain.placeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
-        return found + (keychain.keptCopy.map { [copy($0)] } ?? [])
+        return found + (keychain.keptCopy.map { [copy($0, advised)] } ?? [])
             + keychain.changesElsewhere.map { path in
                 .warning(
                     "changes", "What was changed while a server was away waits for another URL, in \(path).",
-                    fix: "If it is of this vault, `\(merge(path))` takes it over; then delete the file.")
+                    fix: "If it is of this vault, `\(advised.merge([path]))` takes it over; then delete the file.")
             }
             + keychain.refusedChanges.map { path in
                 .warning(
                     "changes", "Some of what was changed while a server was away was not taken over, from \(path).",
-                    fix: "If it is of this vault, `\(merge(path))` says what, and how to take it over. Delete the file "
-                        + "once nothing of it is needed.")
+                    fix: "If it is of this vault, `\(advised.merge([path]))` says what, and how to take it over. "
+                        + "Delete the file once nothing of it is needed.")
             }
     }
 
-    private static func merge(_ path: String) -> String { "vault merge \(AdvisedCommand.path(path))" }
-
-    private static func copy(_ copy: KeptCopy) -> HealthCheck {
+    private static func copy(_ copy: KeptCopy, _ advised: AdvisedCommand) -> HealthCheck {
         guard !copy.isComplete else { return .ok("copy", copy.words) }
         return .warning(
             "copy",
             "\(copy.words): without the server, what was never read here is missing, nothing can be stored, and the "
-                + "server cannot be restored from here.", fix: "`vault verify` completes it.")
+                + "server cannot be restored from here.", fix: "`\(advised.line("verify"))` completes it.")
     }
 
     private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {

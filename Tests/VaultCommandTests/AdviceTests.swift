@@ -28,6 +28,18 @@ import Vault
         #expect(advised.withKeyFile("NEW").merge(["c"]) == "vault --vault='-v' --key-file NEW merge 'c'")
     }
 
+    /// No section of the configuration applies to a path.
+    @Test func theKeyFileOfASectionIsNamedForOtherVaults() {
+        let advised = AdvisedCommand(vault: ("team", "/v/team"), keyFile: "/k/team")
+        #expect(advised.line("ls") == "vault --vault 'team' ls")
+        #expect(advised.line("ls", of: "/v/team") == "vault --vault 'team' ls")
+        #expect(advised.line("ls", of: "/v/x") == "vault --vault '/v/x' --key-file '/k/team' ls")
+        #expect(advised.of("/v/x").line("ls") == "vault --vault '/v/x' --key-file '/k/team' ls")
+        #expect(advised.withKeyFile("OLD").line("ls", of: "/v/x") == "vault --vault '/v/x' --key-file OLD ls")
+        let given = AdvisedCommand(vault: ("team", "/v/team"), keyOptions: [("--identity", "/i")], keyFile: "/k/team")
+        #expect(given.line("ls", of: "/v/x") == "vault --vault '/v/x' --identity '/i' ls")
+    }
+
     @Test(arguments: [
         ("web/shop.otp", "web/shop.otp"), ("my bank", "'my bank'"), ("$x", "'$x'"), ("-x", "-- '-x'"), ("-", "-"),
         ("a\u{202E}", #""$(printf 'a\342\200\256')""#),

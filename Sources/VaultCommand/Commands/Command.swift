@@ -257,6 +257,9 @@ extension AdvisedCommand {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }
         }
-        self.init(vault: (invocation.value(of: .vault), try? invocation.places().vault), keyOptions: keyOptions)
+        let places = try? invocation.places()
+        let usual = places.flatMap { try? VaultPlaces.standard(vault: $0.vault).keyFile }
+        let keyFile = invocation.has(.keyFD) || places?.keyFile == usual ? nil : places?.keyFile
+        self.init(vault: (invocation.value(of: .vault), places?.vault), keyOptions: keyOptions, keyFile: keyFile)
     }
 }

@@ -8,17 +8,30 @@ struct AdvisedCommand {
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
     private var keyOptions: String
+    /// The same for a vault that is named by its path: no section of the configuration applies to it.
+    private var otherKeyOptions: String
 
-    /// - Parameter keyOptions: those that name the key, as they are given.
-    init(vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = []) {
+    /// - Parameters:
+    ///   - keyOptions: those that name the key, as they are given.
+    ///   - keyFile: the one that a section has named.
+    init(
+        vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = [],
+        keyFile: String? = nil
+    ) {
+        func text(_ options: [(option: String, value: String)]) -> String {
+            options.map { " \(AdvisedCommand.option($0.option, $0.value))" }.joined()
+        }
         self.vault = vault
-        self.keyOptions = keyOptions.map { " \(AdvisedCommand.option($0.option, $0.value))" }.joined()
+        self.keyOptions = text(keyOptions)
+        let named = keyFile.map { [(option: OptionName.keyFile.spelling, value: $0)] } ?? []
+        otherKeyOptions = text(keyOptions.isEmpty ? named : keyOptions)
     }
 
     /// Returns the same for another vault.
     func of(_ path: String) -> AdvisedCommand {
         var other = self
         other.vault = (path, path)
+        other.keyOptions = otherKeyOptions
         return other
     }
 
@@ -28,7 +41,7 @@ struct AdvisedCommand {
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
         let vaultOption = option.map { " \(AdvisedCommand.option(OptionName.vault.spelling, $0))" } ?? ""
-        return "vault\(vaultOption)\(keyOptions) \(words)"
+        return "vault\(vaultOption)\(option == vault.option ? keyOptions : otherKeyOptions) \(words)"
     }
 
     func merge(_ copies: [String], into path: String? = nil, with option: OptionName? = nil) -> String {
@@ -42,6 +55,7 @@ struct AdvisedCommand {
     func withKeyFile(_ placeholder: String) -> AdvisedCommand {
         var other = self
         other.keyOptions = " \(OptionName.keyFile.spelling) \(placeholder)"
+        other.otherKeyOptions = other.keyOptions
         return other
     }
 

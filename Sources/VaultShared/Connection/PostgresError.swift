@@ -30,7 +30,7 @@ struct PostgresError: Error {
         let shown = line.joined(separator: " ").unicodeScalars.reduce(into: "") { text, scalar in
             text.unicodeScalars.append(scalar != " " && scalar.isUnsafeOnTerminal ? "\u{FFFD}" : scalar)
         }
-        self.words = shown.trimmingSuffix(while: { ".: ".contains($0) })
+        self.words = shown.trimmingSuffix(while: { ".?: ".contains($0) })
     }
 
     /// - Parameters:

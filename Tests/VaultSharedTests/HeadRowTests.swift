@@ -33,6 +33,8 @@ struct HeadRowTests {
         }
         + ["size - 16", "size + 4096", "size + 1000000000", "base", "8192"].map { Change("size", $0) }
         + ["sequence - 2", "sequence + 1000"].map { Change("sequence", $0) }
+        // As after a record that is not there.
+        + ["sequence + 1, size = size + 16", "sequence + 1, size = size + 160"].map { Change("sequence", $0) }
         + [
             "set_byte(authenticator, 0, get_byte(authenticator, 0) # 1)", "substring(authenticator, 1, 15)",
             #"authenticator || '\x00'"#, #"''"#, #"substring(authenticator, 2) || '\x00'"#,

@@ -146,3 +146,14 @@ def test_a_folder_that_is_a_symbolic_link_of_ones_own_serves(home: Home) -> None
     home.set("u.token", b"today")
     home.vault.write_bytes(backup)
     home.refusal(9, "get", "u.token")
+
+
+def test_a_vault_in_the_folder_of_the_memory_is_remembered_too(home: Home) -> None:
+    """As where all the variables of XDG name one folder."""
+    home = home.with_variables(XDG_STATE_HOME=str(home.folder / "one"), XDG_DATA_HOME=str(home.folder / "one"))
+    vault = home.folder / "one/vault/default.vault"
+    home.set("u.token", b"yesterday")
+    backup = vault.read_bytes()
+    home.set("u.token", b"today")
+    vault.write_bytes(backup)
+    home.refusal(9, "get", "u.token")

@@ -54,7 +54,10 @@ struct KeychainOpening {
     /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
     private var isKeptApart: Bool {
         guard !places.isInDatabase, let folder = places.rollbackMemory else { return false }
-        return resolvedPath(places.vault).parentFolder == resolvedPath(folder)
+        let path = resolvedPath(places.vault)
+        // All else in that folder may be vaults, as where data and state have one.
+        return path.parentFolder == resolvedPath(folder)
+            && [FilePlace.pendingEnding, FilePlace.refusedEnding].contains(where: path.hasSuffix)
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {

@@ -118,7 +118,7 @@ extension SealedLog {
             {
                 return
             }
-            let next = try store.rereading { () throws(LogError) in
+            let next = try store.rereading(stayingInDoubt: true) { () throws(LogError) in
                 try view.reopened(on: store, knowing: remembered)
             }
             view.replace(by: next)

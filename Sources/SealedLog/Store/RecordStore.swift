@@ -215,12 +215,22 @@ extension RecordStore {
 
     /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
     /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
-    func rereading<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
+    ///
+    /// - Parameter stays: whether the copy is read no more afterwards, since it may be of another history: what follows
+    ///   a record there is authentic, too.
+    func rereading<Result: ~Copyable>(
+        stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
+    ) throws(LogError) -> Result {
         do { return try read() } catch {
             guard error.code == .damaged, try distrust() else { throw error }
         }
-        defer { endDoubt() }
-        return try read()
+        let result: Result
+        do { result = try read() } catch {
+            endDoubt()
+            throw error
+        }
+        if !stays { endDoubt() }
+        return result
     }
     package func beginApart(until: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {}
 

@@ -53,11 +53,11 @@ struct KeychainOpening {
 
     /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
     private var isKeptApart: Bool {
-        guard !places.isInDatabase, let folder = places.rollbackMemory else { return false }
-        let path = resolvedPath(places.vault)
         // All else in that folder may be vaults, as where data and state have one.
-        return path.parentFolder == resolvedPath(folder)
-            && [FilePlace.pendingEnding, FilePlace.refusedEnding].contains(where: path.hasSuffix)
+        guard [FilePlace.pendingEnding, FilePlace.refusedEnding].contains(where: places.vault.hasSuffix),
+            !places.isInDatabase, let folder = places.rollbackMemory
+        else { return false }
+        return resolvedPath(places.vault).parentFolder == resolvedPath(folder)
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {

@@ -12,8 +12,8 @@ struct Restores {
     private(set) var last: Int?
     /// The machines that have raised an alarm which is not accepted yet.
     var alarmed: Set<Int> = []
-    /// When the last alarm of each machine was accepted.
-    var accepted: [Int: Int] = [:]
+    /// When the last alarm of each machine was accepted: when that opening began, and when it was done.
+    var accepted: [Int: (began: Int, done: Int)] = [:]
     /// The files of each machine that are not merged yet.
     var unmerged: [Int: [String]] = [:]
     /// The files that a person was told of.
@@ -52,8 +52,11 @@ extension Simulation {
     /// Whether an alarm is true: this process, or its machine, may have seen more than the server has.
     func isRestored(for attempt: Attempt) -> Bool {
         guard let last = restores.last else { return false }
-        guard let accepted = restores.accepted[attempt.session.process.machine], accepted > last else { return true }
-        return min(attempt.session.openedAt, attempt.step) <= accepted
+        // What was accepted is what the server had before it was put back once more.
+        guard let accepted = restores.accepted[attempt.session.process.machine], accepted.began > last else {
+            return true
+        }
+        return min(attempt.session.openedAt, attempt.step) <= accepted.done
     }
 
     /// Whether the server was put back during an operation: what it reads of the former state does not fit then.

@@ -205,7 +205,7 @@ final class Simulation: @unchecked Sendable {
         }
         if isAlarmed, !process.isDead {
             restores.alarmed.remove(process.machine)
-            restores.accepted[process.machine] = world.scheduler.steps
+            restores.accepted[process.machine] = (session.openedAt, world.scheduler.steps)
         }
         if !options.acceptedAlarms.isEmpty, process.faultsMet == faultsMet, !process.isDead {
             acceptLosses(on: process.machine)

@@ -111,7 +111,7 @@ extension LogError {
         let what = "What this machine has kept of \(location)"
         switch code {
         case .damaged:
-            return LogError(.unreachable, "\(what) is damaged: \(detail). Use it with the server, which mends it.")
+            return LogError(.unreachable, "\(what) is damaged: \(detail). Use it once with the server to fix the copy.")
         case .rolledBack:
             let since = "what it has seen of the vault since, perhaps by another URL"
             return LogError(.unreachable, "\(what) is older than \(since). Use it with the server.")

@@ -38,7 +38,9 @@ extension Access {
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
     /// The words of the command alone.
-    package var words: String { isRefused ? String(command.dropLast(Access.refusal.count)) : command }
+    package var words: String {
+        isRefused ? String(Substring(command.utf8.dropLast(Access.refusal.utf8.count))) : command
+    }
 
     /// The same, refused.
     package var refused: Access {

@@ -111,7 +111,7 @@ struct RecordReader {
         return .record(record)
     }
 
-    /// Copies the nonce before the box is read: a read copies the window if a slice of it is still in use.
+    /// Returns the nonce behind the frame.
     static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
     }

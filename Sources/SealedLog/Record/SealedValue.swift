@@ -7,7 +7,7 @@ package struct SealedValue: Sendable {
     let box: ArraySlice<UInt8>
     /// Those that it is sealed under.
     let keys: KeyRing
-    /// Where it was read; nil if it is not written yet.
+    /// The store that it was read from; nil if it is not written yet.
     var store: (any RecordStore)?
 }
 

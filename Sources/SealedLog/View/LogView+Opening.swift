@@ -17,7 +17,7 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // Of a later format, the copy would be, too.
+                // The copy of a header of a later format has its version, too.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from that of its copy")
             }
@@ -76,7 +76,7 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Of the hint, nothing is known. Of the copy, all is if it is one.
+    /// Confirms the header, but for the hint, which the MAC does not cover; and the copy, if it is one.
     private func confirm() {
         bytes.withUnsafeBytes { bytes in
             store.confirm(UnsafeRawBufferPointer(rebasing: bytes[..<Header.hintOffset]), at: 0)

@@ -44,7 +44,7 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: options.usesRollbackMemory && !isKeptApart ? places.rollbackMemory : nil,
+            }, memoryFolder: options.usesRollbackMemory && !isOfWaitingChanges ? places.rollbackMemory : nil,
             joined: joining, compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
             deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
         logOptions.keepsHeads = places.isInGit
@@ -52,7 +52,7 @@ struct KeychainOpening {
     }
 
     /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
-    private var isKeptApart: Bool {
+    private var isOfWaitingChanges: Bool {
         // All else in that folder may be vaults, as where data and state have one.
         guard [FilePlace.pendingEnding, FilePlace.refusedEnding].contains(where: places.vault.hasSuffix),
             !places.isInDatabase, let folder = places.rollbackMemory
@@ -104,8 +104,10 @@ struct KeychainOpening {
             let log = try SealedLog.open(place, options: logOptions(joining: copies), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
             if options.offline != .always, !log.isProvisional {
+                var path = place.location
                 do throws(LogError) {
                     if let pending = try place.pending() {
+                        path = pending.location
                         let report = try log.mergePending(
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = try report.map { (report) throws(LogError) in
@@ -117,8 +119,7 @@ struct KeychainOpening {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
                     guard log.isProvisional || !error.isPassing && error.code != .gone else { throw error.ofMerge }
-                    let path = ((try? place.pending()) ?? nil)?.location
-                    outcome.notice = VaultError(ofChangesIn: path ?? place.location, left: error, places)
+                    outcome.notice = VaultError(ofChangesIn: path, left: error, places)
                 }
             }
             return outcome

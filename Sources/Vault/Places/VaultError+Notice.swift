@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedLog
 
 extension VaultError {
-    /// What prevents no call, but should be known.
+    /// Translates a notice, which prevents no call.
     init(_ notice: Notice, _ places: VaultPlaces) {
         let vault = places.vault
         switch notice {

@@ -27,29 +27,29 @@ enum LogCommand: Command {
             log of its own, sealed like the vault, beside what it remembers of the vault (see `vault help places`).
             """,
             """
-            Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, if \
-            it is not you, its user. For `vault run`, also the program that was started. Each read of a value by this \
-            command is recorded before the value is given out, and as refused if its policy refuses it. If the log cannot be written, the value is not read. \
-            Programs that use the library record nothing.
+            Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, \
+            if it is not you, its user. For `vault run`, also the program that was started. Each read of a value by \
+            this command is recorded before the value is given out, and as refused if its policy refuses it. If the \
+            log cannot be written, the value is not read. Programs that use the library record nothing.
             """,
             """
-            A record that was changed, removed or moved is noticed, unless it is the last one: that the end was cut off, \
-            or the file was removed, is not. It has room for 16 MiB; then the older half makes room. A power loss may \
-            take or damage the last ones.
+            A record that was changed, removed or moved is noticed, unless it is the last one: that the end was cut \
+            off, or the file was removed, is not. It has room for 16 MiB; then the older half makes room. A power loss \
+            may take or damage the last ones.
             """,
             """
-            Where a vault is on a server, or is synchronized, two machines that exchange the word of --head by chat or git \
-            notice if they are shown different histories.
+            Where a vault is on a server, or is synchronized, two machines that exchange the word of --head by chat or \
+            git notice if they are shown different histories.
             """,
             """
-            --changes shows, oldest first: the time, the member who has signed the change if the vault has members, the \
-            number of the change that the member had seen last, and the name.
+            --changes shows, oldest first: the time, the member who has signed the change if the vault has members, \
+            the number of the change that the member had seen last, and the name.
             """,
             """
-            The attribute policy=run lets only `vault run` read a value, and the fields of that login. It guards against \
-            slips: whoever can open the vault can lift it, by `vault attr NAME policy=`. Nothing else does: a value that \
-            replaces a guarded one, a copy and an earlier value keep it, and a login does not leave its fields without \
-            it. A name that is removed and set again begins without one.
+            The attribute policy=run lets only `vault run` read a value, and the fields of that login. It guards \
+            against slips: whoever can open the vault can lift it, by `vault attr NAME policy=`. Nothing else does: a \
+            value that replaces a guarded one, a copy and an earlier value keep it, and a login does not leave its \
+            fields without it. A name that is removed and set again begins without one.
             """,
         ],
         examples: [

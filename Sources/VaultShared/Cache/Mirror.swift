@@ -74,7 +74,7 @@ final class Mirror: Sendable {
 
     private func read() -> State? {
         guard var found = readState() else { return nil }
-        found.openFile(open, size(of:))
+        found.openFile(of: self)
         return found
     }
 
@@ -244,7 +244,7 @@ final class Mirror: Sendable {
         let saved = content(of: file)
         guard let (decided, pieces) = decide(saved, withState { $0.included }) else { return nil }
         var new = decided
-        new.openFile(open, size(of:))
+        new.openFile(of: self)
         if new.file == nil { new.file = open(new.head.generation, .readWriteOrCreateNoFollow) }
         if let file = new.file {
             for piece in pieces {
@@ -262,11 +262,11 @@ final class Mirror: Sendable {
         return new
     }
 
-    private func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {
+    fileprivate func open(_ generation: UInt64, _ access: FileAccess) -> BytesFile? {
         opened(bytesPath(generation), access)
     }
 
-    private func size(of file: BytesFile) -> UInt64 { (try? files.status(of: file.descriptor).size) ?? 0 }
+    fileprivate func size(of file: BytesFile) -> UInt64 { (try? files.status(of: file.descriptor).size) ?? 0 }
 
     private func opened(_ path: String, _ access: FileAccess) -> BytesFile? {
         do { return try BytesFile(files.open(path, access), in: files) } catch { return nil }
@@ -285,15 +285,11 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file of the bytes, to write if it can be. Without it, no bytes count.
-    ///
-    /// - Parameter size: returns how large it is.
-    fileprivate mutating func openFile(
-        _ open: (UInt64, FileAccess) -> Mirror.BytesFile?, _ size: (Mirror.BytesFile) -> UInt64
-    ) {
-        file = open(head.generation, .readWriteNoFollow) ?? open(head.generation, .readNoFollow)
-        if file == nil { ranges = ByteRanges() }
-        // Somebody, or a full disk, may have cut it.
-        if let file { ranges.remove(size(file)..<UInt64.max) }
+    /// Opens the file of the bytes, to write if it can be. Bytes that it does not have do not count: it may have been
+    /// removed or cut.
+    fileprivate mutating func openFile(of mirror: Mirror) {
+        file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
+        let size = file.map(mirror.size) ?? 0
+        ranges.remove(size..<UInt64.max)
     }
 }

@@ -75,14 +75,14 @@ extension PostgresRecordStore {
     /// - Parameter head: what the log was compared with: nothing else that the database says of its end is kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = place.mirror, head.generation == generation else { return }
-        let keptGeneration = mirror.savedHead?.generation
-        let (pieces, isMirrored, isNew) = state.withLock { state in
+        let (pieces, isMirrored, continuesCopy) = state.withLock { state in
             let unconfirmed = exchange(&state.unconfirmed, with: [])
             return (
                 state.isMirrored ? unconfirmed : state.pieces + [state.tail, state.block], state.isMirrored,
-                !state.isMirrored && !(state.continuesCopy && keptGeneration == generation)
+                state.continuesCopy
             )
         }
+        let isNew = !isMirrored && !(continuesCopy && mirror.savedHead?.generation == generation)
         // Until the copy has forgotten its former bytes, nothing is read from it; nor is it where they stay, since some
         // may be why this store was opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), !isMirrored else { return }

@@ -54,8 +54,7 @@ extension Statement {
     }
 
     /// Returns whether there are extents in front of the log, or behind the end that the vault's row names, or across
-    /// it. One statement sees both as of the
-    /// same time.
+    /// it. One statement sees both as of the same time.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """

@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 int vault_put_variables(const char *block, size_t count) {
-    for (size_t place = 0; place < count; place += strlen(block + place) + 1)
-        if (putenv((char *)block + place) != 0) return errno;
+    for (size_t offset = 0; offset < count; offset += strlen(block + offset) + 1)
+        if (putenv((char *)block + offset) != 0) return errno;
     return 0;
 }
 
 void vault_take_variables_back(const char *block, size_t count) {
-    for (size_t place = 0; place < count; place += strlen(block + place) + 1) {
-        char *name = strndup(block + place, strcspn(block + place, "="));
+    for (size_t offset = 0; offset < count; offset += strlen(block + offset) + 1) {
+        char *name = strndup(block + offset, strcspn(block + offset, "="));
         if (name) unsetenv(name);
         free(name);
     }

@@ -48,8 +48,8 @@ package struct AWSProfiles: Sendable {
     /// Removes the line that ``add(_:_:to:)`` has added, and the profile if nothing else is in it.
     package mutating func remove(_ key: String, _ value: String, from profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
-        guard let section = section(of: profile), let place = lines[section].firstIndex(of: line) else { return }
-        lines.remove(at: place)
+        guard let section = section(of: profile), let index = lines[section].firstIndex(of: line) else { return }
+        lines.remove(at: index)
         let (header, rest) = (section.lowerBound, (section.lowerBound + 1)..<(section.upperBound - 1))
         guard lines[rest].allSatisfy(\.isEmpty), lines.count > header + 1 else { return }
         lines.remove(at: header)

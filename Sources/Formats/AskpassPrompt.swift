@@ -45,14 +45,14 @@ extension GitCredential {
         let parts = address.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         let (slash, at) = (UInt8(ascii: "/"), UInt8(ascii: "@"))
-        let place = parts[1].utf8.split(separator: slash, maxSplits: 1, omittingEmptySubsequences: false)
-        guard let authority = place.first, !place.dropFirst().joined().contains(at) else { return nil }
+        let rest = parts[1].utf8.split(separator: slash, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let authority = rest.first, !rest.dropFirst().joined().contains(at) else { return nil }
         let host = authority.suffix(while: { $0 != at })
         guard !parts[0].isEmpty, !host.isEmpty else { return nil }
         self.init()
         (scheme, self.host) = (String(parts[0]), host.shownText)
         if authority.count > host.count { username = authority.dropLast(host.count + 1).shownText }
-        if place.count > 1 { path = place[1].shownText }
+        if rest.count > 1 { path = rest[1].shownText }
     }
 }
 

@@ -35,8 +35,8 @@ package enum DockerConfiguration {
         }
         if let token = try members.string("identitytoken"), !token.isEmpty { (username, password) = (tokenUser, token) }
         guard let password, !password.isEmpty else { return nil }
-        let place = server.hasPrefix("https://") ? server.dropFirst("https://".count) : server[...]
-        let parts = place.split(separator: "/").map(String.init)
+        let address = server.hasPrefix("https://") ? server.dropFirst("https://".count) : server[...]
+        let parts = address.split(separator: "/").map(String.init)
         var item = ImportedItem(title: parts.last ?? server, line: node.line)
         item.folder = (["docker"] + parts.dropLast()).joined(separator: "/")
         (item.username, item.password) = (username, password)

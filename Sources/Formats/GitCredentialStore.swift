@@ -26,8 +26,8 @@ package enum GitCredentialStore {
         let path = try read(rest[authority.endIndex...]).split(separator: "/").joined(separator: "/")
         guard !host.isEmpty else { throw FormatError(line: line, "the address has no host") }
         var item = ImportedItem(title: username, line: line)
-        let place = scheme == "https" ? host : "\(scheme)://\(host)"
-        item.folder = path.isEmpty ? "git/\(place)" : "git/\(place)/\(path)"
+        let server = scheme == "https" ? host : "\(scheme)://\(host)"
+        item.folder = path.isEmpty ? "git/\(server)" : "git/\(server)/\(path)"
         (item.username, item.password) = (username, password)
         item.add("protocol", scheme)
         item.add("host", host)

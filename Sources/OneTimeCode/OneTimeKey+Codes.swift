@@ -57,17 +57,17 @@ extension OneTimeKey {
     /// - Parameter text: what the key was read from.
     /// - Throws: `outOfMemory`.
     package borrowing func raisingCounter(in text: borrowing SecretBytes) throws(OneTimeKeyError) -> SecretBytes? {
-        guard case .counter(let counter) = movingFactor, let place = counterDigits, place.upperBound <= text.count
+        guard case .counter(let counter) = movingFactor, let range = counterDigits, range.upperBound <= text.count
         else { return nil }
         let digits = Array(String(counter + 1).utf8)
         do throws(SealingError) {
-            var raised = try SecretBytes(zeros: text.count - place.count + digits.count)
+            var raised = try SecretBytes(zeros: text.count - range.count + digits.count)
             raised.withUnsafeMutableBytes { raised in
                 text.withUnsafeBytes { text in
-                    let end = place.lowerBound + digits.count
-                    raised.copyBytes(from: text[..<place.lowerBound])
-                    raised[place.lowerBound..<end].copyBytes(from: digits)
-                    raised[end...].copyBytes(from: text[place.upperBound...])
+                    let end = range.lowerBound + digits.count
+                    raised.copyBytes(from: text[..<range.lowerBound])
+                    raised[range.lowerBound..<end].copyBytes(from: digits)
+                    raised[end...].copyBytes(from: text[range.upperBound...])
                 }
             }
             return raised

@@ -22,12 +22,12 @@ struct SecretArena: ~Copyable {
     /// Not a pointer, which could not leave the lock.
     struct Block {
         let address: UInt
-        let place: Place
+        let location: Location
         let isLockedInMemory: Bool
     }
 
     /// The indices of a block's arena, and of its region therein.
-    struct Place {
+    struct Location {
         let arena: Int
         let region: Int
     }
@@ -46,8 +46,8 @@ struct SecretArena: ~Copyable {
     }
 
     /// Wipes a block, and ends the process if something was written beside it.
-    static func free(_ address: UInt, _ capacity: Int, at place: Place) {
-        all[place.arena].withLock { $0.free(address, capacity, region: place.region) }
+    static func free(_ address: UInt, _ capacity: Int, at location: Location) {
+        all[location.arena].withLock { $0.free(address, capacity, region: location.region) }
     }
 
     private mutating func allocate(_ capacity: Int) -> Block? {
@@ -64,13 +64,13 @@ struct SecretArena: ~Copyable {
     }
 
     private func block(_ region: Int, _ start: Int, _ capacity: Int) -> Block? {
-        let place = Place(arena: index, region: region)
+        let location = Location(arena: index, region: region)
         guard let region = regions[region] else { return nil }
         let front = region.base + start * Region.unit
         front.storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
         (front + SecretArena.canarySize + capacity).storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
         return Block(
-            address: UInt(bitPattern: front + SecretArena.canarySize), place: place, isLockedInMemory: region.isLocked)
+            address: UInt(bitPattern: front + SecretArena.canarySize), location: location, isLockedInMemory: region.isLocked)
     }
 
     private mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
@@ -86,8 +86,8 @@ struct SecretArena: ~Copyable {
         regions[index] = nil
     }
 
-    private func holds(_ place: UnsafeMutableRawPointer) -> Bool {
-        place.loadUnaligned(as: (UInt64, UInt64).self) == SecretArena.canary
+    private func holds(_ pointer: UnsafeMutableRawPointer) -> Bool {
+        pointer.loadUnaligned(as: (UInt64, UInt64).self) == SecretArena.canary
     }
 
     private static let canary = {

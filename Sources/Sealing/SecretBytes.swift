@@ -24,7 +24,7 @@ public struct SecretBytes: ~Copyable {
     @usableFromInline let base: UnsafeMutableRawPointer
 
     /// In an arena; nil for pages of its own.
-    private let place: SecretArena.Place?
+    private let location: SecretArena.Location?
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
@@ -46,20 +46,20 @@ public struct SecretBytes: ~Copyable {
             // The fresh memory is filled with 0xdb.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
-            place = nil
+            location = nil
         } else {
             guard let block = SecretArena.allocate(capacity),
                 let base = UnsafeMutableRawPointer(bitPattern: block.address)
             else { throw SealingError(.outOfMemory) }
-            (self.base, place, isLockedInMemory) = (base, block.place, block.isLockedInMemory)
+            (self.base, location, isLockedInMemory) = (base, block.location, block.isLockedInMemory)
         }
         self.count = count
         paddedCapacity = capacity
     }
 
     deinit {
-        if let place {
-            SecretArena.free(UInt(bitPattern: base), paddedCapacity, at: place)
+        if let location {
+            SecretArena.free(UInt(bitPattern: base), paddedCapacity, at: location)
         } else {
             sodium_free(base)
         }

@@ -14,7 +14,7 @@ package enum VaultTool {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             var invocation = try parser.parse()
             // A place that cannot be found out is told by the command itself.
-            if invocation.command.section != .help { invocation.knownPlaces = try? invocation.places() }
+            if invocation.command.section != .help { invocation.knownLocation = try? invocation.location() }
             known = invocation
             try SharedProgram.takeOver(invocation)
             if invocation.command.section != .help { Notes.warnIfMemoryIsOpen(asJSON: invocation.wantsJSON) }

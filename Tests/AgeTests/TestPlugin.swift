@@ -20,11 +20,11 @@ final class TestPlugin {
     init(_ mode: String) throws {
         name = mode.isEmpty ? "vaulttest" : "vaulttest-\(mode)"
         let plugins = try #require(Bundle.module.url(forResource: "Plugins", withExtension: nil))
-        let place = FileManager.default.temporaryDirectory.appending(path: "age-plugins-\(UUID())")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
-        folder = place.path
+        let location = FileManager.default.temporaryDirectory.appending(path: "age-plugins-\(UUID())")
+        try FileManager.default.createDirectory(at: location, withIntermediateDirectories: false)
+        folder = location.path
         try FileManager.default.createSymbolicLink(
-            at: place.appending(path: "age-plugin-\(name)"),
+            at: location.appending(path: "age-plugin-\(name)"),
             withDestinationURL: plugins.appending(path: "age-plugin-vaulttest"))
     }
 

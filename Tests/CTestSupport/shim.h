@@ -35,18 +35,18 @@ static inline unsigned long test_set_descriptor_limit(unsigned long number) {
 static inline bool test_holds_part(const void *bytes, size_t count, const void *wanted, size_t wantedCount, size_t size) {
     // Most places are ruled out by their first two bytes: one pass does for all parts. No part is copied, since the
     // stack is looked through too.
-    const char *parts = (const char *)wanted, *places = (const char *)bytes;
+    const char *parts = (const char *)wanted, *location = (const char *)bytes;
     bool beginnings[1 << 16] = {false};
     uint16_t beginning;
     for (size_t part = 0; part + size <= wantedCount; part += size) {
         memcpy(&beginning, parts + part, sizeof beginning);
         beginnings[beginning] = true;
     }
-    for (size_t place = 0; place + size <= count; place++) {
-        memcpy(&beginning, places + place, sizeof beginning);
+    for (size_t location = 0; location + size <= count; location++) {
+        memcpy(&beginning, location + location, sizeof beginning);
         if (!beginnings[beginning]) continue;
         for (size_t part = 0; part + size <= wantedCount; part += size) {
-            if (memcmp(parts + part, places + place, size) == 0) return true;
+            if (memcmp(parts + part, location + location, size) == 0) return true;
         }
     }
     return false;

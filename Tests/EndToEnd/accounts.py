@@ -113,7 +113,7 @@ def pairs(output: bytes) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in output.decode().splitlines())
 
 
-def places_of(secrets: list[str], folder: Path) -> list[str]:
+def locations_of(secrets: list[str], folder: Path) -> list[str]:
     """The files below a folder that hold one of the secrets as plain bytes, in their name or in what they hold."""
     found = []
     for path in folder.rglob("*"):

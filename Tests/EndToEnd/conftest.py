@@ -28,8 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
     for marker in (
-        "both_places: `home` has its vault in a file, and once more in a database",
-        "both_places_in_full: the same, with VAULT_TEST_PLACES=all",
+        "both_paths: `home` has its vault in a file, and once more in a database",
+        "both_paths_in_full: the same, with VAULT_TEST_PLACES=all",
         "in_a_file: what is tested is of files alone",
     ):
         config.addinivalue_line("markers", marker)
@@ -37,9 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     markers = {marker.name for marker in metafunc.definition.iter_markers()}
-    is_on_both = "both_places" in markers or IS_FULL and "both_places_in_full" in markers
-    if is_on_both and "in_a_file" not in markers and "kind_of_place" in metafunc.fixturenames:
-        metafunc.parametrize("kind_of_place", ["file", "database"], indirect=True)
+    is_on_both = "both_paths" in markers or IS_FULL and "both_paths_in_full" in markers
+    if is_on_both and "in_a_file" not in markers and "kind_of_location" in metafunc.fixturenames:
+        metafunc.parametrize("kind_of_location", ["file", "database"], indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -80,14 +80,14 @@ def vault_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def kind_of_place(request: pytest.FixtureRequest) -> str:
+def kind_of_location(request: pytest.FixtureRequest) -> str:
     """What the test's vault is in: a file, unless `pytest_generate_tests` says otherwise."""
     return getattr(request, "param", "file")
 
 
 @pytest.fixture
-def fresh_home(request: pytest.FixtureRequest, kind_of_place: str, binary: str, tmp_path: Path) -> Home:
-    if kind_of_place == "file":
+def fresh_home(request: pytest.FixtureRequest, kind_of_location: str, binary: str, tmp_path: Path) -> Home:
+    if kind_of_location == "file":
         return Home(binary, tmp_path / "home")
     cluster, name = (request.getfixturevalue(fixture) for fixture in ("cluster", "vault_name"))
     return SharedHome(binary, tmp_path / "home", cluster=cluster, name=name)

@@ -64,8 +64,8 @@ def occurs(code: str, lines: list[str]) -> bool:
         return True
     size = len(wanted)
     # Dedenting is slow; most places differ in their first line already.
-    starts = (place for place, line in enumerate(lines) if line.lstrip() == wanted[0].lstrip())
-    return any(textwrap.dedent("\n".join(lines[place : place + size])).split("\n") == wanted for place in starts)
+    starts = (index for index, line in enumerate(lines) if line.lstrip() == wanted[0].lstrip())
+    return any(textwrap.dedent("\n".join(lines[index : index + size])).split("\n") == wanted for index in starts)
 
 
 def named_tests(text: str) -> Iterator[tuple[str, str]]:

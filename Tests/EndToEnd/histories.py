@@ -20,7 +20,7 @@ class History:
 
 def value(index: int) -> bytes:
     """Values of many lengths, among them 0 to 3 bytes over a multiple of 16."""
-    return bytes((index * 31 + place) % 256 for place in range(1 + index * 17))
+    return bytes((index * 31 + offset) % 256 for offset in range(1 + index * 17))
 
 
 def twenty_entries(binary: str, folder: Path) -> History:

@@ -22,12 +22,12 @@ class Reader:
     """Reads one shape. What stops it is left."""
 
     text: str
-    place: int = 0
+    offset: int = 0
 
     def next(self) -> re.Match:
-        found = TOKEN.match(self.text, self.place)
+        found = TOKEN.match(self.text, self.offset)
         assert found, f"no shape: {self.text[self.place :]!r}"
-        self.place = found.end()
+        self.offset = found.end()
         return self.next() if found[0].isspace() else found
 
     def shape(self) -> Shape:
@@ -65,8 +65,8 @@ def documented(home: Home) -> dict[str, list[Shape]]:
 def all_shapes(text: str) -> list[Shape]:
     """The objects in a text, with anything between them."""
     reader, shapes = Reader(text), []
-    while "{" in text[reader.place :]:
-        reader.place = text.index("{", reader.place)
+    while "{" in text[reader.offset :]:
+        reader.offset = text.index("{", reader.offset)
         shapes.append(reader.shape())
     return shapes
 

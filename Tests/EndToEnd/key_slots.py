@@ -69,7 +69,7 @@ class SlotTable:
         self.vault = vault
         data = vault.read_bytes()
         count = number(data, 12, 4)
-        self.slots = [bytearray(data[start : start + SLOT_SIZE]) for start in slot_places(count)]
+        self.slots = [bytearray(data[start : start + SLOT_SIZE]) for start in slot_offsets(count)]
         self.parameters = data[PARAMETERS:PARAMETERS_END]
 
     def write(self) -> None:
@@ -82,5 +82,5 @@ class SlotTable:
         self.vault.write_bytes(data)
 
 
-def slot_places(count: int) -> range:
+def slot_offsets(count: int) -> range:
     return range(SLOTS, SLOTS + count * SLOT_SIZE, SLOT_SIZE)

@@ -13,12 +13,12 @@ FRAME_SIZE = 24
 
 @dataclass(frozen=True)
 class Record:
-    place: int
+    offset: int
     end: int
 
 
-def number(data: bytes, place: int, size: int) -> int:
-    return int.from_bytes(data[place : place + size], "little")
+def number(data: bytes, offset: int, size: int) -> int:
+    return int.from_bytes(data[offset : offset + size], "little")
 
 
 def checkpoint_end(data: bytes) -> int:
@@ -28,11 +28,11 @@ def checkpoint_end(data: bytes) -> int:
 def records(vault: Path) -> list[Record]:
     data = vault.read_bytes()
     found: list[Record] = []
-    place = checkpoint_end(data)
-    while data[place : place + 4] == MAGIC:
-        end = place + 48 + number(data, place + 4, 4) + number(data, place + 8, 8)
-        found.append(Record(place, end))
-        place = end
+    offset = checkpoint_end(data)
+    while data[offset : offset + 4] == MAGIC:
+        end = offset + 48 + number(data, offset + 4, 4) + number(data, offset + 8, 8)
+        found.append(Record(offset, end))
+        offset = end
     return found
 
 

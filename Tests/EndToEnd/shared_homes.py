@@ -98,10 +98,10 @@ class SharedVault:
     def changed(tables: list[str], image: bytes) -> list[str]:
         rows = []
         for row in tables[-1].splitlines():
-            generation, place, content = row.split("\t")
+            generation, first_byte, content = row.split("\t")
             size = len(content.rpartition("x")[2]) // 2
             piece, image = image[:size], image[size:]
-            rows.append(f"{generation}\t{place}\t\\\\x{piece.hex()}\n")
+            rows.append(f"{generation}\t{first_byte}\t\\\\x{piece.hex()}\n")
         assert not image, "only bytes are changed, never their number"
         return [*tables[:-1], "".join(rows)]
 
@@ -111,7 +111,7 @@ class SharedVault:
             return []
         mine = f"WHERE generation = (SELECT generation FROM vault.head WHERE name = {self.hash})"
         copies = (f"COPY (SELECT * FROM vault.{table} {mine} ORDER BY {{}}) TO STDOUT;" for table in TABLES)
-        orders = ("name", "generation", "place")
+        orders = ("name", "generation", "first_byte")
         tables = self.cluster.script("\\qecho --\n".join(map(str.format, copies, orders))).split("--\n")
         return tables if tables[0] else []
 

@@ -141,7 +141,7 @@ def cell(outcome: Outcome) -> str:
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    home = Home(os.environ["VAULT_BINARY"], place / "home")
+    folder = Path(sys.argv[1])
+    home = Home(os.environ["VAULT_BINARY"], folder / "home")
     home.set("u.token", b"a-secret")
-    print(shown(home, place))
+    print(shown(home, folder))

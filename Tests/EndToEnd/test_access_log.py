@@ -14,7 +14,7 @@ from homes import NO_MEMORY, Home
 from tracing import Call, trace, with_fault
 from volumes import fill, volume
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, NOT_FOUND, REFUSED, DAMAGED, BUSY, IO = 2, 3, 4, 6, 7, 8
 
@@ -195,7 +195,7 @@ def test_where_nothing_can_be_recorded_it_stays_off(small: Home) -> None:
     assert small.get("u.token") == b"tok"
 
 
-def test_without_a_place_for_it_it_is_not_switched_on_and_nothing_is_read(logged: Home) -> None:
+def test_without_a_folder_for_it_it_is_not_switched_on_and_nothing_is_read(logged: Home) -> None:
     for home in (logged.without_memory(), logged.with_variables(XDG_STATE_HOME="/proc")):
         assert "The access log of" in home.run("get", "u.token").stderr.decode()
         assert home.run("get", "u.token").returncode == IO

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accounts import Client, LoginServer, places_of
+from accounts import Client, LoginServer, locations_of
 from homes import told
 from test_account_example import PASSWORD, example, server  # noqa: F401 (fixtures)
 
@@ -75,7 +75,7 @@ def test_a_login_is_wholly_there_or_not_at_all(killer: Path, client: Client) -> 
             assert state == LOGGED_IN
         if state == LOGGED_IN:
             client.output("check")
-        assert places_of([PASSWORD], client.folder) == []
+        assert locations_of([PASSWORD], client.folder) == []
     assert found == {LOGGED_IN, LOGGED_OUT}
 
 
@@ -89,7 +89,7 @@ def test_a_rotated_token_that_was_told_is_never_lost(killer: Path, client: Clien
         if check.returncode == 4:
             assert state_of(client) == LOGGED_OUT
             client.login("ada", PASSWORD)
-        assert places_of(server.issued, client.folder) == []
+        assert locations_of(server.issued, client.folder) == []
 
 
 def test_a_logout_is_whole_or_did_not_happen(killer: Path, client: Client) -> None:
@@ -114,4 +114,4 @@ def test_a_migration_is_finished_by_the_next_start_and_leaves_no_plain_copy(kill
         client.output("migrate", str(plain))
         assert state_of(client) == LOGGED_IN
         assert not plain.exists()
-        assert places_of([TOKEN], client.folder) == []
+        assert locations_of([TOKEN], client.folder) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accounts import Client, LoginServer, places_of
+from accounts import Client, LoginServer, locations_of
 from executables import executable
 from layout import records
 from tracing import expression
@@ -48,7 +48,7 @@ def client(example: str, server: LoginServer, tmp_path: Path) -> Iterator[Client
     client.end_all()
     secrets = [PASSWORD, OTHER_PASSWORD] + (server.issued if server.process.poll() is None else [])
     assert [secret for secret in secrets if secret.encode() in client.printed] == []
-    assert places_of(secrets, client.folder) == []
+    assert locations_of(secrets, client.folder) == []
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_server_that_is_down_logs_nobody_out(ada: Client, server: LoginServer)
         lines, sentence = ada.failure(8, *command)
         assert lines == {} and sentence.startswith("The server cannot be reached: There is no connection"), sentence
     assert ada.lines("whoami") == LOGGED_IN
-    assert places_of(secrets, ada.folder) == []
+    assert locations_of(secrets, ada.folder) == []
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_the_vault_holds_no_byte_of_the_login_after_a_logout_not_even_sealed(ada
     ada.output("refresh")
     before = ada.vault.read_bytes()
     sealed = {
-        before[place : place + 32] for record in records(ada.vault) for place in range(record.place, record.end - 32, 32)
+        before[offset : offset + 32] for record in records(ada.vault) for offset in range(record.offset, record.end - 32, 32)
     }
     assert len(sealed) > 20
     ada.output("logout")
@@ -397,5 +397,5 @@ def test_the_server_prints_nothing_but_its_address(ada: Client, server: LoginSer
     ada.output("check")
     ada.output("logout")
     secrets = [PASSWORD, *server.issued]
-    assert places_of(secrets, ada.folder) == []
+    assert locations_of(secrets, ada.folder) == []
     assert server.stop() == (b"", b"")

@@ -11,7 +11,7 @@ import pytest
 from clients import installed, output, run, traced
 from homes import Home, mode
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 CANARY = "canary-81f3/+="
 ID = "AKIAIOSFODNN7EXAMPLE"
@@ -174,7 +174,7 @@ def test_the_name_of_a_profile_may_have_spaces(home: Home) -> None:
 
 
 @pytest.mark.in_a_file
-def test_beside_another_program_of_its_name_its_own_place_is_written(home: Home) -> None:
+def test_beside_another_program_of_its_name_its_own_path_is_written(home: Home) -> None:
     """HashiCorp's Vault has the name too."""
     other = home.folder / "other"
     other.mkdir()

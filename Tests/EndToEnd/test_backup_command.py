@@ -189,7 +189,7 @@ def test_force_replaces_no_copy_that_has_more(home: Home) -> None:
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "with --force"])
-def test_the_vault_and_its_key_file_are_no_place_for_a_backup(home: Home, force: tuple[str, ...]) -> None:
+def test_the_vault_and_its_key_file_cannot_be_overwritten_by_a_backup(home: Home, force: tuple[str, ...]) -> None:
     home.set("u.token", b"tok")
     vault, key = home.vault.read_bytes(), home.key.read_bytes()
     (home.folder / "link").symlink_to(home.vault)

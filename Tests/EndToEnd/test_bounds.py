@@ -27,9 +27,9 @@ def frame(home: Home, index_length: int, payload_length: int) -> bytes:
     return head + nacl.bindings.crypto_shorthash_siphash24(head, vault_id(home))
 
 
-def write(home: Home, place: int, data: bytes) -> None:
+def write(home: Home, offset: int, data: bytes) -> None:
     with home.vault.open("r+b") as file:
-        file.seek(place)
+        file.seek(offset)
         file.write(data)
 
 
@@ -61,9 +61,9 @@ def last_record_with_a_longer_frame(home: Home) -> None:
     """The index is sound, and the frame around it, which is not sealed, claims more."""
     last = records(home.vault)[-1]
     with home.vault.open("rb") as file:
-        file.seek(last.place + 4)
+        file.seek(last.offset + 4)
         (index_length,) = struct.unpack("<I", file.read(4))
-    write(home, last.place, frame(home, index_length, 500 << 20))
+    write(home, last.offset, frame(home, index_length, 500 << 20))
     os.truncate(home.vault, last.end + (500 << 20))
 
 
@@ -166,9 +166,9 @@ def test_header_and_copy_together_may_ask_for_no_more_than_one_of_them(home: Hom
     named = with_a_passphrase(home)
     image = bytearray(named.vault.read_bytes())
     for start in (0, HEADER_SIZE):
-        place = start + KEY_SLOTS.start
-        image[place + 8 : place + 24] = os.urandom(16)
-        image[place + 24 : place + 40] = struct.pack("<QQ", 1, 768 << 20)
+        offset = start + KEY_SLOTS.start
+        image[offset + 8 : offset + 24] = os.urandom(16)
+        image[offset + 24 : offset + 40] = struct.pack("<QQ", 1, 768 << 20)
     named.vault.write_bytes(image)
     log = home.folder.with_name("mappings")
     finished = named.started_through("strace", "-fqq", f"-o{log}", "-e", "trace=mmap").run("get", "u.token")
@@ -190,5 +190,5 @@ def test_the_frame_that_is_forged_here_would_hold(twenty: History) -> None:
     home = twenty.home
     record = records(home.vault)[0]
     data = home.vault.read_bytes()
-    index_length, payload_length = struct.unpack("<IQ", data[record.place + 4 : record.place + 16])
-    assert data[record.place : record.place + FRAME_SIZE] == frame(home, index_length, payload_length)
+    index_length, payload_length = struct.unpack("<IQ", data[record.offset + 4 : record.offset + 16])
+    assert data[record.offset : record.offset + FRAME_SIZE] == frame(home, index_length, payload_length)

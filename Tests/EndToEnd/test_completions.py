@@ -55,9 +55,9 @@ def named(home: Home) -> Home:
 
 def in_shell(home: Home, shell: str) -> pexpect.spawn:
     """The shell on a terminal of its own, with the script that the command prints."""
-    place, settings, prompt = SHELLS[shell]
-    (home.folder / place).parent.mkdir(parents=True, exist_ok=True)
-    (home.folder / place).write_bytes(settings.encode() + home.output("completions", shell))
+    path, settings, prompt = SHELLS[shell]
+    (home.folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (home.folder / path).write_bytes(settings.encode() + home.output("completions", shell))
     screen = pexpect.spawn(
         shell, ["-i"], env=home.environment, cwd=home.folder, timeout=20, dimensions=(40, 200), logfile=io.BytesIO()
     )
@@ -109,7 +109,7 @@ def test_what_may_follow_is_what_the_table_says(home: Home) -> None:
     first = {command.split()[0] for command in COMMANDS}
     assert set(offered(home, "")[1]) == first
     assert offered(home, "key", "re") == ("words", ["replace"])
-    assert set(offered(home, "help", "")[1]) > first and "places" in offered(home, "help", "")[1]
+    assert set(offered(home, "help", "")[1]) > first and "locations" in offered(home, "help", "")[1]
     assert offered(home, "set", "x", "--ty") == ("words", ["--type"])
     assert offered(home, "set", "x", "--type", "d") == ("words", ["data", "date"])
     assert offered(home, "set", "x", "--type=d") == ("words", ["--type=data", "--type=date"])

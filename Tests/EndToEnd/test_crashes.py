@@ -13,10 +13,10 @@ def test_a_record_of_which_a_sector_never_reached_the_disk_is_dropped(twenty: Hi
     end = log_end(home.vault)
     home.set("large", os.urandom(5_000))
     record = records(home.vault)[-1]
-    assert record.place == end
+    assert record.offset == end
     written = home.vault.read_bytes()
-    for sector in range(record.place // 512, record.end // 512 + 1):
-        start, stop = max(sector * 512, record.place), min(sector * 512 + 512, record.end)
+    for sector in range(record.offset // 512, record.end // 512 + 1):
+        start, stop = max(sector * 512, record.offset), min(sector * 512 + 512, record.end)
         torn = home.copy(tmp_path / f"sector-{sector}")
         torn.vault.write_bytes(written[:start] + bytes(stop - start) + written[stop:])
         goes_on(torn, twenty.values)

@@ -66,8 +66,8 @@ def test_a_lie_is_refused_in_time(home: Home, cluster: Cluster, vault_name: str,
     liar = Liar(cluster, generator)
     try:
         # Some find a copy on this machine, and some know nothing yet.
-        place = home.folder / f"cache-{seed}" if generator.random() < 0.5 else home.folder / ".cache"
-        through = honest.with_variables(VAULT_FILE=liar.url(vault_name), XDG_CACHE_HOME=str(place))
+        cache = home.folder / f"cache-{seed}" if generator.random() < 0.5 else home.folder / ".cache"
+        through = honest.with_variables(VAULT_FILE=liar.url(vault_name), XDG_CACHE_HOME=str(cache))
         liar.lie, liar.number = generator.choice(Liar.LIES), generator.choice([0, 1, 2, 13, *range(14, 40)])
         words, value = generator.choice([(("get", "a"), b""), (("set", "a"), b"after"), (("verify",), b"")])
         finished = bounded(through, *words, "--timeout", "1", stdin=value)

@@ -9,7 +9,7 @@ import pytest
 from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home, mode
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 CANARY = "canary-2e90"
 OTHER, USAGE, REFUSED = 1, 2, 4

@@ -43,7 +43,7 @@ def test_the_rule_that_found_the_vault_and_its_key_is_said(home: Home) -> None:
     assert "(by --vault)" in checks(home, "--vault", str(home.vault))["vault"]["message"]
 
 
-def test_a_provided_key_is_said_to_be_in_its_place(home: Home) -> None:
+def test_a_provided_key_is_said_to_be_provided(home: Home) -> None:
     home.set("a", b"tok")
     folder = home.folder / "credentials"
     folder.mkdir(mode=0o700)
@@ -55,7 +55,7 @@ def test_without_a_vault_or_a_home_it_says_so_and_looks_at_the_rest(home: Home) 
     assert "`vault init`" in warning(home, "vault") and home.files() == []
     finished = subprocess.run([home.binary, "doctor", "--json"], env={}, capture_output=True)
     found = {check["name"]: check["state"] for check in json.loads(finished.stdout)["checks"]}
-    assert finished.returncode == 1 and found["places"] == "problem" and found["core dumps"] == "ok"
+    assert finished.returncode == 1 and found["locations"] == "problem" and found["core dumps"] == "ok"
 
 
 def test_what_keeps_the_vault_from_opening_is_a_problem(home: Home) -> None:
@@ -84,9 +84,9 @@ def test_what_others_may_change_is_a_warning_with_its_fix(home: Home) -> None:
 
 
 def test_a_key_beside_its_vault_is_a_warning(home: Home) -> None:
-    places = ("--vault", str(home.folder / "my.vault"), "--key-file", str(home.folder / "my.key"))
-    home.output("init", *places)
-    assert "beside the vault" in warning(home, "key", *places)
+    paths = ("--vault", str(home.folder / "my.vault"), "--key-file", str(home.folder / "my.key"))
+    home.output("init", *paths)
+    assert "beside the vault" in warning(home, "key", *paths)
 
 
 def test_a_memory_that_is_missing_torn_or_impossible_is_said(home: Home) -> None:
@@ -124,12 +124,12 @@ def test_locked_memory_and_file_systems_in_memory_are_looked_at(home: Home, tmp_
     limited = home.started_through("prlimit", "--memlock=65536:65536", "--")
     assert "64 KiB" in warning(limited, "locked memory") and "ulimit -l" in warning(limited, "locked memory")
     if Path("/dev/shm").is_dir():
-        places = ("--vault", f"/dev/shm/{tmp_path.parent.name}-{os.getpid()}.vault")
-        home.output("init", *places)
+        paths = ("--vault", f"/dev/shm/{tmp_path.parent.name}-{os.getpid()}.vault")
+        home.output("init", *paths)
         try:
-            assert "a restart loses it" in warning(home, "file system", *places)
+            assert "a restart loses it" in warning(home, "file system", *paths)
         finally:
-            Path(places[1]).unlink()
+            Path(paths[1]).unlink()
 
 
 def test_none_of_our_variables_is_one_of_hashicorps(home: Home) -> None:

@@ -19,7 +19,7 @@ from writing.age import identity_text, recipient_text
 from writing.entries import encoded_attributes
 from writing.primitives import counted, varint
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, REFUSED, LOCKED, DAMAGED, IO = 2, 4, 5, 6, 8
 CANARY = b"canary-41aa"
@@ -219,12 +219,12 @@ def test_no_changed_or_cut_drop_is_stored(owner: Home, sender: Home) -> None:
     sound = file.read_bytes()
     before = owner.vault.read_bytes()
     payload = sound.index(b"\n--- ") + 50
-    for place in range(0, len(sound), 9):
-        for content in (sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :], sound[:place]):
+    for offset in range(0, len(sound), 9):
+        for content in (sound[:offset] + bytes([sound[offset] ^ 1]) + sound[offset + 1 :], sound[:offset]):
             file.write_bytes(content)
             finished = owner.run("collect", "--force", file.name)
-            assert finished.returncode != 0 and f"{file.name}: ".encode() in finished.stderr, (place, finished)
-            assert place < payload or finished.returncode == DAMAGED, (place, finished)
+            assert finished.returncode != 0 and f"{file.name}: ".encode() in finished.stderr, (offset, finished)
+            assert offset < payload or finished.returncode == DAMAGED, (offset, finished)
     assert owner.vault.read_bytes() == before
 
 
@@ -351,10 +351,10 @@ def test_a_drop_for_a_person_is_read_by_age_and_collected_with_their_identity(ow
     opened = subprocess.run(["age", "-d", "-i", owner.folder / "identity"], input=drop, capture_output=True, check=True)
     content = Cursor(opened.stdout, "drop")
     assert content.take(8, "magic") == MAGIC
-    end = content.varint("size") + content.place
+    end = content.varint("size") + content.offset
     assert abs(content.varint("time") / 1000 - time.time()) < 60
     assert (content.text("name"), content.fixed(1, "kind")) == ("for.mia", 0)
-    assert dict(read_attributes(content)) == {"host": "ci"} and content.place == end
+    assert dict(read_attributes(content)) == {"host": "ci"} and content.offset == end
     assert opened.stdout[end:] == CANARY
     owner.refusal(LOCKED, "collect", "--force", "mia.drop")
     owner.output("collect", "--force", "mia.drop", "--identity", "identity")

@@ -17,7 +17,7 @@ from homes import AS_NOBODY, NOBODY, Home, mode
 from terminals import Terminal
 from json_shapes import is_documented
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 
 @pytest.fixture

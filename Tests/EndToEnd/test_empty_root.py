@@ -15,7 +15,7 @@ from tracing import trace
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root")
 AS_FIRST_PROCESS = ("unshare", "--fork", "--pid")
-PLACES = ("--vault", "/data/my.vault", "--key-file", "/keys/my.key")
+PATHS = ("--vault", "/data/my.vault", "--key-file", "/keys/my.key")
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ def run(root: Path, *words: str, through: Sequence[str] = (), stdin: bytes = b""
 def test_every_command_works(root: Path, through: Sequence[str]) -> None:
     if subprocess.run([*through, "true"]).returncode != 0:
         pytest.skip("no process namespace can be made here")
-    made = run(root, "set", "u.token", *PLACES, through=through, stdin=b"tok")
+    made = run(root, "set", "u.token", *PATHS, through=through, stdin=b"tok")
     assert made.returncode == 0, made
     for words, output in (
         (("version",), None), (("help",), None), (("get", "u.token"), b"tok"), (("ls",), b"u.token\n"), (("info",), None),
         (("doctor",), None), (("man",), None), (("verify",), None), (("compact",), None),
         (("exists", "u.token"), b""), (("rm", "u.token"), b""), (("ls",), b""),
     ):  # fmt: skip
-        finished = run(root, *words, *PLACES, through=through)
+        finished = run(root, *words, *PATHS, through=through)
         assert (finished.returncode, finished.stderr) == (0, b""), (words, finished)
         assert output is None or finished.stdout == output
     assert sorted(path.name for path in root.iterdir()) == ["data", "keys", "vault"]
@@ -74,12 +74,12 @@ def test_every_command_ends_as_it_should_where_there_is_nothing(root: Path) -> N
     named = {max((name for name in COMMANDS if run.startswith(name)), key=len) for run, _ in RUNS}
     assert named == set(COMMANDS)
     for name, value in (("a", b"tok"), ("seed", b"GEZDGNBVGY3TQOJQ")):
-        assert run(root, "set", name, *PLACES, stdin=value).returncode == 0
+        assert run(root, "set", name, *PATHS, stdin=value).returncode == 0
     inputs = {"inject": b"{{ vault:b }}\n", "import": b"A=x\n", "set": b"x", "git-credential": b"protocol=https\nhost=a\n"}
     failed = []
     for line, code in RUNS:
         words = line.split()
-        finished = run(root, *PLACES, *words, stdin=inputs.get(words[0], b""))
+        finished = run(root, *PATHS, *words, stdin=inputs.get(words[0], b""))
         said = finished.stderr.decode()
         if finished.returncode != code or (code != 0 and not said.startswith("vault: ")):
             failed.append((line, code, finished.returncode, said or finished.stdout[-200:]))
@@ -101,12 +101,12 @@ def test_the_runtime_does_not_search_for_what_the_command_tells_it(home: Home) -
 
 def test_doctor_warns_of_libraries_that_are_older_than_the_machines(root: Path) -> None:
     """Where dpkg lists nothing, nothing is said."""
-    assert run(root, "set", "u.token", *PLACES, stdin=b"tok").returncode == 0
+    assert run(root, "set", "u.token", *PATHS, stdin=b"tok").returncode == 0
     if json.loads(run(root, "version", "--json").stdout)["libraries"] is None:
         pytest.skip("the build does not say what is linked")
 
     def check() -> dict | None:
-        checks = json.loads(run(root, "doctor", "--json", *PLACES).stdout)["checks"]
+        checks = json.loads(run(root, "doctor", "--json", *PATHS).stdout)["checks"]
         return next((check for check in checks if check["name"] == "libraries"), None)
 
     assert check() is None
@@ -148,5 +148,5 @@ def test_a_static_program_that_uses_the_library_needs_proc_and_no_file(root: Pat
     assert subprocess.run(filling, env=environment, capture_output=True).returncode == -signal.SIGABRT
     finished = subprocess.run(with_proc, env=environment, capture_output=True)
     assert finished.returncode == 0, finished
-    assert len(run(root, "ls", *PLACES).stdout.splitlines()) == 10
+    assert len(run(root, "ls", *PATHS).stdout.splitlines()) == 10
     assert sorted(path.name for path in root.iterdir()) == ["data", "keys", "proc", "program", "vault"]

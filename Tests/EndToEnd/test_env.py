@@ -9,7 +9,7 @@ import pytest
 from homes import Home
 from terminals import on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, NOT_FOUND, IO = 2, 3, 8
 CANARY = b"canary-c41f"

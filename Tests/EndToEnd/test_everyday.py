@@ -9,7 +9,7 @@ import pytest
 from homes import Home
 from terminals import Terminal, on_terminal
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 ABSENT, REFUSED, USAGE, EXPIRING = 3, 4, 2, 10
 LOGIN = ("web/shop", "web/shop.notes", "web/shop.otp")

@@ -12,7 +12,7 @@ import pytest
 from homes import Home, told
 from terminals import on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 NOTE = 'canary "note", ü\r\n' * 4096
 

@@ -32,7 +32,7 @@ def mistyped_key(home: Home) -> None:
 
 def damaged_vault(home: Home) -> None:
     content = bytearray(home.vault.read_bytes())
-    content[records(home.vault)[0].place + 60] ^= 1
+    content[records(home.vault)[0].offset + 60] ^= 1
     home.vault.write_bytes(content)
 
 

@@ -35,11 +35,11 @@ def test_the_vault_file_does_not_tell_a_values_exact_length(home: Home) -> None:
     for length in (1, 9, 16):
         home.set(f"u.token {length:2}", b"x" * length)
         record = records(home.vault)[-1]
-        sizes.add(record.end - record.place)
+        sizes.add(record.end - record.offset)
     assert len(sizes) == 1
     home.set("u.token 17", b"x" * 17)
     record = records(home.vault)[-1]
-    assert record.end - record.place not in sizes, "the sizes can be told apart where they should"
+    assert record.end - record.offset not in sizes, "the sizes can be told apart where they should"
 
 
 def test_the_first_set_makes_one_vault_and_one_key_for_the_user_alone(home: Home) -> None:

@@ -11,7 +11,7 @@ from homes import Home
 from terminals import on_terminal
 from json_shapes import is_documented
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, REFUSED = 2, 4
 CLASSES = {

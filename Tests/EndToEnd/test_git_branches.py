@@ -59,7 +59,7 @@ def test_a_salvage_of_an_older_file_is_certain_of_nothing(clone: Clone, section:
     for name in ("four", "five"):
         commit(clone, name)
     found, content = records(clone.vault), bytearray(clone.vault.read_bytes())
-    content[found[-2].place :] = bytes(len(content) - found[-2].place)
+    content[found[-2].offset :] = bytes(len(content) - found[-2].offset)
     content[HEADER_SIZE + 4] ^= 1
     clone.vault.write_bytes(content)
     assert "the header's copy" in clone.home.refusal(DAMAGED, "--vault", "project", "verify")

@@ -10,7 +10,7 @@ import pytest
 from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 CANARY = "canary-5d1c"
 LOCKED, OTHER, USAGE = 5, 1, 2
@@ -98,7 +98,7 @@ def test_what_worked_once_is_stored_and_used_from_then_on(home: Home, server: Se
     assert home.vault.read_bytes() == before, "git stores it again each time, and nothing is written"
 
 
-def test_a_rejected_password_is_erased_and_a_new_one_takes_its_place(home: Home, server: Server) -> None:
+def test_a_rejected_password_is_erased_and_replaced_by_a_new_one(home: Home, server: Server) -> None:
     address = f"http://{server.address}/team.git"
     clone(home, address, **asked(home, "mia", CANARY))
     server.passwords["mia"] = CANARY + "-2"

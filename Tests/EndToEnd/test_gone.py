@@ -27,7 +27,7 @@ def gone(home: Home) -> Home:
     return home
 
 
-@pytest.mark.both_places
+@pytest.mark.both_paths
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_so(gone: Home, command: str) -> None:
     sentence = gone.refusal(4, *command.split(), stdin=b"x")
@@ -38,7 +38,7 @@ def test_every_command_says_so(gone: Home, command: str) -> None:
     assert not gone.vault.exists() and not (gone.folder / "out.vault").exists()
 
 
-@pytest.mark.both_places
+@pytest.mark.both_paths
 def test_no_other_is_created_unasked(gone: Home) -> None:
     assert "is gone" in gone.refusal(4, "init")
     with Terminal(gone, "init") as terminal:
@@ -55,13 +55,13 @@ def test_no_other_is_created_unasked(gone: Home) -> None:
     assert gone.values() == {"c": b"3"}
 
 
-@pytest.mark.both_places
+@pytest.mark.both_paths
 def test_the_doctor_does_not_advise_a_new_one(gone: Home) -> None:
     report = gone.run("doctor")
     assert report.returncode == 1 and b"is gone" in report.stdout and b"no vault yet" not in report.stdout
 
 
-@pytest.mark.both_places
+@pytest.mark.both_paths
 def test_it_goes_on_once_it_is_restored(gone: Home) -> None:
     content = (gone.folder / "other.vault").read_bytes()
     if "postgresql://" in str(gone.vault):

@@ -75,7 +75,7 @@ def test_changes_that_are_lost_still_alarm_who_has_seen_them(mia: Home, own_clus
     tom = other_machine(mia, tmp_path / "tom")
     tom.output("verify")
     mia.set("a", b"4")
-    own_cluster.sql("DELETE FROM vault.extent WHERE place = (SELECT max(place) FROM vault.extent)")
+    own_cluster.sql("DELETE FROM vault.extent WHERE first_byte = (SELECT max(first_byte) FROM vault.extent)")
     sentence = tom.refusal(DAMAGED, "verify")
     assert "may have had later ones" in tom.refusal(ALARM, *advised_clone(sentence))
     tom.output(*advised_clone(sentence), "--accept-rolled-back")

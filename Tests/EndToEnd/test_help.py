@@ -8,7 +8,7 @@ import pytest
 from homes import COMMANDS, Home
 from terminals import Terminal, on_terminal
 
-TOPICS = ["places", "environment", "exit-codes", "json"]
+TOPICS = ["locations", "environment", "exit-codes", "json"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -16,7 +16,7 @@ from tracing import with_fault
 from writing.builder import VaultBuilder
 from writing.entries import Entry, Value
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 USAGE, NOT_FOUND, DAMAGED, IO = 2, 3, 6, 8
 DAY = 86_400_000
@@ -225,7 +225,7 @@ def boxes(home: Home) -> list[bytes]:
     """What the values of u.token are sealed in."""
     image = home.vault.read_bytes()
     vault = open_image(image, home.key.read_bytes())
-    return [image[version.place : version.end] for version in vault.current[b"u.token"].versions]
+    return [image[version.offset : version.end] for version in vault.current[b"u.token"].versions]
 
 
 @pytest.mark.parametrize("is_removed", [False, True], ids=["present", "removed before"])
@@ -240,7 +240,7 @@ def test_purge_leaves_no_byte_of_any_value_and_no_earlier_version(home: Home, is
     report = json.loads(home.output("rm", "--purge", "u.token", "--json"))
     image = home.vault.read_bytes()
     for box in sealed:
-        assert all(box[place : place + 16] not in image for place in range(0, len(box), 16))
+        assert all(box[offset : offset + 16] not in image for offset in range(0, len(box), 16))
     for words in (("get", "u.token"), ("history", "u.token"), ("restore", "u.token")):
         home.refusal(NOT_FOUND, *words)
     vault = open_image(image, home.key.read_bytes())

@@ -13,7 +13,7 @@ import pytest
 from homes import Home, told
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 FILES = Path(__file__).parent / "imports"
 NOTE = ('canary "note", ü\n' * 4096)[: 64 << 10]

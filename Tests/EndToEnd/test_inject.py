@@ -7,7 +7,7 @@ import pytest
 from homes import Home, mode
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, NOT_FOUND, REFUSED, IO = 2, 3, 4, 8
 CANARY = b"canary-7c2e"

@@ -8,7 +8,7 @@ import pytest
 
 from homes import Home
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 LARGEST = 16 << 20
 CANARY = "canary-f1c9"

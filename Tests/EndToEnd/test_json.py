@@ -8,7 +8,7 @@ import pytest
 from homes import COMMANDS, Home
 from json_shapes import documented, fits
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 
 def read_json(output: bytes) -> dict:
@@ -90,7 +90,7 @@ def test_help_as_json_is_the_help(home: Home) -> None:
     for command in commands:
         for words in (("help", command["name"]), (command["name"], "--help")):
             assert read_json(home.output(*words, "--json")) == command
-    for topic in ("places", "environment", "exit-codes", "json"):
+    for topic in ("locations", "environment", "exit-codes", "json"):
         report = read_json(home.output("help", topic, "--json"))
         assert report["topic"] == topic and report["summary"]
         assert report["text"].encode() == home.output("help", topic)

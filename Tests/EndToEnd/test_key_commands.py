@@ -14,7 +14,7 @@ from homes import Home
 from key_slots import PARAMETERS, SlotTable, keys, lose_key_file, private_file
 from terminals import Terminal, on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, LOCKED, IO = 2, 5, 8
 GET = ("get", "u.token")
@@ -264,9 +264,9 @@ def tpm(tmp_path: Path) -> Iterator[dict[str, str]]:
     port = free_ports()
     state = tmp_path / "tpm"
     state.mkdir()
-    places = [f"type=tcp,port={port}", f"type=tcp,port={port + 1}"]
+    paths = [f"type=tcp,port={port}", f"type=tcp,port={port + 1}"]
     process = subprocess.Popen(
-        ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={state}", "--server", places[0], "--ctrl", places[1]]
+        ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={state}", "--server", paths[0], "--ctrl", paths[1]]
         + ["--flags", "not-need-init,startup-clear"]
     )
     try:

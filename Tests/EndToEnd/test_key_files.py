@@ -79,14 +79,14 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
         os.chown(named[1], 0, 0)
         return named
 
-    place = ordinary.folder.parent
-    with volume(place / "mount", "1m") as mount:
+    folder = ordinary.folder.parent
+    with volume(folder / "mount", "1m") as mount:
         mount.chmod(0o755)
         named = options(mount, 0o644)
         ordinary.output("set", "a", *named, stdin=b"tok")
         assert "in memory" in ordinary.output("info", *named).decode()
         # From a folder of another user, who may lead us to any public file.
-        theirs = place / "theirs"
+        theirs = folder / "theirs"
         theirs.mkdir()
         (theirs / "link.key").symlink_to(named[1])
         ordinary.output("init", "--vault", "x", "--key-file", str(theirs / "link.key"))
@@ -97,7 +97,7 @@ def test_roots_key_file_that_others_can_read_serves_where_nobody_else_can_have_p
         Path(named[1]).chmod(0o644)
         remount(mount, "ro")
         assert ordinary.output("get", "a", *named) == b"tok"
-    elsewhere = place / "elsewhere"
+    elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     named = options(elsewhere, 0o644)
     assert "--accept-shared-key" in ordinary.refusal(5, "get", "a", *named)

@@ -22,7 +22,7 @@ from key_slots import (
 from terminals import Terminal
 from test_key_commands import with_descriptor
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, NOT_FOUND, LOCKED, BUSY = 2, 3, 5, 7
 GET, ROTATE = ("get", "u.token"), ("key", "rotate")

@@ -21,7 +21,7 @@ from key_slots import (
 )
 from terminals import on_terminal
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 USAGE, NOT_FOUND, REFUSED, LOCKED, DAMAGED = 2, 3, 4, 5, 6
 GET = ("get", "u.token")
@@ -189,7 +189,7 @@ def test_what_is_no_recipient_is_exit_2(vault: Home, text: str) -> None:
     assert len(keys(vault)) == 1
 
 
-def test_a_secret_key_in_the_place_of_a_recipient_is_not_repeated(vault: Home) -> None:
+def test_a_secret_key_given_as_a_recipient_is_not_repeated(vault: Home) -> None:
     new_identity(vault.folder / "identity")
     secret = (vault.folder / "identity").read_text().splitlines()[-1]
     assert secret.startswith("AGE-SECRET-KEY-1")
@@ -449,8 +449,8 @@ def test_a_changed_cost_opens_nothing_and_takes_no_longer(
 @pytest.mark.parametrize("count", [0, 17, 0xFFFFFFFF])
 def test_a_count_of_keys_out_of_bounds_is_damage(vault: Home, count: int) -> None:
     data = bytearray(vault.vault.read_bytes())
-    for place in (12, 4096 + 12):
-        data[place : place + 4] = count.to_bytes(4, "little")
+    for offset in (12, 4096 + 12):
+        data[offset : offset + 4] = count.to_bytes(4, "little")
     vault.vault.write_bytes(data)
     vault.refusal(DAMAGED, *GET)
 

@@ -12,7 +12,7 @@ from clients import Handler, Server, installed, output, run, serving, traced
 from homes import Home
 from json_shapes import is_documented
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 CANARY = "canary-c07a"
 OTHER, USAGE, NOT_FOUND, REFUSED = 1, 2, 3, 4

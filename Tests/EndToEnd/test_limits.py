@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "Tools/lib"
 sys.path.insert(0, str(LIBRARY))
 
-from limits import Places, code, complaints
+from limits import Rules, code, complaints
 
 FILE = "Module/Folder/Parser.swift"
-NOWHERE = Places({}, {}, {}, {})
+NOWHERE = Rules({}, {}, {}, {})
 
 
-def checked(folder: Path, text: str, places: Places = NOWHERE, file: str = FILE) -> list[str]:
+def checked(folder: Path, text: str, paths: Rules = NOWHERE, file: str = FILE) -> list[str]:
     """The complaints about one file with this text."""
     path = folder / file
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    return [complaint.replace(f"{folder}/", "") for complaint in complaints(folder, places)]
+    return [complaint.replace(f"{folder}/", "") for complaint in complaints(folder, paths)]
 
 
 CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)", "guardedValue(name)")
@@ -42,11 +42,11 @@ def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain
 
 @pytest.mark.parametrize("other", ["request.host", "Key.host", "!name"])
 def test_attributes_are_compared_by_bytes(tmp_path: Path, other: str) -> None:
-    for place, sign in (("a", "=="), ("b", "!=")):
-        (complaint,) = checked(tmp_path / place, f"if item.attributes[Key.host] {sign} {other} {{}}\n")
+    for name, sign in (("a", "=="), ("b", "!=")):
+        (complaint,) = checked(tmp_path / name, f"if item.attributes[Key.host] {sign} {other} {{}}\n")
         assert "isSame(as:)" in complaint
-    for place, line in (("c", "attributes[key] == nil"), ("d", 'attributes["a"] == "b"'), ("e", "attributes[a].isSame(as: b)")):
-        assert checked(tmp_path / place, f"if {line} {{}}\n") == []
+    for name, line in (("c", "attributes[key] == nil"), ("d", 'attributes["a"] == "b"'), ("e", "attributes[a].isSame(as: b)")):
+        assert checked(tmp_path / name, f"if {line} {{}}\n") == []
 
 
 @pytest.mark.parametrize("check", ["status.isOwnedHere", "status.owner == 0", "link.st_uid != 0", "geteuid() == 0"])
@@ -54,7 +54,7 @@ def test_nobody_else_decides_which_files_are_believed(tmp_path: Path, check: str
     line = f"guard {check} else {{ return }}\n"
     (complaint,) = checked(tmp_path / "a", line)
     assert "OWNERS" in complaint
-    assert checked(tmp_path / "b", line, Places({}, {}, {"Module/Folder": "why"}, {})) == []
+    assert checked(tmp_path / "b", line, Rules({}, {}, {"Module/Folder": "why"}, {})) == []
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_code_behind_a_string_keeps_its_line() -> None:
 
 VIEWS = {"Module/Folder": "why"}
 TRAPS = {(FILE, "precondition(isOurs)"): "why"}
-NAMED = Places(VIEWS, {}, {}, TRAPS)
+NAMED = Rules(VIEWS, {}, {}, TRAPS)
 USED = "precondition(isOurs)\nbytes.withUnsafeBytes { use($0) }"
 
 
-def test_a_named_place_may(tmp_path: Path) -> None:
+def test_a_named_file_may(tmp_path: Path) -> None:
     assert checked(tmp_path, USED, NAMED) == []
 
 
-def test_another_place_may_not(tmp_path: Path) -> None:
+def test_another_file_may_not(tmp_path: Path) -> None:
     found = checked(tmp_path, USED, NAMED, "Module/Folder2/Parser.swift")
     assert len([complaint for complaint in found if complaint.startswith("Module/Folder2")]) == 2
 
@@ -132,7 +132,7 @@ def test_a_named_statement_does_not_cover_another(tmp_path: Path) -> None:
     assert complaint.startswith(f"{FILE}:3: precondition(")
 
 
-def test_a_place_that_is_named_without_need_is_found(tmp_path: Path) -> None:
+def test_a_file_that_is_named_without_need_is_found(tmp_path: Path) -> None:
     assert len(checked(tmp_path, "let a = 1", NAMED)) == 2
 
 
@@ -149,7 +149,7 @@ def test_a_place_that_is_named_without_need_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_public_api_that_hands_out_raw_memory_says_so(tmp_path: Path, declaration: str, is_found: bool) -> None:
-    found = checked(tmp_path, declaration, Places({"Module": ""}, {"Module": ""}, {}, {}))
+    found = checked(tmp_path, declaration, Rules({"Module": ""}, {"Module": ""}, {}, {}))
     assert any("public API hands out raw memory" in complaint for complaint in found) == is_found
 
 

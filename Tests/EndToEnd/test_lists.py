@@ -6,7 +6,7 @@ import pytest
 
 from homes import Home
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 
 def test_ls_gives_one_name_a_line_in_the_order_of_their_bytes(home: Home) -> None:

@@ -10,7 +10,7 @@ from homes import Home, device, mode
 from key_slots import fingerprint, keys, new_identity
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 
 def person(home: Home, folder: Path) -> Home:

@@ -145,7 +145,7 @@ def test_a_name_in_conflict_cannot_command_the_terminal(base: Copies) -> None:
 # What machines remember
 
 
-def test_the_merged_file_takes_the_place_of_both_without_a_complaint(apart: Copies) -> None:
+def test_the_merged_file_replaces_both_without_a_complaint(apart: Copies) -> None:
     older = shutil.copy(apart.right.vault, apart.right.folder / "older.vault")
     apart.left.output("merge", str(apart.right.vault))
     shutil.copy(apart.left.vault, apart.right.vault)
@@ -165,7 +165,7 @@ def test_a_third_copy_that_was_not_merged_has_diverged(apart: Copies, tmp_path: 
     assert "--accept-diverged" in third.refusal(ALARM, "get", "both")
 
 
-def test_a_copy_in_another_place_is_merged_detached_from_what_this_machine_remembers(apart: Copies) -> None:
+def test_a_copy_elsewhere_is_merged_detached_from_what_this_machine_remembers(apart: Copies) -> None:
     """As git does it: the file is older than what was seen, and that is no alarm."""
     left = apart.left
     copy = ("--vault", shutil.copy(left.vault, left.folder / "copy.vault"))
@@ -200,15 +200,15 @@ def test_the_other_copy_is_only_read(apart: Copies) -> None:
 
 def test_a_damaged_copy_changes_nothing_and_is_named(apart: Copies) -> None:
     other, sound, before = apart.left.folder / "other", apart.right.vault.read_bytes(), apart.left.vault.read_bytes()
-    places = [0, 40, 300, 8_200, 8_400, *range(8_500, len(sound.rstrip(b"\0")), 101)]
-    for content in (b"", b"no vault", sound[:5_000], *(damaged(sound, place) for place in places)):
+    paths = [0, 40, 300, 8_200, 8_400, *range(8_500, len(sound.rstrip(b"\0")), 101)]
+    for content in (b"", b"no vault", sound[:5_000], *(damaged(sound, offset) for offset in paths)):
         other.write_bytes(content)
         assert str(other) in apart.left.refusal(DAMAGED, "merge", str(other))
     assert apart.left.vault.read_bytes() == before
 
 
-def damaged(content: bytes, place: int) -> bytes:
-    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+def damaged(content: bytes, offset: int) -> bytes:
+    return content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :]
 
 
 @pytest.mark.parametrize(("path", "code"), [("nothing", NOT_FOUND), (".", USAGE), ("", USAGE), ("~/x.vault", USAGE)])
@@ -284,8 +284,8 @@ def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies, c
     right = all_values(apart.right)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
     assert "--accept" not in failed
-    place, merge_rest, look = leaving_out(failed)
-    assert apart.left.shell(place).returncode == 0
+    exchange, merge_rest, look = leaving_out(failed)
+    assert apart.left.shell(exchange).returncode == 0
     finished = apart.left.shell(merge_rest)
     assert finished.returncode == ALARM and b"These were not taken over:\n  both\n  left\n" in finished.stderr
     finished = apart.left.shell(look)
@@ -308,9 +308,9 @@ def test_leaving_out_never_ends_with_the_file_that_is_to_be_left_out(apart: Copi
         before.write_bytes(b"planted")
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
     before.write_bytes(b"planted")
-    place, merge_rest, look = leaving_out(failed)
+    exchange, merge_rest, look = leaving_out(failed)
     own = apart.left.vault.read_bytes()
-    finished = apart.left.shell(place)
+    finished = apart.left.shell(exchange)
     assert before.read_bytes() == b"planted"
     if is_before:
         assert finished.returncode == 0 and all_values(apart.left) == right
@@ -429,7 +429,7 @@ def test_a_key_that_a_copy_from_before_the_rotation_has_removed_is_asked_about(w
     right.refusal(LOCKED, "--key-file", "bob.key", "get", "base")
 
 
-def test_a_key_that_was_dropped_here_is_left_out_of_a_file_in_the_vaults_place(with_bob: Copies) -> None:
+def test_a_key_that_was_dropped_here_is_left_out_of_a_file_at_the_vaults_path(with_bob: Copies) -> None:
     """A file synchronization has put the other laptop's file there, and this one's beside it."""
     left, right = with_bob.left, with_bob.right
     left.output("key", "rotate", "--drop", "2")

@@ -4,7 +4,7 @@ import pytest
 
 from homes import Home
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 
 @pytest.mark.parametrize(

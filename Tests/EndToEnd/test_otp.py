@@ -17,7 +17,7 @@ from homes import Home
 from terminals import on_terminal
 from json_shapes import is_documented
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 OTHER, USAGE, ABSENT, IO = 1, 2, 3, 8
 # That of RFC 4226 and RFC 6238, in base32.

@@ -8,7 +8,7 @@ import pytest
 from homes import Home
 from terminals import on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 BINARY = b"\x00\xff\xfe\n\x1b[31m"
 

@@ -13,7 +13,7 @@ import pytest
 from documents import ROOT
 from homes import Home
 
-pytestmark = pytest.mark.both_places
+pytestmark = pytest.mark.both_paths
 
 SCRATCH = ROOT / ".build" / "outside"
 PACKAGE = ["--package-path", str(ROOT / "Tests" / "Outside"), "--scratch-path", str(SCRATCH)]
@@ -199,5 +199,5 @@ def test_a_program_of_this_shape_keeps_its_values(
 
 @pytest.mark.in_a_file
 def test_a_named_program_needs_no_home(outside: Path, home: Home) -> None:
-    places = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}
-    assert run(outside, home, "token", "kept", APP_NAME="mail", HOME="", **places) == "kept"
+    paths = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}
+    assert run(outside, home, "token", "kept", APP_NAME="mail", HOME="", **paths) == "kept"

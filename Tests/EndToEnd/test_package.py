@@ -22,8 +22,8 @@ def make(binary: str) -> subprocess.CompletedProcess:
 @pytest.fixture(scope="module")
 def package(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = make(binary)
-    place = made.stderr.strip().removeprefix("Made ").removesuffix(".")
-    return Path(shutil.copy(PROJECT / place, tmp_path_factory.mktemp("package")))
+    path = made.stderr.strip().removeprefix("Made ").removesuffix(".")
+    return Path(shutil.copy(PROJECT / path, tmp_path_factory.mktemp("package")))
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +61,12 @@ class Root:
         return sorted(str(path.relative_to(self.folder)) for path in found if "var/" not in str(path))
 
     def run(self, command: str, *words: str) -> bytes:
-        place = self.folder / "usr/bin" / command
+        path = self.folder / "usr/bin" / command
         # The alternative's link is meant for the root of the system.
-        while place.is_symlink():
-            target = os.readlink(place)
-            place = self.folder / target.lstrip("/") if target.startswith("/") else place.parent / target
-        return subprocess.run([place, *words], capture_output=True, env={}, check=True).stdout
+        while path.is_symlink():
+            target = os.readlink(path)
+            path = self.folder / target.lstrip("/") if target.startswith("/") else path.parent / target
+        return subprocess.run([path, *words], capture_output=True, env={}, check=True).stdout
 
 
 @pytest.fixture
@@ -79,12 +79,12 @@ def root(tmp_path: Path) -> Root:
 def test_it_installs_what_it_lists_and_removes_all_of_it(root: Root, package: Path, home: Home) -> None:
     root.dpkg("-i", package)
     assert root.run("svault", "version") == root.run("vault", "version") == home.output("version")
-    for place in (
+    for path in (
         "usr/bin/git-credential-vault", "usr/share/man/man1/vault.1.gz",
         "usr/share/bash-completion/completions/vault", "usr/share/zsh/vendor-completions/_vault",
         "usr/share/fish/vendor_completions.d/vault.fish", f"usr/share/doc/{NAME}/copyright",
     ):  # fmt: skip
-        assert place in root.files()
+        assert path in root.files()
     root.dpkg("-i", package)
     root.dpkg("--purge", NAME)
     assert root.files() == []

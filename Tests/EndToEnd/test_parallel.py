@@ -48,7 +48,7 @@ def test_one_of_many_first_sets_says_that_it_made_the_vault(home: Home) -> None:
 
 
 @pytest.mark.parametrize("layout", ["both in one folder", "key beside the vault of others"])
-def test_first_sets_with_named_places_do_not_wait_for_themselves(home: Home, layout: str) -> None:
+def test_first_sets_with_named_paths_do_not_wait_for_themselves(home: Home, layout: str) -> None:
     folder = home.folder / "here"
     key = folder / "my.key" if layout.startswith("both") else home.folder / "my.key"
     options = ("--vault", str(folder / "my.vault"), "--key-file", str(key), "--timeout", "5")

@@ -13,7 +13,7 @@ from homes import Home
 from key_slots import PASSPHRASE, PROMPT, add_passphrase, keys, lose_key_file, private_file, with_passphrase
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, REFUSED, LOCKED = 2, 4, 5
 NEW, AGAIN = "New passphrase (not shown): ", "Repeat the passphrase: "

@@ -12,7 +12,7 @@ from terminals import END, Terminal
 from test_clipboard import osc52
 from test_json import read_json
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 UP, DOWN, ESCAPE, CTRL_C, CTRL_D = "\x1b[A", "\x1b[B", "\x1b", "\x03", "\x04"
 

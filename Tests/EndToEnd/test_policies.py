@@ -9,7 +9,7 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, NOT_FOUND, REFUSED = 2, 3, 4
 PASSWORD, PIN, PLAIN = b"pass-4711", b"pin-0815", b"plain-12"

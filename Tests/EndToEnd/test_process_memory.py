@@ -61,7 +61,7 @@ def system_call(process: str, binary: str) -> str:
 
 
 def copies(process: int, secret: bytes, *, anywhere: bool) -> list[str]:
-    windows = [secret[place : place + WINDOW] for place in range(0, len(secret) - WINDOW + 1, WINDOW)]
+    windows = [secret[offset : offset + WINDOW] for offset in range(0, len(secret) - WINDOW + 1, WINDOW)]
     return [
         head
         for head, flags, content in mappings(process)

@@ -13,7 +13,7 @@ from key_slots import private_file
 from qr_images import decoded
 from terminals import Terminal, on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, REFUSED, LOCKED = 2, 4, 5
 GET = ("get", "u.token")
@@ -164,13 +164,13 @@ def test_two_of_three_that_are_needed_are_too_few(vault: Home) -> None:
 
 
 @pytest.mark.parametrize("place", range(0, 130, 9))
-def test_a_mistyped_share_is_named(vault: Home, place: int) -> None:
+def test_a_mistyped_share_is_named(vault: Home, position: int) -> None:
     shares = split(vault, 2, 3)
     lines = share_lines("".join(shares).encode())
     line = lines[1]
-    place = min(place, len(line) - 1)
-    wrong = "0" if line[place] != "0" else "1"
-    sentence = refused_join(vault, [f"{lines[0]}\n", f"{line[:place]}{wrong}{line[place + 1:]}\n"])
+    position = min(position, len(line) - 1)
+    wrong = "0" if line[position] != "0" else "1"
+    sentence = refused_join(vault, [f"{lines[0]}\n", f"{line[:position]}{wrong}{line[position + 1:]}\n"])
     assert "share" in sentence or "line 2" in sentence
 
 

@@ -37,10 +37,10 @@ def test_both_streams_are_redacted_and_stay_apart(vault: Home) -> None:
 
 
 def test_a_value_that_is_printed_in_two_writes_is_redacted(vault: Home) -> None:
-    for place in range(1, len(CANARY)):
-        pause = "sleep 0.2" if place == 7 else ":"
-        words = ("sh", "-c", f'printf %.{place}s "$TOKEN"; {pause}; echo "${{TOKEN#$(printf %.{place}s "$TOKEN")}}"')
-        assert vault.output(*RUN, *words) == MASK + b"\n", place
+    for offset in range(1, len(CANARY)):
+        pause = "sleep 0.2" if offset == 7 else ":"
+        words = ("sh", "-c", f'printf %.{offset}s "$TOKEN"; {pause}; echo "${{TOKEN#$(printf %.{offset}s "$TOKEN")}}"')
+        assert vault.output(*RUN, *words) == MASK + b"\n", offset
 
 
 def test_values_of_several_lines_are_redacted_line_by_line(vault_with_key: Home) -> None:

@@ -195,12 +195,12 @@ def test_a_torn_memory_is_no_memory_and_no_alarm(home: Home, content: bytes) -> 
 def test_a_memory_changed_by_someone_without_the_key_does_not_alarm(home: Home) -> None:
     home.set("u.token", b"tok")
     for file in home.memory.iterdir():
-        for place in range(file.stat().st_size):
+        for offset in range(file.stat().st_size):
             content = bytearray(file.read_bytes())
-            content[place] ^= 0xFF
+            content[offset] ^= 0xFF
             file.write_bytes(content)
             assert home.run("get", "u.token").returncode in (0, ALARM) and home.run("ls").stderr.count(b"\n") <= 1
-            content[place] ^= 0xFF
+            content[offset] ^= 0xFF
             file.write_bytes(content)
 
 
@@ -209,7 +209,7 @@ def test_the_memory_holds_neither_names_nor_values(home: Home) -> None:
     assert all(b"to-look-for" not in file.read_bytes() for file in home.memory.iterdir())
 
 
-def test_a_vault_that_was_moved_is_quiet_at_its_new_place(home: Home, tmp_path: Path) -> None:
+def test_a_vault_that_was_moved_is_quiet_at_its_new_path(home: Home, tmp_path: Path) -> None:
     home.set("u.token", b"tok")
     moved = home.folder / "moved.vault"
     home.vault.rename(moved)
@@ -217,7 +217,7 @@ def test_a_vault_that_was_moved_is_quiet_at_its_new_place(home: Home, tmp_path: 
     home.output("verify", "--vault", str(moved))
 
 
-def test_an_older_copy_at_another_place_is_noticed_too(home: Home) -> None:
+def test_an_older_copy_at_another_path_is_noticed_too(home: Home) -> None:
     home.set("u.token", b"yesterday")
     shutil.copy(home.vault, home.folder / "copy.vault")
     home.set("u.token", b"today")

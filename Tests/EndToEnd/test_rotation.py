@@ -25,7 +25,7 @@ from volumes import fill, volume
 from writing.builder import VaultBuilder
 from writing.entries import Entry, Value
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, LOCKED, BUSY, IO, ALARM = 2, 5, 7, 8, 9
 ROTATE = ("key", "rotate")
@@ -138,16 +138,16 @@ def boxes(image: bytes, vault: Vault) -> list[tuple[int, int, bytes]]:
     """Where each box of a file begins and ends, with its nonce."""
     pages = [vault.header.manifest]
     pages += read_tree(image, vault.header.root, vault.keys.page, vault.header.checkpoint).pages
-    found = [(page.place, page.end, page.nonce) for page in pages]
+    found = [(page.offset, page.end, page.nonce) for page in pages]
     for record in vault.log.records:
         frame = record.frame
-        found.append((frame.index_place, frame.payload_place, image[frame.place + 24 : frame.index_place]))
+        found.append((frame.index_offset, frame.payload_offset, image[frame.offset + 24 : frame.index_offset]))
         if record.tree:
-            within = range(frame.payload_place, frame.end)
+            within = range(frame.payload_offset, frame.end)
             tree = read_tree(image, record.tree.root, vault.keys.page, within)
-            found += [(page.place, page.end, page.nonce) for page in tree.pages]
+            found += [(page.offset, page.end, page.nonce) for page in tree.pages]
     versions = {version for entry in vault.current.values() for version in entry.versions}
-    return found + [(version.place, version.end, version.nonce) for version in versions]
+    return found + [(version.offset, version.end, version.nonce) for version in versions]
 
 
 def opens(box: bytes, nonce: bytes, keys: Subkeys) -> bool:
@@ -182,12 +182,12 @@ def test_the_former_data_key_opens_nothing_in_the_new_file(twenty: History) -> N
         assert not opens(image[start:end], nonce, old.keys), start
     # A box of the old file that was copied would have its old nonce, at whatever place it is.
     for start, end, nonce in old_boxes:
-        for place in range(0, len(image) - (end - start) + 1, 16):
-            assert not opens(image[place : place + end - start], nonce, old.keys), (start, place)
+        for offset in range(0, len(image) - (end - start) + 1, 16):
+            assert not opens(image[offset : offset + end - start], nonce, old.keys), (start, offset)
     # Nor has any of them left a part of itself: the ids are what both files share.
-    blocks = {image[place : place + 16] for place in range(0, len(image), 16)}
+    blocks = {image[offset : offset + 16] for offset in range(0, len(image), 16)}
     for start, end, _ in old_boxes:
-        assert not blocks & {former[place : place + 16] for place in range(start, end, 16)}
+        assert not blocks & {former[offset : offset + 16] for offset in range(start, end, 16)}
 
 
 def test_no_two_boxes_have_one_nonce_before_and_after(twenty: History) -> None:

@@ -13,7 +13,7 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 CANARY = b"canary-5e0c"

@@ -23,10 +23,10 @@ def filled(home: Home) -> Home:
     return home
 
 
-def flip(home: Home, *places: int) -> bytes:
+def flip(home: Home, *paths: int) -> bytes:
     content = bytearray(home.vault.read_bytes())
-    for place in places:
-        content[place] ^= 1
+    for offset in paths:
+        content[offset] ^= 1
     home.vault.write_bytes(content)
     return bytes(content)
 
@@ -53,7 +53,7 @@ def test_what_is_lost_is_said_and_ends_with_6(filled: Home) -> None:
     found = records(filled.vault)
     filled = filled.without_memory()
     # Within the index of the third record.
-    flip(filled, found[2].place + 70)
+    flip(filled, found[2].offset + 70)
     finished = filled.run("salvage", "out.vault")
     assert finished.returncode == 6 and finished.stderr == b""
     told = finished.stdout.decode()
@@ -211,7 +211,7 @@ def test_a_vault_that_was_compacted_meanwhile_is_read_anew(filled: Home) -> None
     assert b"Waiting for another process" in finished.stderr
 
 
-def test_another_vault_in_the_place_is_doubtful(filled: Home) -> None:
+def test_another_vault_at_the_path_is_doubtful(filled: Home) -> None:
     other = filled.with_variables(VAULT_FILE=str(filled.folder / "other.vault"))
     other.set("name 1", b"of another vault")
     filled.vault.write_bytes((filled.folder / "other.vault").read_bytes())
@@ -233,8 +233,8 @@ def test_another_history_is_doubtful_though_it_was_compacted_since(filled: Home)
     # Without the manifest nobody can tell.
     (filled.folder / "out").unlink()
     content = filled.vault.read_bytes()
-    place = int.from_bytes(content[80:88], "little")
-    flip(filled, place + 20)
+    offset = int.from_bytes(content[80:88], "little")
+    flip(filled, offset + 20)
     finished = filled.run("salvage", "out")
     assert finished.returncode == 6 and b"last value: 0." in finished.stdout
 

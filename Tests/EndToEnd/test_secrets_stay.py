@@ -238,10 +238,10 @@ def test_it_is_in_no_error(home: Home) -> None:
 
 def test_it_is_in_no_error_when_the_vault_fails(home: Home) -> None:
     home.set("u.token", CANARY)
-    data, place = home.vault.read_bytes(), records(home.vault)[0].place + 60
+    data, offset = home.vault.read_bytes(), records(home.vault)[0].offset + 60
     for break_it in (
         lambda: home.key.chmod(0o644),
-        lambda: home.vault.write_bytes(bytes(data[:place]) + bytes([data[place] ^ 1]) + bytes(data[place + 1 :])),
+        lambda: home.vault.write_bytes(bytes(data[:offset]) + bytes([data[offset] ^ 1]) + bytes(data[offset + 1 :])),
         lambda: home.vault.write_bytes(b""),
     ):
         break_it()
@@ -257,7 +257,7 @@ def test_what_was_replaced_has_left_the_file_after_a_compaction(home: Home) -> N
     home.set("u.token", CANARY)
     (record,) = records(home.vault)
     old = home.vault.read_bytes()
-    pieces = [old[place : place + 16] for place in range(record.place, record.end, 16)]
+    pieces = [old[offset : offset + 16] for offset in range(record.offset, record.end, 16)]
     home.set("u.token", b"new")
     assert all(piece in home.vault.read_bytes() for piece in pieces)
     home.output("compact")
@@ -267,7 +267,7 @@ def test_what_was_replaced_has_left_the_file_after_a_compaction(home: Home) -> N
 def test_the_key_is_in_no_output_and_in_no_other_file(home: Home) -> None:
     home.set("u.token", b"tok")
     digits = home.key.read_text().split("vault-key-1-")[1][:64].encode()
-    for words in (("info",), ("info", "--json"), ("verify",), ("ls", "--json"), ("help", "places")):
+    for words in (("info",), ("info", "--json"), ("verify",), ("ls", "--json"), ("help", "locations")):
         finished = home.run(*words)
         assert digits not in (finished.stdout + finished.stderr).lower()
     for path in home.folder.rglob("*"):

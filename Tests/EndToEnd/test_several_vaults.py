@@ -196,6 +196,6 @@ def test_the_folder_of_the_configuration_is_chosen_by_its_variable(two: Home) ->
     assert two.run("get", "u.token", "--vault", "work").returncode in (USAGE, NOT_FOUND)
 
 
-def test_the_help_on_places_tells_of_it(home: Home) -> None:
-    text = home.output("help", "places").decode()
+def test_the_help_on_locations_mentions_it(home: Home) -> None:
+    text = home.output("help", "locations").decode()
     assert "vault/config" in text and "key-command" in text and "[work]" in text

@@ -32,8 +32,8 @@ def dynamic(home: Home, guarded: Cluster, tmp_path: Path) -> Home:
     folder = tmp_path / "bin"
     folder.mkdir()
     shutil.copy(executable("VAULT_SHARED_DYNAMIC", "`vault-shared`, not static"), folder / "vault-shared")
-    place = guarded.url(user="ann", host="localhost")
-    return home.with_variables(VAULT_FILE=place).changed(binary=shutil.copy(home.binary, folder))
+    url = guarded.url(user="ann", host="localhost")
+    return home.with_variables(VAULT_FILE=url).changed(binary=shutil.copy(home.binary, folder))
 
 
 def test_a_ticket_opens_the_database(dynamic: Home, realm: Realm, tmp_path: Path) -> None:
@@ -48,6 +48,6 @@ def test_without_kerberos_the_static_executable_says_what_to_install(
     home: Home, guarded: Cluster, realm: Realm, tmp_path: Path
 ) -> None:
     # Kerberos would encrypt too, instead of TLS.
-    place = guarded.url(user="ann", host="localhost", sslmode="disable")
-    static = home.with_variables(VAULT_FILE=place, **realm.ticket(tmp_path / "tickets"))
+    url = guarded.url(user="ann", host="localhost", sslmode="disable")
+    static = home.with_variables(VAULT_FILE=url, **realm.ticket(tmp_path / "tickets"))
     assert "Tools/install --shared=dynamic" in static.refusal(8, "init")

@@ -636,11 +636,11 @@ def test_forked_histories_are_noticed_when_they_meet(
     assert "older copy" in other.refusal(9, "get", "a")
 
 
-def changed_byte(place: str) -> str:
-    return f"UPDATE vault.extent SET bytes = set_byte(bytes, 30, get_byte(bytes, 30) # 1) WHERE place = ({place})"
+def changed_byte(first_byte: str) -> str:
+    return f"UPDATE vault.extent SET bytes = set_byte(bytes, 30, get_byte(bytes, 30) # 1) WHERE first_byte = ({first_byte})"
 
 
-NTH = "SELECT place FROM vault.extent WHERE place > 8192 ORDER BY place OFFSET {} LIMIT 1"
+NTH = "SELECT first_byte FROM vault.extent WHERE first_byte > 8192 ORDER BY first_byte OFFSET {} LIMIT 1"
 
 
 @pytest.mark.parametrize(
@@ -648,11 +648,11 @@ NTH = "SELECT place FROM vault.extent WHERE place > 8192 ORDER BY place OFFSET {
     [
         changed_byte(NTH.format(2)),
         changed_byte(NTH.format(0)),
-        "DELETE FROM vault.extent WHERE place = ({})".format(NTH.format(2)),
-        "UPDATE vault.extent SET bytes = (SELECT bytes FROM vault.extent WHERE place = ({})) WHERE place = ({})".format(
+        "DELETE FROM vault.extent WHERE first_byte = ({})".format(NTH.format(2)),
+        "UPDATE vault.extent SET bytes = (SELECT bytes FROM vault.extent WHERE first_byte = ({})) WHERE first_byte = ({})".format(
             NTH.format(1), NTH.format(2)),
         # The last record is dropped, and the row says so less well.
-        "DELETE FROM vault.extent WHERE place = (SELECT max(place) FROM vault.extent)",
+        "DELETE FROM vault.extent WHERE first_byte = (SELECT max(first_byte) FROM vault.extent)",
         # A record of zeros behind the end.
         "INSERT INTO vault.extent SELECT generation, size, '\\x00000000000000000000000000000000' FROM vault.head; "
         "UPDATE vault.head SET size = size + 16",
@@ -679,7 +679,7 @@ def test_a_key_slot_of_the_tables_owner_opens_nothing(home: Home, own_cluster: C
     # Format.md, "Header": the number of slots at byte 12, slots of 112 bytes from byte 256 on.
     mine, theirs = (
         bytes.fromhex(row) for row in own_cluster.sql(
-            "SELECT encode(bytes, 'hex') FROM vault.extent JOIN vault.generation USING (generation) WHERE place = 0 "
+            "SELECT encode(bytes, 'hex') FROM vault.extent JOIN vault.generation USING (generation) WHERE first_byte = 0 "
             "ORDER BY begun"))
     size = 112
     forged = bytearray(mine)
@@ -687,7 +687,7 @@ def test_a_key_slot_of_the_tables_owner_opens_nothing(home: Home, own_cluster: C
     forged[256 + size:256 + 2 * size] = theirs[256:256 + size]
     forged[4096:4096 + 4064] = forged[:4064]
     own_cluster.sql(
-        f"UPDATE vault.extent SET bytes = decode('{forged.hex()}', 'hex') WHERE place = 0 AND generation = "
+        f"UPDATE vault.extent SET bytes = decode('{forged.hex()}', 'hex') WHERE first_byte = 0 AND generation = "
         "(SELECT generation FROM vault.generation ORDER BY begun LIMIT 1)")
     assert "damaged" in other_machine(shared, tmp_path / "other").refusal(6, "get", "a")
     assert "damaged" in shared.refusal(6, "verify")
@@ -715,7 +715,7 @@ def test_roles_have_the_least_rights(home: Home, own_cluster: Cluster, tmp_path:
         with pytest.raises(AssertionError, match="must be owner"):
             own_cluster.sql("DROP TABLE vault.head", user=user)
     with pytest.raises(AssertionError, match="permission denied"):
-        own_cluster.sql("UPDATE vault.extent SET place = 1", user="writer")
+        own_cluster.sql("UPDATE vault.extent SET first_byte = 1", user="writer")
 
 
 def test_an_administrator_prepares_a_database_in_which_users_create_nothing(home: Home, own_cluster: Cluster) -> None:

@@ -12,7 +12,7 @@ from homes import VAULT_AND_KEY, Home
 from layout import log_end
 from tracing import trace, with_fault
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 
 def left_copies(home: Home) -> list[str]:

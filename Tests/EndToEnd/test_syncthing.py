@@ -117,7 +117,7 @@ def test_in_the_other_order_there_is_no_alarm(apart: Copies) -> None:
     assert apart.left.values() == BOTH
 
 
-def test_an_older_file_in_its_place_is_merged_too(apart: Copies) -> None:
+def test_an_older_file_at_its_path_is_merged_too(apart: Copies) -> None:
     left = apart.left
     older = Path(shutil.copy(left.vault, left.folder / "older"))
     left.set("left", b"1")
@@ -152,7 +152,7 @@ def test_a_file_that_ends_within_a_change_is_kept(apart: Copies) -> None:
     conflict = beside(apart.left, apart.right.vault)
     content = conflict.read_bytes()
     last = records(apart.right.vault)[-1]
-    conflict.write_bytes(content[: last.place + 100])
+    conflict.write_bytes(content[: last.offset + 100])
     shown = apart.left.output("merge")
     assert b"may still be copied" in shown and b"delete" not in shown
     conflict.write_bytes(content)
@@ -453,7 +453,7 @@ def damage(home: Home, how: str) -> bytes | None:
 
 
 @pytest.mark.parametrize("how", ["junk", "cut", "gone", "never seen"])
-def test_an_intact_copy_takes_the_place_of_a_vault_that_does_not_open(apart: Copies, how: str) -> None:
+def test_an_intact_copy_replaces_a_vault_that_does_not_open(apart: Copies, how: str) -> None:
     left = apart.left
     home = left.without_memory() if how == "never seen" else left
     conflict = beside(left, left.vault)
@@ -461,22 +461,22 @@ def test_an_intact_copy_takes_the_place_of_a_vault_that_does_not_open(apart: Cop
     sentence = home.refusal({"gone": 4, "never seen": 3}.get(how, DAMAGED), "ls")
     assert sentence.index(f"which may be intact: {conflict}") < min(
         [sentence.find(word) for word in ("Restore", "salvage") if word in sentence] or [len(sentence)])
-    look, place = re.findall(r"`((?:vault [^`]* verify|ln) ?[^`]*)`", sentence)
+    look, exchange = re.findall(r"`((?:vault [^`]* verify|ln) ?[^`]*)`", sentence)
     assert home.shell(look).returncode == 0
-    assert home.shell(place).returncode == 0
+    assert home.shell(exchange).returncode == 0
     assert left.vault.read_bytes() == intact and not conflict.exists()
     assert home.values() == {"base": b"0", "left": b"1"}
     before = left.vault.with_name(left.vault.name + ".before")
     assert (before.read_bytes() if before.exists() else None) == damaged
 
 
-def test_a_copy_never_replaces_what_has_come_to_the_place_meanwhile(apart: Copies) -> None:
+def test_a_copy_never_replaces_what_was_put_there_meanwhile(apart: Copies) -> None:
     conflict = beside(apart.left, apart.left.vault)
     content = apart.left.vault.read_bytes()
     apart.left.vault.unlink()
-    place = re.search(r"`(ln [^`]*)`", apart.left.refusal(4, "ls"))[1]
+    exchange = re.search(r"`(ln [^`]*)`", apart.left.refusal(4, "ls"))[1]
     apart.left.vault.write_bytes(b"come meanwhile")
-    assert apart.left.shell(place).returncode != 0
+    assert apart.left.shell(exchange).returncode != 0
     assert apart.left.vault.read_bytes() == b"come meanwhile" and conflict.read_bytes() == content
 
 

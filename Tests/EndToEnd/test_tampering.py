@@ -16,30 +16,30 @@ DAMAGED, ALARM = 6, 9
 
 
 @contextmanager
-def changed(home: Home, place: int, content: bytes) -> Iterator[None]:
+def changed(home: Home, offset: int, content: bytes) -> Iterator[None]:
     """The vault with other bytes at a place, for as long as it takes."""
     file = os.open(home.vault, os.O_RDWR)
     try:
-        before = os.pread(file, len(content), place)
+        before = os.pread(file, len(content), offset)
         assert before != content
-        os.pwrite(file, content, place)
+        os.pwrite(file, content, offset)
         yield
-        os.pwrite(file, before, place)
+        os.pwrite(file, before, offset)
     finally:
         os.close(file)
 
 
 def test_the_error_says_what_and_where(twenty: History) -> None:
     record = records(twenty.home.vault)[3]
-    with changed(twenty.home, record.place + 60, b"\xaa\xbb\xcc"):
+    with changed(twenty.home, record.offset + 60, b"\xaa\xbb\xcc"):
         sentence = twenty.home.refusal(DAMAGED, "verify")
-    assert str(twenty.home.vault) in sentence and str(record.place) in sentence
+    assert str(twenty.home.vault) in sentence and str(record.offset) in sentence
 
 
 def test_nothing_is_written_to_a_damaged_vault(twenty: History) -> None:
     home = twenty.home
     record = records(home.vault)[3]
-    with changed(home, record.place + 60, b"\xaa\xbb\xcc"):
+    with changed(home, record.offset + 60, b"\xaa\xbb\xcc"):
         before = home.vault.read_bytes()
         for words in (("set", "entry-00"), ("rm", "entry-00"), ("compact",), ("mv", "entry-00", "x")):
             home.refusal(DAMAGED, *words, stdin=b"new")
@@ -52,7 +52,7 @@ def test_nothing_is_written_to_a_damaged_vault(twenty: History) -> None:
 def test_a_record_that_was_zeroed_is_noticed(twenty: History, index: int, memory: bool) -> None:
     home = twenty.home if memory else twenty.home.without_memory()
     record = records(home.vault)[index]
-    with changed(home, record.place, bytes(record.end - record.place)):
+    with changed(home, record.offset, bytes(record.end - record.offset)):
         if index < 11:
             home.refusal(DAMAGED, "verify")
             home.refusal(DAMAGED, "ls")
@@ -77,7 +77,7 @@ def test_a_record_that_was_zeroed_is_noticed(twenty: History, index: int, memory
 def test_records_in_another_order_are_noticed(twenty: History, arrange: Callable[[list[bytes]], list[bytes]]) -> None:
     home = twenty.home.without_memory()
     data = home.vault.read_bytes()
-    parts = [data[record.place : record.end] for record in records(home.vault)]
+    parts = [data[record.offset : record.end] for record in records(home.vault)]
     log = data[: checkpoint_end(data)] + b"".join(arrange(parts))
     home.vault.write_bytes(log.ljust(len(data), b"\0"))
     home.refusal(DAMAGED, "verify")
@@ -90,9 +90,9 @@ def test_a_record_of_a_diverged_copy_does_not_continue_the_log(twenty: History, 
     for name in ("one", "two"):
         here.set(name, b"here")
         there.set(name, b"there")
-    place = records(here.vault)[-1].place
-    foreign = there.vault.read_bytes()[place : records(there.vault)[-1].end]
-    with changed(here, place, foreign):
+    offset = records(here.vault)[-1].offset
+    foreign = there.vault.read_bytes()[offset : records(there.vault)[-1].end]
+    with changed(here, offset, foreign):
         here.refusal(DAMAGED, "verify")
         here.refusal(DAMAGED, "get", "two")
 

@@ -12,7 +12,7 @@ import pytest
 from homes import Home
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 FIRST, AGAIN = "(not shown): ", "Repeat the value: "
 SECRET = "s3cret-at-the-terminal"
@@ -70,13 +70,13 @@ def test_an_empty_entry_is_an_error_unless_it_is_allowed(home: Home) -> None:
 
 
 @pytest.mark.parametrize("place", [FIRST, AGAIN])
-def test_ctrl_d_at_an_empty_prompt_cancels_with_4(home: Home, place: str) -> None:
+def test_ctrl_d_at_an_empty_prompt_cancels_with_4(home: Home, prompt: str) -> None:
     """What was meant for the shell is neither the secret nor left over: it was typed without being seen."""
     home.set("u.token", b"old")
     with Terminal(home, "set", "u.token") as terminal:
-        if place == AGAIN:
+        if prompt == AGAIN:
             terminal.answer(FIRST, SECRET + "\n")
-        terminal.answer(place, "\x04the next line\n")
+        terminal.answer(prompt, "\x04the next line\n")
         code, shown = terminal.end()
         assert terminal.modes == terminal.modes_before
         os.set_blocking(terminal.inner, False)
@@ -91,11 +91,11 @@ def test_ctrl_d_after_text_ends_the_line(home: Home) -> None:
 
 
 @pytest.mark.parametrize("place", [FIRST, AGAIN])
-def test_ctrl_c_ends_by_the_signal_and_restores_the_echo(home: Home, place: str) -> None:
+def test_ctrl_c_ends_by_the_signal_and_restores_the_echo(home: Home, prompt: str) -> None:
     with Terminal(home, "set", "u.token") as terminal:
-        if place == AGAIN:
+        if prompt == AGAIN:
             terminal.answer(FIRST, SECRET + "\n")
-        terminal.expect(place)
+        terminal.expect(prompt)
         terminal.type("half a secr\x03")
         code, shown = terminal.end()
         assert code == -signal.SIGINT, "as a shell expects it"

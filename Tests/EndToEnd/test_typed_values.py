@@ -7,7 +7,7 @@ import pytest
 from homes import Home
 from terminals import Terminal, on_terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 CANARY = "canary-71d0"
 

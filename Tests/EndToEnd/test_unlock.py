@@ -14,7 +14,7 @@ from json_shapes import is_documented
 from key_slots import PASSPHRASE, PROMPT, add_passphrase, keys, lose_key_file, with_passphrase
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_places_in_full
+pytestmark = pytest.mark.both_paths_in_full
 
 USAGE, LOCKED, IO = 2, 5, 8
 GET = ("get", "u.token")

@@ -23,7 +23,7 @@ def with_damage(home: Home) -> int:
         byte = file.read(1)[0]
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes([byte ^ 1]))
-    return record.place
+    return record.offset
 
 
 def warnings(home: Home, *words: str, stdin: bytes = VALUE) -> list[str]:
@@ -33,7 +33,7 @@ def warnings(home: Home, *words: str, stdin: bytes = VALUE) -> list[str]:
 
 
 def test_damage_that_keeps_a_vault_from_being_compacted_is_told_at_each_change(home: Home) -> None:
-    place = with_damage(home)
+    offset = with_damage(home)
     told = []
     for _ in range(5):
         told.append(warnings(home, "set", "u.token"))
@@ -42,7 +42,7 @@ def test_damage_that_keeps_a_vault_from_being_compacted_is_told_at_each_change(h
     first = next(index for index, lines in enumerate(told) if lines)
     for lines in told[first:]:
         (line,) = lines
-        assert line.startswith("vault: warning: ") and "damaged" in line and f"byte {place}" in line
+        assert line.startswith("vault: warning: ") and "damaged" in line and f"byte {offset}" in line
         assert "Outdated values" in line
     assert home.get("u.token") == VALUE
 

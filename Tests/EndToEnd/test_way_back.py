@@ -132,7 +132,7 @@ def test_a_copy_that_is_not_complete_is_kept_as_it_is(mia: Home, server: SharedV
     assert tom.output("--vault", str(out), "get", "tom/after") == b"of tom"
 
 
-def test_a_new_vault_in_the_place_of_one_that_is_gone_keeps_the_copy(mia: Home, server: SharedVault) -> None:
+def test_a_new_vault_for_one_that_is_gone_keeps_the_copy(mia: Home, server: SharedVault) -> None:
     mia.set("base", b"1")
     mia.output("verify")
     server.unlink()

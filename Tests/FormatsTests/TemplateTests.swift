@@ -9,7 +9,7 @@ import Testing
         return pieces.map { piece in
             switch piece {
             case .text(let text): String(decoding: text, as: UTF8.self)
-            case .placeholder(let place): "<\(place.name)@\(place.line):\(place.column)>"
+            case .placeholder(let location): "<\(location.name)@\(location.line):\(location.column)>"
             }
         }.joined()
     }
@@ -38,7 +38,7 @@ import Testing
         ("{{}}", 1, 1), ("{{ a }}", 1, 1), ("{{ vault: }}", 1, 1), ("{{ vault:a }}\n{{ .Values.x }}", 2, 1),
         ("ü{{ Vault:a }}", 1, 2), (#"{{ "}}" }}"#, 1, 1),
     ])
-    func aMalformedPlaceholderIsNamedByItsPlace(text: String, line: Int, column: Int) throws {
+    func aMalformedPlaceholderIsNamedByItsPosition(text: String, line: Int, column: Int) throws {
         let error = try #require(throws: FormatError.self) { try parsed(text) }
         #expect((error.line, error.column) == (line, column))
     }

@@ -15,11 +15,11 @@ from pathlib import Path
 from reading.entries import Entry as ReadEntry
 from reading.entries import EarlierVersion, StoredVersion
 from reading.signatures import Signature as ReadSignature
-from reading.slots import SLOT_SIZE, SLOTS_PLACE
+from reading.slots import SLOT_SIZE, SLOTS_OFFSET
 from reading.vault import Vault, open_image
 from writing.builder import VaultBuilder
 from writing.changes import CheckpointChanges
-from writing.draft import HEADER_SIZE, HINT_PLACE
+from writing.draft import HEADER_SIZE, HINT_OFFSET
 from writing.entries import Entry, Value
 from writing.members import Change, Changes, Device, Position, Signature
 from writing.primitives import counted, varint
@@ -30,7 +30,7 @@ CHAIN_LENGTH = 1024
 DAY = 86_400_000
 VERSIONS, DAYS = 3, 30  # the history of a new vault
 MOST_ENTRY_BYTES = 8000
-PLACE_AND_NONCE = 24 + 9  # what an entry grows by at most once its value is sealed
+OFFSET_AND_NONCE = 24 + 9  # what an entry grows by at most once its value is sealed
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class KeptSlot:
     data: bytes
     parameters: bytes
 
-    def sealed(self, data_key: bytes, place: int) -> bytes:
+    def sealed(self, data_key: bytes, offset: int) -> bytes:
         return self.data
 
 
@@ -52,7 +52,7 @@ class ContinuedVault(VaultBuilder):
         super().__init__(secrets.token_hex(32))
         self.slots = []
         for number, slot in enumerate(vault.header.slots):
-            start = SLOTS_PLACE + SLOT_SIZE * number
+            start = SLOTS_OFFSET + SLOT_SIZE * number
             self.slots.append(KeptSlot(slot.kind, image[start : start + SLOT_SIZE], slot.parameters))
         self.history = vault.header.history.versions, vault.header.history.days
         self.is_access_logged = vault.header.is_access_logged
@@ -73,13 +73,13 @@ class ContinuedVault(VaultBuilder):
         keys = self.read_keys
         return {1: keys.record, 2: keys.page, 3: keys.value, 4: keys.header}[identifier]
 
-    def seal_values(self, entries: list[Entry], place: int) -> bytes:
+    def seal_values(self, entries: list[Entry], offset: int) -> bytes:
         """In the order of their former places, which says nothing about their names."""
-        return super().seal_values(sorted(entries, key=former_place), place)
+        return super().seal_values(sorted(entries, key=former_offset), offset)
 
 
-def former_place(entry: Entry) -> int:
-    return min((value.place or 0 for value in entry.values), default=0)
+def former_offset(entry: Entry) -> int:
+    return min((value.offset or 0 for value in entry.values), default=0)
 
 
 def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
@@ -88,7 +88,7 @@ def written(entry: ReadEntry, contents: dict[StoredVersion, bytes]) -> Entry:
     def value(state: ReadEntry | EarlierVersion) -> Value:
         version = state.version
         return Value(
-            contents[version], version.kind, state.modified, version.nonce, version.place, expiry=state.expiry,
+            contents[version], version.kind, state.modified, version.nonce, version.offset, expiry=state.expiry,
             attributes=list(state.attributes), signature=kept(state.signature),
         )  # fmt: skip
 
@@ -157,7 +157,7 @@ class LiveVault:
             replaced_at = version.modified
         if self.device:
             self.builder().signed(entry, self.device)
-        while len(entry.encoded()) + PLACE_AND_NONCE > MOST_ENTRY_BYTES:
+        while len(entry.encoded()) + OFFSET_AND_NONCE > MOST_ENTRY_BYTES:
             entry.earlier.pop()
         return entry
 
@@ -171,7 +171,7 @@ class LiveVault:
     def add_minor_checkpoint(self) -> None:
         builder = self.builder().minor_checkpoint().hint()
         self.write(builder)
-        os.pwrite(self.file, builder.data[HINT_PLACE:HEADER_SIZE], HINT_PLACE)
+        os.pwrite(self.file, builder.data[HINT_OFFSET:HEADER_SIZE], HINT_OFFSET)
 
     @property
     def position(self) -> Position:
@@ -214,8 +214,8 @@ class LiveVault:
         if not any(self.image[start:]):
             return
         first = min(end, start - start % SECTOR + SECTOR)
-        for place in reversed(range(first, end, GROWTH)):
-            write_whole(self.file, bytes(min(end - place, GROWTH)), place)
+        for offset in reversed(range(first, end, GROWTH)):
+            write_whole(self.file, bytes(min(end - offset, GROWTH)), offset)
         os.fdatasync(self.file)
         write_whole(self.file, bytes(first - start), start)
         os.fdatasync(self.file)
@@ -224,7 +224,7 @@ class LiveVault:
         """Writes the newest record again: its writer may have died before it flushed it."""
         if self.vault.log.records:
             frame = self.vault.log.records[-1].frame
-            write_whole(self.file, self.image[frame.place : frame.end], frame.place)
+            write_whole(self.file, self.image[frame.offset : frame.end], frame.offset)
         os.fdatasync(self.file)
 
 
@@ -249,16 +249,16 @@ def create(path: Path, key_path: Path) -> None:
     builder = VaultBuilder(secrets.token_hex(32))
     builder.history = VERSIONS, DAYS
     builder.begin()
-    for place, content in ((key_path, builder.key_file), (path, bytes(builder.data))):
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
+    for target, content in ((key_path, builder.key_file), (path, bytes(builder.data))):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = target.with_name(f"{target.name}.{secrets.token_hex(4)}")
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         write_whole(file, content, 0)
         os.fsync(file)
         os.close(file)
-        os.link(temporary, place)
+        os.link(temporary, target)
         temporary.unlink()
-        synchronize_folder(place.parent)
+        synchronize_folder(target.parent)
 
 
 def compacted(image: bytes, vault: Vault, changes: Iterable[Change] = ()) -> bytes:
@@ -301,8 +301,8 @@ def read_whole(file: int) -> bytes:
     return os.pread(file, os.fstat(file).st_size, 0)
 
 
-def write_whole(file: int, data: bytes | bytearray, place: int) -> None:
-    assert os.pwrite(file, data, place) == len(data)
+def write_whole(file: int, data: bytes | bytearray, offset: int) -> None:
+    assert os.pwrite(file, data, offset) == len(data)
 
 
 def synchronize_folder(path: Path) -> None:

@@ -77,7 +77,7 @@ def test_600_sets_leave_at_most_150_records_to_read(command: Command) -> None:
     expected = {f"name/{number:03}": f"value {number}".encode() for number in range(600) if number != 300}
     assert command.values() == expected
     vault = command.vault()
-    trees = [place for place, record in enumerate(vault.log.records) if record.tree]
+    trees = [index for index, record in enumerate(vault.log.records) if record.tree]
     assert trees or vault.manifest.chain, "neither a minor checkpoint nor a compaction"
     assert len(vault.log.records) - (trees[-1] if trees else 0) <= 151
     if trees:

@@ -10,8 +10,8 @@ CHECKPOINT_START, TAG_SIZE = 8192, 16
 def pairs_under_one_pad(image: bytes) -> int:
     """How many boxes in a file show by the two values alone that they were sealed with the same stream."""
     xor = int.from_bytes(KNOWN, "big") ^ int.from_bytes(PLANTED, "big")
-    places = range(CHECKPOINT_START + TAG_SIZE, len(image) - 15, 16)
-    blocks = {int.from_bytes(image[place : place + 16], "big") for place in places}
+    offsets = range(CHECKPOINT_START + TAG_SIZE, len(image) - 15, 16)
+    blocks = {int.from_bytes(image[offset : offset + 16], "big") for offset in offsets}
     return sum(block ^ xor in blocks for block in blocks) // 2
 
 
@@ -48,7 +48,7 @@ def test_a_rotation_goes_on_if_a_value_does_not_open(command: Command) -> None:
     with live_vault.opened(file, key.read_bytes()) as live:
         box = live.vault.current[b"planted"].version
     image = bytearray(file.read_bytes())
-    image[box.place] ^= 1
+    image[box.offset] ^= 1
     file.write_bytes(image)
     command.run("key", "rotate", saying="A present or earlier value of these does not open.")
     assert command.run("get", "intact") == b"1"

@@ -22,13 +22,13 @@ def test_every_changed_byte_is_an_error_or_changes_nothing(name: str) -> None:
     image, key = (VECTORS / f"{name}.vault").read_bytes(), (VECTORS / f"{name}.key").read_bytes()
     whole = open_image(image, key)
     entries = outcome(lambda: whole)
-    for place in range(len(image)):
+    for offset in range(len(image)):
         changed = bytearray(image)
-        changed[place] ^= 1 + place % 255
+        changed[offset] ^= 1 + offset % 255
         found = outcome(lambda: open_image(bytes(changed), key))  # noqa: B023
-        is_free = place in HINT or place >= whole.log.end
+        is_free = offset in HINT or offset >= whole.log.end
         allowed = ["damaged"] + [entries] * is_free
-        assert found in allowed, place
+        assert found in allowed, offset
 
 
 def test_every_truncation_is_an_error_or_an_earlier_state() -> None:
@@ -57,7 +57,7 @@ def test_the_hint_leads_to_the_minor_checkpoint_it_names() -> None:
 def test_an_identity_of_age_has_a_checksum_and_one_case() -> None:
     text = json.loads((VECTORS / "slot-recipient-of-age.json").read_text())["identity"]
     assert read_identity(text) == read_identity(text.lower()) == bytes([0x42]) * 32
-    changed = [text[:place] + ("Q" if text[place] != "Q" else "P") + text[place + 1 :] for place in range(len(text))]
+    changed = [text[:offset] + ("Q" if text[offset] != "Q" else "P") + text[offset + 1 :] for offset in range(len(text))]
     for other in (*changed, text[:-1].lower() + text[-1:], text[:-1], f"{text}Q", ""):
         with pytest.raises(Locked):
             read_identity(other)

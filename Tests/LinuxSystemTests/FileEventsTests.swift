@@ -77,7 +77,7 @@ struct FileEventsTests {
         #expect(events.take() == .changed)
     }
 
-    @Test func waitForAFolderThatAFileIsInThePlaceOf() throws {
+    @Test func waitForAFolderWhoseNameAFileHas() throws {
         try overwrite(folder.file("a"), [1])
         let events = try FileEvents(of: folder.file("a/file"))
         try FileManager.default.removeItem(atPath: folder.file("a"))

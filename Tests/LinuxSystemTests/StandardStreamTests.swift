@@ -6,7 +6,7 @@ import Testing
 @Suite("Without standard streams")
 struct StandardStreamTests {
     @Test(arguments: [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
-    func aFileDoesNotTakeThePlaceOfOne(_ stream: Int32) async {
+    func aFileIsNotOpenedAsOne(_ stream: Int32) async {
         await #expect(processExitsWith: .success) { [stream] in
             close(stream)
             let file = try PosixFileSystem().open("/", .folder)

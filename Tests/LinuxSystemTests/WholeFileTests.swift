@@ -55,7 +55,7 @@ struct WholeFileTests {
         #expect(try names() == ["whole"])
     }
 
-    @Test func takesThePlaceOfWhatACrashLeft() throws {
+    @Test func replacesWhatACrashLeft() throws {
         try overwrite(unpublishedPath(for: path), Array("left by a crash".utf8))
         try replace("whole")
         #expect(try contents() == "whole")

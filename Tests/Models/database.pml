@@ -50,7 +50,7 @@
 #define look                 1      /* PostgresRecordStore.growth */
 #define rememberRead         2      /* SealedLog.confirmNewestRecord */
 #define giveOut              3      /* SealedLog.read returns */
-#define openStore            4      /* Opening.opened: PostgresPlace.open */
+#define openStore            4      /* Opening.opened: PostgresLocation.open */
 #define openMemory           5      /* Opening.open: Remembered.init, behind the store */
 #define compareOpened        6      /* Opening.open: LogView.refresh, LogView.alarm */
 

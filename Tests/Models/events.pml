@@ -22,7 +22,7 @@
 #define CREATE 18               /* a replacement is there */
 #define RENAME 19
 #define REMOVE 20
-#define START 21                /* a new process, in the place of one that has ended */
+#define START 21                /* a new process, in the location of one that has ended */
 #define MARK_FAILS 25
 #define WRITE_NEW 24            /* a file that has no name yet */
 #define PAYLOAD_BEFORE 22       /* as WRITE: a part of a payload whose head follows */

@@ -54,7 +54,7 @@ inline openAny(me) { if :: isServerUp -> openDatabase(me) :: !isServerUp && isTh
 
 proctype Process(byte me) {
   do
-  /* A writer without the server: PostgresPlace.beginPending, or the file that is there. */
+  /* A writer without the server: PostgresLocation.beginPending, or the file that is there. */
   :: atomic { at[me] == idle && !isServerUp && changes < CHANGES && (isThere || inodes < FILES) ->
        if
        :: !isThere -> inode = inodes; inodes++; file[inode] = database; disk[inode] = database; isPending[inode] = 1; isThere = 1; isRemovalUnflushed = 0

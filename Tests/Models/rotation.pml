@@ -5,7 +5,7 @@
 
    Processes: 0 rotates; 1 opens the vault again and again; 2 stays open, and writes (OPEN); 3 opens it on machine 1 (OTHER)
    Sizes:     ROTATIONS POSITIONS LIMIT (former memory keys in a manifest; a rotation beyond is refused) NO_FRESH
-   Accidents: KILLS POWER (losses) ATTACK (an older file put in place)
+   Accidents: KILLS POWER (losses) ATTACK (an older file put in location)
    Former behaviour, in which violations are found: FORMER_V5 FORMER_V6
    Planted bugs: PLANT_... below; the counterparts are in checks.txt */
 #ifndef ROTATIONS

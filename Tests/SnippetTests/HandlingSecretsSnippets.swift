@@ -13,7 +13,7 @@ struct HandlingSecretsSnippets {
 
     private let account = Account()
 
-    @Test func aSecretIsReadInPlace() throws {
+    @Test func aSecretIsReadWithoutACopy() throws {
         try Keychain.standard.set("u.token", to: "secret")
 
         let token: KeychainStorable<String> = "u.token"
@@ -49,7 +49,7 @@ struct HandlingSecretsSnippets {
             try keychain.set("u.token", to: "secret")
             let size = try keychain.withSecret("u.token") { token in token.byteCount }
 
-            #expect(size == 6 && keychain.places.vault == folder + "/a.vault")
+            #expect(size == 6 && keychain.location.vault == folder + "/a.vault")
         }
     }
 
@@ -82,12 +82,12 @@ struct HandlingSecretsSnippets {
     @Test func aProgramThatMustNotMakeAVault() throws {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let places = VaultPlaces(vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: nil)
-        let error = #expect(throws: VaultError.self) { try Keychain(at: places, creatingIfAbsent: false) }
+        let location = VaultLocation(vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: nil)
+        let error = #expect(throws: VaultError.self) { try Keychain(at: location, creatingIfAbsent: false) }
         #expect(error?.code == .noVault)
-        try Keychain.create(at: places).set("u.token", to: "secret")
+        try Keychain.create(at: location).set("u.token", to: "secret")
 
-        let keychain = try Keychain(at: places)
+        let keychain = try Keychain(at: location)
         let token = KeychainStorable<String>("u.token", in: .store(keychain))
 
         #expect(try token.read() == "secret")

@@ -5,16 +5,16 @@ import Vault
 @Suite("Keys, history and copies")
 struct KeysSnippets {
     /// A vault in a folder of its own.
-    private func withVault(_ body: (VaultPlaces, Keychain) throws -> Void) throws {
+    private func withVault(_ body: (VaultLocation, Keychain) throws -> Void) throws {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: folder + "/state")
-        try body(places, Keychain.create(at: places))
+        try body(location, Keychain.create(at: location))
     }
 
     @Test func aPassphraseOpensAVaultWhoseKeyFileIsAway() throws {
-        try withVault { places, keychain in
+        try withVault { location, keychain in
             let passphrase = try SecretBytes(utf8: "five words and then some")
             @Sendable func askPerson() throws(VaultError) -> SecretBytes {
                 try SecretBytes(utf8: "five words and then some")
@@ -25,13 +25,13 @@ struct KeysSnippets {
 
             #expect(try keychain.vaultKeys().map(\.label) == ["", "laptop"])
             try keychain.set("u.token", to: "secret")
-            try FileManager.default.removeItem(atPath: places.keyFile)
+            try FileManager.default.removeItem(atPath: location.keyFile)
             do {
                 var options = Keychain.Options()
                 options.passphrase = { (attempt) throws(VaultError) in
                     attempt > 3 ? nil : try askPerson()
                 }
-                let keychain = try Keychain(at: places, options: options)
+                let keychain = try Keychain(at: location, options: options)
 
                 #expect(try keychain.unsafeString("u.token") == "secret")
             }
@@ -70,8 +70,8 @@ struct KeysSnippets {
     }
 
     @Test func aBackupIsMergedAgain() throws {
-        try withVault { places, keychain in
-            let path = places.vault + ".backup"
+        try withVault { location, keychain in
+            let path = location.vault + ".backup"
             try keychain.set("a", to: "1")
 
             try keychain.backUp(to: path)

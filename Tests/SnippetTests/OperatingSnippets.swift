@@ -33,22 +33,22 @@ struct OperatingSnippets {
     @Test func aRestoredVaultIsAcceptedOnce() throws {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder + "/a.vault", keyFile: folder + "/a.key", rollbackMemory: folder + "/state")
-        try Keychain.create(at: places).set("u.token", to: "old")
-        try FileManager.default.copyItem(atPath: places.vault, toPath: folder + "/backup")
-        try Keychain(at: places).set("u.token", to: "new")
-        try FileManager.default.removeItem(atPath: places.vault)
-        try FileManager.default.copyItem(atPath: folder + "/backup", toPath: places.vault)
-        let error = #expect(throws: VaultError.self) { try Keychain(at: places) }
+        try Keychain.create(at: location).set("u.token", to: "old")
+        try FileManager.default.copyItem(atPath: location.vault, toPath: folder + "/backup")
+        try Keychain(at: location).set("u.token", to: "new")
+        try FileManager.default.removeItem(atPath: location.vault)
+        try FileManager.default.copyItem(atPath: folder + "/backup", toPath: location.vault)
+        let error = #expect(throws: VaultError.self) { try Keychain(at: location) }
         #expect(error?.code == .rolledBack)
 
         var options = Keychain.Options()
         options.acceptedAlarms = [.rolledBack]
-        let keychain = try Keychain(at: places, options: options)
+        let keychain = try Keychain(at: location, options: options)
 
         #expect(try keychain.unsafeString("u.token") == "old")
-        #expect(try Keychain(at: places).unsafeString("u.token") == "old")
+        #expect(try Keychain(at: location).unsafeString("u.token") == "old")
     }
 
     /// What the page says of `outcomeUnknown`: the keychain reads, and writes nothing while the process has it open.
@@ -63,7 +63,7 @@ struct OperatingSnippets {
                 #expect(error?.code == .outcomeUnknown)
             }
             #expect(try token.read() != nil)
-            let again = try Keychain(at: stores.keychain.places)
+            let again = try Keychain(at: stores.keychain.location)
             let error = #expect(throws: VaultError.self) { try again.set("u.token", to: "new") }
             #expect(error?.code == .outcomeUnknown)
         }
@@ -71,12 +71,12 @@ struct OperatingSnippets {
 
     @Test func manyValuesGoIntoOneTransaction() throws {
         try withTemporaryStores { stores in
-            let places = stores.keychain.places
+            let location = stores.keychain.location
             let tokens = ["alice": "1", "bob": "2"]
 
             var options = Keychain.Options()
             options.indexMemory = 2 << 30
-            let keychain = try Keychain(at: places, options: options)
+            let keychain = try Keychain(at: location, options: options)
             try keychain.transaction { transaction in
                 for (user, token) in tokens { try transaction.set("token/" + user, to: token) }
             }
@@ -86,16 +86,16 @@ struct OperatingSnippets {
         }
     }
 
-    @Test func aServiceNamesItsPlaces() async {
+    @Test func aServiceNamesItsPaths() async {
         await #expect(processExitsWith: .success) {
             let data = try temporaryFolder()
             defer { try? FileManager.default.removeItem(atPath: data) }
 
-            let places = try VaultPlaces.standard(
+            let location = try VaultLocation.standard(
                 vault: data + "/mail.vault", keyFile: "/run/secrets/mail.key", environment: ["XDG_STATE_HOME": data])
-            try VaultApp.identify(as: "mail", vault: places, preferences: data + "/mail.plist")
+            try VaultApp.identify(as: "mail", vault: location, preferences: data + "/mail.plist")
 
-            #expect(places.rollbackMemory == data + "/vault")
+            #expect(location.rollbackMemory == data + "/vault")
             try Storable<String>("theme").write("dark")
             #expect(try Preferences(path: data + "/mail.plist").keys() == ["theme"])
         }

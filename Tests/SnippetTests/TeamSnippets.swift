@@ -8,8 +8,8 @@ struct TeamSnippets {
         let error = #expect(throws: VaultError.self) {
             var options = Keychain.Options()
             options.allowsOffline = true
-            let places = try VaultPlaces.standard(vault: "postgresql://db.example.org/vaults#team")
-            let keychain = try Keychain(at: places, options: options)
+            let location = try VaultLocation.standard(vault: "postgresql://db.example.org/vaults#team")
+            let keychain = try Keychain(at: location, options: options)
 
             try keychain.set("a", to: "1")
         }

@@ -25,12 +25,12 @@ struct YourAppsVaultSnippets {
             let folder = try temporaryFolder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
 
-            let places = VaultPlaces(
+            let location = VaultLocation(
                 vault: folder + "/mail.vault", keyFile: folder + "/mail.key", rollbackMemory: folder + "/state")
-            try VaultApp.identify(as: "mail", vault: places, preferences: folder + "/mail.plist")
+            try VaultApp.identify(as: "mail", vault: location, preferences: folder + "/mail.plist")
 
             try KeychainStorable<String>("u.token").write("secret")
-            #expect(try Keychain(at: places).keys() == ["u.token"])
+            #expect(try Keychain(at: location).keys() == ["u.token"])
         }
     }
 }

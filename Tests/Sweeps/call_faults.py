@@ -112,20 +112,20 @@ def errors_of(call: Call, chance: Random | None) -> list[str]:
 
 def writes_of(home: Home, calls: list[Call]) -> Iterator[tuple[int, int]]:
     """Where each write to a file begins and ends."""
-    places: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for call in calls:
         if str(home.folder) not in call.line:
             continue
         if found := re.search(r"pwrite64\(.*, (\d+), (\d+)\) += ", call.line):
-            length, place = int(found[1]), int(found[2])
+            length, offset = int(found[1]), int(found[2])
         elif found := re.search(r" write\(\d+<([^>]*)>.*, (\d+)\) += ", call.line):
-            length, place = int(found[2]), places.get(found[1], 0)
-            places[found[1]] = place + length
+            length, offset = int(found[2]), offsets.get(found[1], 0)
+            offsets[found[1]] = offset + length
         elif found := re.search(r"fallocate\(.*, (\d+), (\d+)\) += ", call.line):
-            place, length = int(found[1]), int(found[2])
+            offset, length = int(found[1]), int(found[2])
         else:
             continue
-        yield place, place + length
+        yield offset, offset + length
 
 
 def limits_of(home: Home, calls: list[Call], every: bool) -> set[int]:

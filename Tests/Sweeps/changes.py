@@ -31,14 +31,14 @@ def cases_of(specimen: Specimen, kinds: set[str], chance: Random | None) -> Iter
 
 def bytes_of(specimen: Specimen, size: int, chance: Random | None) -> Iterator[Case]:
     """In the quick form each byte that means something once; of zeros behind the log, and of many records, some."""
-    for place in range(size):
-        means_nothing = specimen.changed == specimen.home.vault and place >= specimen.log_end + FRAME_SIZE
-        patterns = PATTERNS if specimen.content[place] else PATTERNS[: 1 if means_nothing else 3]
+    for offset in range(size):
+        means_nothing = specimen.changed == specimen.home.vault and offset >= specimen.log_end + FRAME_SIZE
+        patterns = PATTERNS if specimen.content[offset] else PATTERNS[: 1 if means_nothing else 3]
         if chance is not None:
             if (means_nothing or specimen.name == "minor") and chance.random() >= 0.03:
                 continue
             patterns = [chance.choice(patterns)]
-        yield from (Case(specimen.name, f"byte:{place}:{pattern}", "byte") for pattern in patterns)
+        yield from (Case(specimen.name, f"byte:{offset}:{pattern}", "byte") for pattern in patterns)
 
 
 def splices_of(specimen: Specimen) -> Iterator[str]:
@@ -63,8 +63,8 @@ def splices_of(specimen: Specimen) -> Iterator[str]:
                 yield f"put:{index}={source}:{other}"
                 yield f"insert:{index}={source}:{other}"
     for source in specimen.sources:
-        for place in {*range(512, specimen.log_end, 512), *specimen.ends[-7:-1]}:
-            yield f"tail:{place}={source}"
+        for offset in {*range(512, specimen.log_end, 512), *specimen.ends[-7:-1]}:
+            yield f"tail:{offset}={source}"
 
 
 def content_of(specimen: Specimen, source: str) -> bytes:
@@ -73,12 +73,12 @@ def content_of(specimen: Specimen, source: str) -> bytes:
 
 def parts(data: bytes) -> tuple[bytes, list[bytes]]:
     """What is before the first record, and the records."""
-    place = checkpoint_end(data)
-    head, found = data[:place], []
-    while data[place : place + 4] == MAGIC:
-        end = place + 48 + number(data, place + 4, 4) + number(data, place + 8, 8)
-        found.append(data[place:end])
-        place = end
+    offset = checkpoint_end(data)
+    head, found = data[:offset], []
+    while data[offset : offset + 4] == MAGIC:
+        end = offset + 48 + number(data, offset + 4, 4) + number(data, offset + 8, 8)
+        found.append(data[offset:end])
+        offset = end
     return head, found
 
 
@@ -95,16 +95,16 @@ def changed(specimen: Specimen, what: str) -> bytes:
     numbers = [int(part, 16) if index == 1 and operation == "byte" else int(part)
                for index, part in enumerate(here.split(":"))]  # fmt: skip
     if operation == "byte":
-        place, pattern = numbers
-        byte = data[place] ^ pattern if pattern else 0
-        return data[:place] + bytes([byte]) + data[place + 1 :]
+        offset, pattern = numbers
+        byte = data[offset] ^ pattern if pattern else 0
+        return data[:offset] + bytes([byte]) + data[offset + 1 :]
     if operation == "cut":
         return data[: numbers[0]]
     source, _, index = there.partition(":")
     if operation == "block":
-        size, place = numbers
+        size, offset = numbers
         other = content_of(specimen, source)[int(index) * size : (int(index) + 1) * size]
-        return data[: place * size] + other + data[place * size + len(other) :]
+        return data[: offset * size] + other + data[offset * size + len(other) :]
     if operation == "tail":
         return data[: numbers[0]] + specimen.sources[source][numbers[0] :]
     head, mine = parts(data)

@@ -107,7 +107,7 @@ def behind_a_torn_record(home: Home) -> None:
     home.set("torn", LARGE[:5_000])
     (last,) = records(home.vault)[-1:]
     data = bytearray(home.vault.read_bytes())
-    sector = last.place // 512 * 512 + 1024
+    sector = last.offset // 512 * 512 + 1024
     data[sector : sector + 512] = bytes(512)
     home.vault.write_bytes(data)
     for path, content in memory.items():
@@ -169,8 +169,8 @@ TWO_KEYS = ("second.key", "third.key")
 def with_a_damaged_header(home: Home) -> None:
     base(home)
     data = bytearray(home.vault.read_bytes())
-    for place in (130, HEADER_SIZE + 130):
-        data[place] ^= 1
+    for offset in (130, HEADER_SIZE + 130):
+        data[offset] ^= 1
     home.vault.write_bytes(data)
 
 

@@ -30,7 +30,7 @@ extension SealedLog {
     ) throws(LogError) -> SealedLog {
         try withoutActuallyEscaping(readKey) { (readKey) throws(LogError) in
             var unlocker = KeyFileUnlocker(readKey)
-            return try open(FilePlace(path, in: files), options: options, with: &unlocker)
+            return try open(FileLocation(path, in: files), options: options, with: &unlocker)
         }
     }
 
@@ -39,7 +39,7 @@ extension SealedLog {
         history: KeptHistory = .none, options: Options, in files: any FileSystem
     ) throws(LogError) -> SealedLog {
         try create(
-            FilePlace(path, in: files), secret: .keyFile(key), limits: limits, label: label, history: history,
+            FileLocation(path, in: files), secret: .keyFile(key), limits: limits, label: label, history: history,
             options: options)
     }
 
@@ -48,6 +48,6 @@ extension SealedLog {
     ) throws(LogError) -> SalvageReport {
         var unlocker = KeyFileUnlocker { () throws(LogError) in try key.copy() }
         return try salvage(
-            FilePlace(path, in: files), to: FilePlace(target, in: files), with: &unlocker, options: options)
+            FileLocation(path, in: files), to: FileLocation(target, in: files), with: &unlocker, options: options)
     }
 }

@@ -90,7 +90,7 @@ import Vault
     @Test(arguments: [
         ("/v/a", "/v/c", true), ("/v/a", "postgresql://db/v", false), ("postgresql://db/v", "/v/c", false),
     ])
-    func aCopyTakesThePlaceOfAVaultThatHasUsedUpItsNumbers(vault: String, copy: String, isAdvised: Bool) {
+    func aCopyReplacesAVaultThatHasUsedUpItsNumbers(vault: String, copy: String, isAdvised: Bool) {
         let error = VaultError(.invalid, "It is used up.", causes: [.usedUpVault(vault)])
         let message = CommandError(error, merging: [copy], advising: AdvisedCommand()).message
         let advice =

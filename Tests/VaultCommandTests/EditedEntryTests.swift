@@ -8,8 +8,8 @@ import Vault
     @Test func attributesAndExpiryStay() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "vault-edited-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key/key", rollbackMemory: nil)
-        let keychain = try Keychain(at: places, creatingIfAbsent: true)
+        let location = VaultLocation(vault: folder + "/vault", keyFile: folder + "/key/key", rollbackMemory: nil)
+        let keychain = try Keychain(at: location, creatingIfAbsent: true)
         let expiry = Date(timeIntervalSinceReferenceDate: 5_000_000_000)
         try keychain.set("u.token", to: "old", attributes: ["host": "github.com"], expires: expiry)
 

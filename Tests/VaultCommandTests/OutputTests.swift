@@ -20,7 +20,7 @@ import Testing
         ("\u{1b}c", .yes, false, "\u{1b}c\n"),
         ("", .auto, true, "\n"),
     ])
-    func aValueTakesTheFormOfItsPlace(
+    func aValueTakesTheFormOfItsDestination(
         value: String, newline: ValueForm.Newline, onTerminal: Bool, expected: String?
     ) throws {
         let form = ValueForm(newline: newline, isOnTerminal: onTerminal)
@@ -85,7 +85,7 @@ import Testing
             """
         #expect(Keychain.Created.sample().message(at: .sample) == plain)
         let beside =
-            "\nIt is beside the vault, so a copy of the folder contains both. See `vault help places` for other locations."
+            "\nIt is beside the vault, so a copy of the folder contains both. See `vault help locations` for other locations."
         #expect(Keychain.Created.sample(isBesideVault: true).message(at: .sample) == plain + beside)
         #expect(
             Keychain.Created.sample(isShort: true).message(at: .sample)
@@ -140,6 +140,6 @@ extension Keychain.Created {
     }
 }
 
-extension VaultPlaces {
-    fileprivate static let sample = VaultPlaces(vault: "/v", keyFile: "/k", rollbackMemory: nil)
+extension VaultLocation {
+    fileprivate static let sample = VaultLocation(vault: "/v", keyFile: "/k", rollbackMemory: nil)
 }

@@ -73,7 +73,7 @@ struct QRCodeTests {
         for mask in QRMask.allCases {
             let code = try QRCode(payload.span.bytes, mask: mask)
             var bare = try QRMatrix(code.version)
-            try bare.place(QRCodewords.encode(payload.span.bytes, for: code.version))
+            try bare.fill(with: QRCodewords.encode(payload.span.bytes, for: code.version))
             for row in 0..<code.version.size {
                 for column in 0..<code.version.size where !bare.isFunction(row, column) {
                     let isInverted = code.matrix[row, column] != bare[row, column]

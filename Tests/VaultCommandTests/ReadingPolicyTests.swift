@@ -21,7 +21,7 @@ import Vault
     /// Otherwise a command that stores something takes the policy away.
     @Test(arguments: CommandName.allCases) func everyCommandKeepsThem(command: CommandName) throws {
         var invocation = Invocation(command: command)
-        invocation.knownPlaces = VaultPlaces(vault: "/a.vault", keyFile: "/a.key")
+        invocation.knownLocation = VaultLocation(vault: "/a.vault", keyFile: "/a.key")
         #expect(try invocation.vaultOptions().keepsPolicies)
     }
 

@@ -15,9 +15,9 @@ import VaultTesting
 
     init() throws {
         folder = try TemporaryFolder()
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder.file("a.vault"), keyFile: folder.file("a.key"), rollbackMemory: folder.file("state"))
-        keychain = try Keychain.create(at: places)
+        keychain = try Keychain.create(at: location)
         try keychain.set("bank", to: "a secret", attributes: ["policy": "run", "username": "ada"])
         try keychain.set("bank.otp", to: "a seed")
         try keychain.set("u.token", to: "tok", attributes: ["policy": ""])

@@ -134,17 +134,17 @@ import Vault
         }
         if let beginning { hidden.append(text.count - beginning..<text.count) }
         hidden.sort { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
-        var (output, place): ([UInt8], Int) = ([], 0)
+        var (output, position): ([UInt8], Int) = ([], 0)
         while let range = hidden.first {
             var end = range.upperBound
             while let next = hidden.first, next.lowerBound < end {
                 end = max(end, next.upperBound)
                 hidden.removeFirst()
             }
-            output += text[place..<range.lowerBound] + Array("********".utf8)
-            place = end
+            output += text[position..<range.lowerBound] + Array("********".utf8)
+            position = end
         }
-        return output + text[place...]
+        return output + text[position...]
     }
 
     /// What programs do with a value before they print it, and how. None of it leaves a line of 8 bytes or more.

@@ -26,15 +26,15 @@ struct BoundNameTests {
 
     /// Lets the row of one vault lead to what another one has.
     private func show(_ shown: DatabaseFixture, as asked: DatabaseFixture) throws {
-        let place = try asked.place()
-        _ = try place.flight([
-            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
+        let storeLocation = try asked.storeLocation()
+        _ = try storeLocation.flight([
+            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)),
             Statement(
                 """
-                INSERT INTO vault.head (name, generation, sequence, authenticator, size, base, hint_place, hint_sequence)
-                SELECT $1, generation, sequence, authenticator, size, base, hint_place, hint_sequence FROM vault.head
+                INSERT INTO vault.head (name, generation, sequence, authenticator, size, base, hint_offset, hint_sequence)
+                SELECT $1, generation, sequence, authenticator, size, base, hint_offset, hint_sequence FROM vault.head
                 WHERE name = $2
-                """, .bytes(place.name), .bytes(try shown.place().name)),
+                """, .bytes(storeLocation.name), .bytes(try shown.storeLocation().name)),
         ])
     }
 
@@ -48,15 +48,15 @@ struct BoundNameTests {
         let early = try team.open(machine: "early")
         #expect(try early.unsafeString("host") == "production")
         try show(other, as: team)
-        isRefused { _ = try Keychain(at: team.places(machine: machine)).get("host") }
-        isRefused { try Keychain(at: team.places(machine: machine)).set("host", to: "mine") }
+        isRefused { _ = try Keychain(at: team.location(machine: machine)).get("host") }
+        isRefused { try Keychain(at: team.location(machine: machine)).set("host", to: "mine") }
         isRefused { _ = try early.get("host") }
         isRefused { try early.set("host", to: "mine") }
         var options = Keychain.Options()
         options.acceptedAlarms = [.rolledBack, .diverged, .exchanged]
-        isRefused { _ = try Keychain(at: team.places(machine: machine), options: options).get("host") }
+        isRefused { _ = try Keychain(at: team.location(machine: machine), options: options).get("host") }
         isRefused {
-            _ = try Keychain.salvage(from: team.places(machine: "new"), to: team.folder.file("salvaged"))
+            _ = try Keychain.salvage(from: team.location(machine: "new"), to: team.folder.file("salvaged"))
         }
         #expect(try other.open().unsafeString("host") == "development", "it has its own name still")
         #expect(throws: VaultError.self) { try other.open().backUp(to: team.url, replacing: true) }
@@ -66,21 +66,21 @@ struct BoundNameTests {
     @Test func isNotThatOfAFile() throws {
         let path = team.folder.file("file.vault")
         try Keychain(
-            at: VaultPlaces(vault: path, keyFile: team.folder.file("key"), rollbackMemory: nil), creatingIfAbsent: true
+            at: VaultLocation(vault: path, keyFile: team.folder.file("key"), rollbackMemory: nil), creatingIfAbsent: true
         ).set("host", to: "a file")
-        let place = try team.place()
+        let storeLocation = try team.storeLocation()
         let bytes = try contents(path)
         var unlocker = unlocker(team)
-        let file = FilePlace(path, in: PosixFileSystem())
+        let file = FileLocation(path, in: PosixFileSystem())
         let log = try SealedLog.open(file, options: SealedLog.Options(), with: &unlocker)
         let (end, head) = log.view.withLock { ($0.end, $0.head) }
-        _ = try place.flight([
-            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
+        _ = try storeLocation.flight([
+            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)),
             .insertExtent(17, at: 0, bytes[..<Int(end)]),
-            .create(place.name, StoreHead(generation: 17, position: head, size: end, hint: nil)),
+            .create(storeLocation.name, StoreHead(generation: 17, position: head, size: end, hint: nil)),
         ])
-        defer { _ = try? place.flight(Statement.discard(17)) }
-        isRefused { _ = try Keychain(at: team.places(machine: "new")) }
+        defer { _ = try? storeLocation.flight(Statement.discard(17)) }
+        isRefused { _ = try Keychain(at: team.location(machine: "new")) }
     }
 
     private func unlocker(_ fixture: DatabaseFixture) -> KeyFileUnlocker {
@@ -94,31 +94,31 @@ struct BoundNameTests {
         try team.open().backUp(to: other.url)
         #expect(try other.open().unsafeString("host") == "production")
         let (common, start) = (
-            try #require(try team.place().currentHead()), try #require(try other.place().currentHead())
+            try #require(try team.storeLocation().currentHead()), try #require(try other.storeLocation().currentHead())
         )
         #expect(common.position == start.position && common.size == start.size, "it is the same history")
         try team.open().set("host", to: "later")
         try other.open(machine: "others").set("host", to: "development")
         // The generation of the one, with its own header, goes on with the records of the other.
-        let (place, head) = (try team.place(), try #require(try other.place().currentHead()))
-        _ = try place.flight([
+        let (storeLocation, head) = (try team.storeLocation(), try #require(try other.storeLocation().currentHead()))
+        _ = try storeLocation.flight([
             Statement(
-                "DELETE FROM vault.extent WHERE generation = $1 AND place >= $2", .number(common.generation),
+                "DELETE FROM vault.extent WHERE generation = $1 AND first_byte >= $2", .number(common.generation),
                 .number(common.size)),
             Statement(
                 """
-                INSERT INTO vault.extent (generation, place, bytes)
-                SELECT $1, place, bytes FROM vault.extent WHERE generation = $2 AND place >= $3
+                INSERT INTO vault.extent (generation, first_byte, bytes)
+                SELECT $1, first_byte, bytes FROM vault.extent WHERE generation = $2 AND first_byte >= $3
                 """, .number(common.generation), .number(head.generation), .number(common.size)),
             Statement(
                 "UPDATE vault.head SET sequence = $2, authenticator = $3, size = $4 WHERE name = $1",
-                .bytes(place.name), .number(head.position.sequence), .bytes(head.position.authenticator.bytes),
+                .bytes(storeLocation.name), .number(head.position.sequence), .bytes(head.position.authenticator.bytes),
                 .number(head.size)),
         ])
-        let error = #expect(throws: VaultError.self) { _ = try Keychain(at: team.places(machine: "new")) }
+        let error = #expect(throws: VaultError.self) { _ = try Keychain(at: team.location(machine: "new")) }
         #expect(error?.code == .damaged && error?.message.contains("another name") == true)
         try show(other, as: team)
-        isRefused { _ = try Keychain(at: team.places(machine: "new")) }
+        isRefused { _ = try Keychain(at: team.location(machine: "new")) }
     }
 
     @Test func staysWithAllThatIsDoneToTheVault() throws {
@@ -131,19 +131,19 @@ struct BoundNameTests {
         // To a file and back: byte by byte.
         let file = team.folder.file("copy.vault")
         try keychain.backUp(to: file)
-        let place = try team.place()
-        let head = try #require(try place.currentHead())
-        _ = try place.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name))])
-        let places = VaultPlaces(vault: file, keyFile: team.folder.file("key"), rollbackMemory: nil)
-        try Keychain(at: places).backUp(to: team.url)
-        #expect(try place.currentHead()?.position == head.position)
+        let storeLocation = try team.storeLocation()
+        let head = try #require(try storeLocation.currentHead())
+        _ = try storeLocation.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name))])
+        let location = VaultLocation(vault: file, keyFile: team.folder.file("key"), rollbackMemory: nil)
+        try Keychain(at: location).backUp(to: team.url)
+        #expect(try storeLocation.currentHead()?.position == head.position)
         try isWhole(team)
         // A file of its own, which had another name, becomes a vault with this one.
-        try Keychain(at: places).set("from the file", to: "2")
-        try Keychain(at: places).backUp(to: other.url)
+        try Keychain(at: location).set("from the file", to: "2")
+        try Keychain(at: location).backUp(to: other.url)
         try isWhole(other)
-        try Keychain(at: places).merge(team.url)
-        try Keychain(at: places).backUp(to: team.url, replacing: true)
+        try Keychain(at: location).merge(team.url)
+        try Keychain(at: location).backUp(to: team.url, replacing: true)
         try isWhole(team)
         #expect(try team.open().unsafeString("from the file") == "2")
     }
@@ -163,9 +163,9 @@ struct BoundNameTests {
     @Test func isThatOfWhatWaitsForTheServer() throws {
         _ = try team.open().verify()
         try team.openOffline().set("offline", to: "1")
-        let pending = try #require(try team.place().pending())
+        let pending = try #require(try team.storeLocation().pending())
         let store = try pending.open(.fresh)
-        #expect(store.vaultName == (try team.place().name))
+        #expect(store.vaultName == (try team.storeLocation().name))
         #expect(try HeaderImage(of: store).header.get().name?.hash == store.vaultName)
         _ = try team.openOffline().compact()
         #expect(try team.openOffline().unsafeString("offline") == "1")
@@ -173,21 +173,21 @@ struct BoundNameTests {
         try isWhole(team)
         // Another vault's pending changes are none of this one's.
         try makeOther()
-        let foreign = try other.place()
+        let foreign = try other.storeLocation()
         _ = try other.open().verify()
         try other.openOffline().set("offline", to: "2")
-        let path = try #require(foreign.pending()?.location)
-        let target = try #require(try team.place().pendingPath)
+        let path = try #require(foreign.pending()?.path)
+        let target = try #require(try team.storeLocation().pendingPath)
         try FileManager.default.moveItem(atPath: path, toPath: target)
         isRefused { _ = try team.openOffline().get("host") }
     }
 
     private func isWhole(_ fixture: DatabaseFixture) throws {
-        let keychain = try Keychain(at: fixture.places(machine: "\(UInt32.random(in: 0 ... .max))"))
+        let keychain = try Keychain(at: fixture.location(machine: "\(UInt32.random(in: 0 ... .max))"))
         try keychain.verify()
         try keychain.set("after", to: "3")
         #expect(try keychain.unsafeString("after") == "3")
-        let store = try fixture.place().open(.fresh)
-        #expect(try HeaderImage(of: store).header.get().name?.hash == fixture.place().name)
+        let store = try fixture.storeLocation().open(.fresh)
+        #expect(try HeaderImage(of: store).header.get().name?.hash == fixture.storeLocation().name)
     }
 }

@@ -84,7 +84,7 @@ struct DamagedCopyTests {
             try overwrite(path, bytes)
             let keychain = try fixture.open()
             #expect(keychain.offlineChanges?.changed == ["n3"], "byte \(start + 300)")
-            #expect(try fixture.place().pending() == nil, "byte \(start + 300)")
+            #expect(try fixture.storeLocation().pending() == nil, "byte \(start + 300)")
             #expect(try fixture.open(machine: "other").unsafeString("n3") == "offline \(start)")
             start += 1_536
         }
@@ -101,9 +101,9 @@ struct DamagedCopyTests {
             try keychain.set("n9", to: String(repeating: "9", count: 3_000))
             _ = try keychain.verify()
         }
-        var places = fixture.places(machine: "third")
-        places.vault = copy
-        try Keychain(at: places).set("n9", to: "of the copy")
+        var location = fixture.location(machine: "third")
+        location.vault = copy
+        try Keychain(at: location).set("n9", to: "of the copy")
         let keychain = try fixture.open()
         let path = try copyOfFirstMachine(in: fixture)
         // Of a record before the newest, or of all.
@@ -120,11 +120,11 @@ struct DamagedCopyTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "1")
         _ = try fixture.open().verify()
-        let place = try fixture.place()
-        let mirror = try #require(place.mirror)
-        let store = try #require(try place.open(.quick) as? PostgresRecordStore)
+        let storeLocation = try fixture.storeLocation()
+        let mirror = try #require(storeLocation.mirror)
+        let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
         #expect(try !store.distrust(), "the server was not asked")
-        let head = try #require(try place.currentHead())
+        let head = try #require(try storeLocation.currentHead())
         store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
         if isOlder {
             let position = LogPosition(sequence: head.position.sequence + 1, authenticator: .zero)
@@ -154,7 +154,7 @@ struct DamagedCopyTests {
         try cluster.stop()
         let error = #expect(throws: VaultError.self) { while try names.next() != nil {} }
         #expect(error?.code == .unavailable)
-        #expect(try fixture.place().mirror?.completePath != nil)
+        #expect(try fixture.storeLocation().mirror?.completePath != nil)
     }
 
     /// The other way: the database is what is merged.
@@ -170,9 +170,9 @@ struct DamagedCopyTests {
         let path = try copyOfFirstMachine(in: fixture)
         // The boxes of all values, which are not read in opening the vault.
         try invert(path) { _ in 8_192..<8_192 + 303 * 32 }
-        var places = fixture.places(machine: "third")
-        (places.vault, places.cache) = (copy, fixture.places().cache)
-        let file = try Keychain(at: places)
+        var location = fixture.location(machine: "third")
+        (location.vault, location.cache) = (copy, fixture.location().cache)
+        let file = try Keychain(at: location)
         #expect(try file.merge(fixture.url).changed == ["n5"])
         #expect(try file.unsafeString("n5") == "new")
         _ = try file.verify()
@@ -232,7 +232,7 @@ struct DamagedCopyTests {
             #expect(throws: Never.self) { try other.restore("a") }
         }
         let keychain = try Keychain(
-            at: fixture.places(), creatingIfAbsent: false, failures: FailureLog(), in: files)
+            at: fixture.location(), creatingIfAbsent: false, failures: FailureLog(), in: files)
         try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
         #expect(isRestored.isSet)
         let last = try fixture.open(machine: "last")
@@ -249,7 +249,7 @@ struct DamagedCopyTests {
         var options = Keychain.Options()
         options.compactsByItself = false
         do {
-            let keychain = try Keychain(at: fixture.places(), creatingIfAbsent: true, options: options)
+            let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: true, options: options)
             try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
             for number in 0..<6 { try keychain.set("a", to: String(repeating: "\(number)", count: size)) }
         }
@@ -258,7 +258,7 @@ struct DamagedCopyTests {
         bytes[8_192 + 2 * size] ^= 1
         try overwrite(path, bytes)
         let failures = FailureLog { error, _ in Issue.record(error) }
-        let keychain = try Keychain(at: fixture.places(), options: options, failures: failures)
+        let keychain = try Keychain(at: fixture.location(), options: options, failures: failures)
         try keychain.set("b", to: "1")
         let before = try keychain.information().deadBytes
         keychain.finishUpkeep()

@@ -53,12 +53,12 @@ struct DatabaseConcurrencyTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         for number in 0..<300 { try keychain.set("same", to: "\(number)") }
-        let place = try PostgresPlace(
-            fixture.url, fixture.places(machine: "other"), Keychain.Options(), in: PosixFileSystem())
-        let store = try place.open(.fresh)
-        let (size, head) = (try store.size(), try #require(try place.currentHead()))
+        let storeLocation = try PostgresLocation(
+            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+        let store = try storeLocation.open(.fresh)
+        let (size, head) = (try store.size(), try #require(try storeLocation.currentHead()))
         _ = try keychain.compact()
-        let now = try #require(try place.currentHead())
+        let now = try #require(try storeLocation.currentHead())
         #expect(now.generation != head.generation && now.size < size)
         #expect(try store.isCurrent() && !store.isStillCurrent())
         guard case .doubtful = try store.growth(after: size, head.position) else {
@@ -78,9 +78,9 @@ struct DatabaseConcurrencyTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "0")
         // One process has one log of a vault, unless the memory has another name.
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("./one.state")
-        let other = try Keychain(at: places)
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("./one.state")
+        let other = try Keychain(at: location)
         let files = FaultyFileSystem()
         let replaced = Mutex(0)
         files.watch(.read) { call in
@@ -98,7 +98,7 @@ struct DatabaseConcurrencyTests {
         var options = Keychain.Options()
         options.lockTimeout = lockTimeout
         let keychain = try Keychain(
-            at: fixture.places(), creatingIfAbsent: false, options: options, failures: FailureLog(), in: files)
+            at: fixture.location(), creatingIfAbsent: false, options: options, failures: FailureLog(), in: files)
         #expect(try keychain.unsafeString("a") == "3")
         #expect(replaced.withLock { $0 } == 3)
     }
@@ -107,15 +107,15 @@ struct DatabaseConcurrencyTests {
     @Test func aGenerationThatAnotherHasReplacedHasCounted() throws {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
-        let place = try PostgresPlace(
-            fixture.url, fixture.places(machine: "other"), Keychain.Options(), in: PosixFileSystem())
-        func present() throws -> PostgresRecordStore { try #require(try place.open(.fresh) as? PostgresRecordStore) }
+        let storeLocation = try PostgresLocation(
+            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+        func present() throws -> PostgresRecordStore { try #require(try storeLocation.open(.fresh) as? PostgresRecordStore) }
         _ = try keychain.compact()
         let second = try present()
         _ = try keychain.compact()
         let third = try present()
         #expect(second.generation != third.generation)
-        let unpublished = try PostgresRecordStore.begin(at: place)
+        let unpublished = try PostgresRecordStore.begin(at: storeLocation)
         try unpublished.write([1], at: 0)
         defer { unpublished.discard() }
         // Until it goes out of scope.
@@ -129,8 +129,8 @@ struct DatabaseConcurrencyTests {
     @Test(arguments: [true, false]) func aGenerationInDoubtIsNotDeleted(_ isInDoubt: Bool) throws {
         let fixture = try DatabaseFixture()
         _ = try fixture.open()
-        let place = try fixture.place()
-        let store = try PostgresRecordStore.begin(at: place)
+        let storeLocation = try fixture.storeLocation()
+        let store = try PostgresRecordStore.begin(at: storeLocation)
         try store.write([1, 2], at: 0)
         try store.flushConstruction()
         let connection = try #require(store.state.withLock { $0.construction?.connection })
@@ -140,7 +140,7 @@ struct DatabaseConcurrencyTests {
             $0.construction?.isUndecided = isInDoubt
         }
         store.discard()
-        #expect(try place.flight([.bytes(store.generation, 0..<2)])[0].count == (isInDoubt ? 1 : 0))
+        #expect(try storeLocation.flight([.bytes(store.generation, 0..<2)])[0].count == (isInDoubt ? 1 : 0))
     }
 
     @Test func anObserverHearsOfAnotherMachine() async throws {

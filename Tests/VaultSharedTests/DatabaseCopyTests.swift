@@ -23,21 +23,21 @@ struct DatabaseCopyTests {
     init() throws {
         fixture = try DatabaseFixture()
         try fixture.open().set("base", to: "1")
-        let place = try fixture.place()
-        let older = try #require(try place.currentHead())
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("earlier.state")
-        earlier = try Keychain(at: places)
+        let storeLocation = try fixture.storeLocation()
+        let older = try #require(try storeLocation.currentHead())
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("earlier.state")
+        earlier = try Keychain(at: location)
         #expect(try earlier.unsafeString("base") == "1")
-        earlierStore = try #require(try fixture.place().open(.quick) as? PostgresRecordStore)
+        earlierStore = try #require(try fixture.storeLocation().open(.quick) as? PostgresRecordStore)
         try fixture.open().set("here", to: "2")
         try fixture.open().set("here too", to: "2")
         early = try fixture.open()
-        _ = try place.flight([
-            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)),
+        _ = try storeLocation.flight([
+            Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)),
             Statement(
-                "DELETE FROM vault.extent WHERE generation = $1 AND place >= $2", .number(older.generation),
-                .number(older.size)), .create(place.name, older),
+                "DELETE FROM vault.extent WHERE generation = $1 AND first_byte >= $2", .number(older.generation),
+                .number(older.size)), .create(storeLocation.name, older),
         ])
     }
 
@@ -48,7 +48,7 @@ struct DatabaseCopyTests {
 
     /// The bytes of the copy, as far as they count.
     private func bytesOfCopy() throws -> [UInt8] {
-        let mirror = try #require(try fixture.place().mirror)
+        let mirror = try #require(try fixture.storeLocation().mirror)
         let (path, head) = (try #require(mirror.completePath), try #require(mirror.head))
         return Array(try contents(path).prefix(Int(head.size)))
     }
@@ -83,14 +83,14 @@ struct DatabaseCopyTests {
     @Test func isNamedIfTheVaultCannotBeOpenedAfterAll() throws {
         try change(2)
         try fixture.openOffline().set("offline", to: "5")
-        let store = try fixture.place().open(.fresh)
+        let store = try fixture.storeLocation().open(.fresh)
         let lock = try store.lock(.exclusive, until: Deadline(after: .zero))
         let told = Mutex<[String]>([])
         var options = Keychain.Options()
         (options.acceptedAlarms, options.lockTimeout) = ([.diverged], .milliseconds(100))
         let error = #expect(throws: VaultError.self) {
             _ = try Keychain(
-                at: fixture.places(), options: options,
+                at: fixture.location(), options: options,
                 failures: FailureLog { error, _ in told.withLock { $0.append(error.message) } })
         }
         #expect(error?.code == .busy)
@@ -102,7 +102,7 @@ struct DatabaseCopyTests {
     private func accept(_ alarm: VaultError.Code, changes: Int) throws {
         var options = Keychain.Options()
         options.acceptedAlarms = [alarm]
-        let keychain = try Keychain(at: fixture.places(), options: options)
+        let keychain = try Keychain(at: fixture.location(), options: options)
         #expect(try keychain.unsafeString("here") == nil && keychain.unsafeString("here too") == nil)
         let kept = try #require(try files().first)
         try keychain.merge(fixture.folder.file("one.state/\(kept)"))
@@ -122,8 +122,8 @@ struct DatabaseCopyTests {
         }
         let kept = try #require(try files(in: "earlier.state").first)
         #expect(try files(in: "earlier.state").count == 1)
-        let place = try fixture.place()
-        #expect(try place.mirror?.head == place.currentHead(), "the machine's copy is of the vault again")
+        let storeLocation = try fixture.storeLocation()
+        #expect(try storeLocation.mirror?.head == storeLocation.currentHead(), "the machine's copy is of the vault again")
         try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
         #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")
@@ -132,7 +132,7 @@ struct DatabaseCopyTests {
     /// What does not come with a look at the end is asked for, before the log has followed it.
     @Test func isNotWrittenOverByWhatIsAskedFor() throws {
         let before = try bytesOfCopy()
-        try change(1, to: String(repeating: "3", count: 2 * Int(PostgresPlace.tailSize)))
+        try change(1, to: String(repeating: "3", count: 2 * Int(PostgresLocation.tailSize)))
         for _ in 0..<3 { #expect(try earlier.unsafeString("base") == "1") }
         #expect(try earlier.keys() == ["base", "there 0"])
         #expect(try bytesOfCopy() == before)
@@ -143,7 +143,7 @@ struct DatabaseCopyTests {
     @Test func isNotWrittenOverByWhatWaits() throws {
         let before = try bytesOfCopy()
         try change(1)
-        let head = try #require(try fixture.place().currentHead())
+        let head = try #require(try fixture.storeLocation().currentHead())
         earlierStore.state.withLock { state in
             state.isAccepted = true
             state.learn(head, StoreBytes(offset: head.size), of: head.generation)
@@ -155,7 +155,7 @@ struct DatabaseCopyTests {
         #expect(try bytesOfCopy() == before)
     }
 
-    @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAVerificationTakesItsPlace(changes: Int) throws {
+    @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAVerificationReplacesIt(changes: Int) throws {
         try change(changes)
         _ = try earlier.verify()
         let kept = try #require(try files(in: "earlier.state").first)
@@ -172,8 +172,8 @@ struct DatabaseCopyTests {
         let held = try files.open(fixture.folder.file("one.cache/\(state)"), .readNoFollow)
         try files.lock(held, .exclusive, until: Deadline(after: .seconds(5)))
         for number in 0..<3 { try earlier.set("late \(number)", to: "4") }
-        let place = try fixture.place()
-        #expect(try place.mirror?.head != place.currentHead(), "the copy is as it was")
+        let storeLocation = try fixture.storeLocation()
+        #expect(try storeLocation.mirror?.head != storeLocation.currentHead(), "the copy is as it was")
         #expect(try self.files(in: "earlier.state").count == 1)
         files.unlock(held)
     }

@@ -14,15 +14,15 @@ struct DatabaseFailoverTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func places(_ url: String) -> VaultPlaces {
-        VaultPlaces(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
+    private func location(_ url: String) -> VaultLocation {
+        VaultLocation(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
     }
 
     /// A commit whose wait for the standby is cancelled is a success with a warning, and would be lost with the
     /// primary.
     @Test func aChangeIsStoredOnceTheStandbyHasIt() throws {
         let cluster = try Cluster()
-        let keychain = try Keychain(at: places(cluster.url("team")), creatingIfAbsent: true)
+        let keychain = try Keychain(at: location(cluster.url("team")), creatingIfAbsent: true)
         try keychain.set("a", to: "1")
         let server = try Administrator(of: cluster)
         _ = try server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
@@ -54,12 +54,12 @@ struct DatabaseFailoverTests {
         let server = try Administrator(of: cluster)
         let files = FaultyFileSystem()
         let keychain = try Keychain(
-            at: places(cluster.url("team")), creatingIfAbsent: true, failures: FailureLog(), in: files)
+            at: location(cluster.url("team")), creatingIfAbsent: true, failures: FailureLog(), in: files)
         try keychain.set("a", to: "1")
         // One process has one log of a vault, unless the memory has another name.
-        var places = places(cluster.url("team"))
-        places.rollbackMemory = folder.file("./state")
-        let other = try Keychain(at: places)
+        var location = location(cluster.url("team"))
+        location.rollbackMemory = folder.file("./state")
+        let other = try Keychain(at: location)
         let isLost = server.endHolder(watching: files) {
             #expect(throws: Never.self) { try other.set("a", to: "2") }
         }
@@ -74,9 +74,9 @@ struct DatabaseFailoverTests {
         let cluster = try Cluster()
         let server = try Administrator(of: cluster)
         let files = FaultyFileSystem()
-        var places = places(cluster.url("team"))
-        places.cache = nil
-        let keychain = try Keychain(at: places, creatingIfAbsent: true, failures: FailureLog(), in: files)
+        var location = location(cluster.url("team"))
+        location.cache = nil
+        let keychain = try Keychain(at: location, creatingIfAbsent: true, failures: FailureLog(), in: files)
         let values = (0..<3).map { String(repeating: "\($0)", count: 100_000) }
         for (number, value) in values.enumerated() { try keychain.set("value \(number)", to: value) }
         let isLost = server.endHolder(watching: files) {
@@ -92,18 +92,18 @@ struct DatabaseFailoverTests {
     /// It was started again, with what it had.
     @Test func aFormerPrimaryIsPassedOver() throws {
         let (former, primary) = (try Cluster(), try Cluster())
-        let keychain = try Keychain(at: places(primary.url("team")), creatingIfAbsent: true)
+        let keychain = try Keychain(at: location(primary.url("team")), creatingIfAbsent: true)
         try keychain.set("a", to: "before")
         try keychain.backUp(to: former.url("team"))
         try keychain.set("a", to: "after")
         let hosts = [former, primary].map { "\($0.socketFolder.replacing("/", with: "%2F")):\($0.port)" }
         let both = "postgresql://vault@\(hosts.joined(separator: ","))/postgres#team"
-        let opened = try Keychain(at: places(both))
+        let opened = try Keychain(at: location(both))
         #expect(try opened.unsafeString("a") == "after")
         try opened.set("b", to: "late")
         #expect(try keychain.unsafeString("b") == "late")
         // Without a memory, it is what it shows.
-        var alone = places(former.url("team"))
+        var alone = location(former.url("team"))
         alone.rollbackMemory = folder.file("none")
         #expect(try Keychain(at: alone).unsafeString("a") == "before")
     }

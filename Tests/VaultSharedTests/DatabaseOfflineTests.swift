@@ -15,18 +15,18 @@ struct DatabaseOfflineTests {
     @Test func whatAnotherProcessHasMergedIsReadFromTheDatabase() throws {
         let fixture = try DatabaseFixture()
         // One process has one log of a vault, unless the memory has another name.
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("./one.state")
-        let online = try Keychain(at: places, creatingIfAbsent: true)
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("./one.state")
+        let online = try Keychain(at: location, creatingIfAbsent: true)
         try online.set("a", to: "old")
         var options = Keychain.Options()
         options.staysOffline = true
-        let away = try Keychain(at: fixture.places(), options: options)
+        let away = try Keychain(at: fixture.location(), options: options)
         for round in 0..<2 {
             try away.set("a", to: "offline \(round)")
             #expect(try away.unsafeString("a") == "offline \(round)")
             #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
-            #expect(try Keychain(at: places).offlineChanges?.changed == ["a"])
+            #expect(try Keychain(at: location).offlineChanges?.changed == ["a"])
             try online.set("b", to: "\(round)")
             // It looks whether its file is there every 50 ms.
             Clock.sleep(microseconds: 100_000)
@@ -42,14 +42,14 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
-        let pending = try #require(try fixture.place().pending())
-        try #require(chown(pending.location, 65_534, 65_534) == 0)
+        let pending = try #require(try fixture.storeLocation().pending())
+        try #require(chown(pending.path, 65_534, 65_534) == 0)
         let error = #expect(throws: LogError.self) { _ = try pending.open(.fresh) }
-        #expect(error?.code == .untrustworthy && error?.detail.contains(pending.location) == true)
+        #expect(error?.code == .untrustworthy && error?.detail.contains(pending.path) == true)
         #expect(throws: VaultError.self) { try fixture.openOffline() }
         #expect(try fixture.open().unsafeString("a") == "old")
-        try #require(chown(pending.location, 0, 0) == 0)
-        #expect(try Keychain(at: fixture.places()).unsafeString("a") == "offline")
+        try #require(chown(pending.path, 0, 0) == 0)
+        #expect(try Keychain(at: fixture.location()).unsafeString("a") == "offline")
     }
 
     /// Another process may be adding to it, or to the vault.
@@ -57,22 +57,22 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         var options = Keychain.Options()
         options.lockTimeout = .milliseconds(100)
-        let place = try fixture.place()
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("./one.state")
-        func merged() throws -> [String]? { try Keychain(at: places, options: options).offlineChanges?.changed }
+        let storeLocation = try fixture.storeLocation()
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("./one.state")
+        func merged() throws -> [String]? { try Keychain(at: location, options: options).offlineChanges?.changed }
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
-        for store in [try #require(try place.pending()).open(.fresh), try place.open(.fresh)] {
+        for store in [try #require(try storeLocation.pending()).open(.fresh), try storeLocation.open(.fresh)] {
             let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(5)))
             // Whoever read the vault now would not find what was acknowledged.
             let error = #expect(throws: VaultError.self) { try merged() }
             #expect(error?.code == .busy)
-            #expect(try place.pending() != nil)
+            #expect(try storeLocation.pending() != nil)
             _ = consume lock
         }
         #expect(try merged() == ["a"])
-        #expect(try place.pending() == nil)
+        #expect(try storeLocation.pending() == nil)
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
 
@@ -81,13 +81,13 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
-        let place = try fixture.place()
+        let storeLocation = try fixture.storeLocation()
         try fixture.open(machine: "other").rotateDataKey()
         let keychain = try fixture.open()
         let merge = try #require(keychain.offlineChanges)
         #expect(merge.refused == ["a"] && merge.changed == [] && merge.isOfFormerKey)
         #expect(try keychain.unsafeString("a") == "old")
-        #expect(try place.pending() == nil)
+        #expect(try storeLocation.pending() == nil)
         #expect(try fixture.open().offlineChanges == nil)
         let kept = try #require(merge.keptAt)
         let taken = try keychain.merge(
@@ -104,9 +104,9 @@ struct DatabaseOfflineTests {
         try keychain.addMember("mia", device: nil, recipient: nil)
         try fixture.openOffline().set("a", to: "offline")
         try keychain.addKeyFile(at: fixture.folder.file("second.key"))
-        var places = fixture.places()
-        (places.keyFile, places.rollbackMemory) = (fixture.folder.file("second.key"), fixture.folder.file("two.state"))
-        let second = try Keychain(at: places)
+        var location = fixture.location()
+        (location.keyFile, location.rollbackMemory) = (fixture.folder.file("second.key"), fixture.folder.file("two.state"))
+        let second = try Keychain(at: location)
         try second.removeKey(second.vaultKeys()[0])
         try second.rotateDataKey()
         // The same file, in another slot.
@@ -126,7 +126,7 @@ struct DatabaseOfflineTests {
         try keychain.rotateDataKey()
         let merge = try #require(try fixture.open().offlineChanges)
         #expect(merge.refused == [] && merge.changed == ["a"])
-        #expect(try fixture.place().pending() == nil)
+        #expect(try fixture.storeLocation().pending() == nil)
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
         _ = try fixture.open().verify()
     }
@@ -135,10 +135,10 @@ struct DatabaseOfflineTests {
     @Test func aCopyIsNotMergedIntoItself() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
-        let (place, log) = try fixture.openLog()
+        let (storeLocation, log) = try fixture.openLog()
         try fixture.openOffline().set("a", to: "offline")
-        let pending = try #require(try place.pending())
-        #expect(place.noteFailure(LogError(.unreachable)))
+        let pending = try #require(try storeLocation.pending())
+        #expect(storeLocation.noteFailure(LogError(.unreachable)))
         try log.settle()
         #expect(log.isProvisional)
         let error = #expect(throws: LogError.self) { try fixture.mergePending(pending, into: log) }
@@ -192,13 +192,13 @@ struct DatabaseOfflineTests {
                 isReached.set()
                 try isBack ? cluster.crash() : cluster.stop()
             }
-            let keychain = try Keychain(at: fixture.places(), creatingIfAbsent: false, options: options, in: files)
+            let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: false, options: options, in: files)
             #expect(isReached.isSet)
             #expect(try keychain.unsafeString("a") == value)
-            #expect(try (fixture.place().pending() == nil) == isBack)
+            #expect(try (fixture.storeLocation().pending() == nil) == isBack)
             if !isBack { try cluster.start() }
             #expect(try fixture.open().unsafeString("a") == value)
-            #expect(try fixture.place().pending() == nil)
+            #expect(try fixture.storeLocation().pending() == nil)
         }
     }
 
@@ -211,7 +211,7 @@ struct DatabaseOfflineTests {
         try offline.eraseRemoved()
         try offline.set("b", to: "offline, too")
         #expect(try fixture.open().offlineChanges?.changed == ["a", "b"])
-        #expect(try fixture.place().pending() == nil)
+        #expect(try fixture.storeLocation().pending() == nil)
         let other = try fixture.open(machine: "other")
         #expect(try other.unsafeString("a") == "offline")
         #expect(try other.unsafeString("b") == "offline, too")
@@ -221,9 +221,9 @@ struct DatabaseOfflineTests {
     @Test func theHeaderIsNotChangedOffline() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
-        let (place, log) = try fixture.openLog()
+        let (storeLocation, log) = try fixture.openLog()
         try fixture.openOffline().set("a", to: "offline")
-        #expect(place.noteFailure(LogError(.unreachable)))
+        #expect(storeLocation.noteFailure(LogError(.unreachable)))
         try log.settle()
         #expect(log.isProvisional)
         let former = try log.keySlots().history
@@ -243,14 +243,14 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         try FileManager.default.removeItem(atPath: fixture.folder.file("one.cache"))
-        let (place, log) = try fixture.openLog(isShortLived: true)
-        let pending = try #require(try place.pending())
+        let (storeLocation, log) = try fixture.openLog(isShortLived: true)
+        let pending = try #require(try storeLocation.pending())
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
         #expect(try fixture.mergePending(pending, into: log) == nil)
         // However long that took.
         log.view.withLock { $0.lookedAtPath = Clock.coarse }
         let head = try log.read { (view) throws(LogError) in view.head }
-        #expect(try place.currentHead()?.position == head)
+        #expect(try storeLocation.currentHead()?.position == head)
     }
 
     /// Between the look whether a file waits and its opening.
@@ -259,17 +259,17 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         let files = FaultyFileSystem()
-        let place = try fixture.place(in: files)
-        let pending = try #require(try place.pending()).location
+        let storeLocation = try fixture.storeLocation(in: files)
+        let pending = try #require(try storeLocation.pending()).path
         let merged = Mutex<[String]?>(nil)
         files.watch(.open) { call in
             guard call.path == pending else { return }
             merged.withLock { merged in merged = merged ?? (try? fixture.open().offlineChanges?.changed) }
         }
-        #expect(place.noteFailure(LogError(.unreachable)))
-        let store = try place.open(.fresh)
+        #expect(storeLocation.noteFailure(LogError(.unreachable)))
+        let store = try storeLocation.open(.fresh)
         #expect(merged.withLock { $0 } == ["a"])
-        #expect(!store.isProvisional && store.location == place.location)
+        #expect(!store.isProvisional && store.path == storeLocation.path)
     }
 
     /// Whoever then went offline would read what has been merged, without all that was written since.
@@ -278,8 +278,8 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         let disk = try CrashingFileSystem(fixture.folder.file("one.state"))
-        let (place, log) = try fixture.openLog(in: disk)
-        let pending = try #require(try place.pending())
+        let (storeLocation, log) = try fixture.openLog(in: disk)
+        let pending = try #require(try storeLocation.pending())
         #expect(try fixture.mergePending(pending, into: log)?.changed == ["a"])
         for seed in 0..<20 {
             let found = fixture.folder.file("found-\(seed)")
@@ -293,11 +293,11 @@ struct DatabaseOfflineTests {
     @Test func whatIsKeptMayBeOlderThanWhatAProgramHasSeen() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
-        let former = try #require(try fixture.place().currentHead())
+        let former = try #require(try fixture.storeLocation().currentHead())
         let (kept, copy) = (fixture.folder.file("one.cache"), fixture.folder.file("copy"))
         try FileManager.default.copyItem(atPath: kept, toPath: copy)
         try fixture.open().set("a", to: "new")
-        let (place, log) = try fixture.openLog()
+        let (storeLocation, log) = try fixture.openLog()
         #expect(try log.read { (view) throws(LogError) in view.head.sequence } > former.position.sequence)
         try FileManager.default.removeItem(atPath: kept)
         try FileManager.default.moveItem(atPath: copy, toPath: kept)
@@ -307,7 +307,7 @@ struct DatabaseOfflineTests {
             try FileManager.default.removeItem(atPath: "\(memory)/\(name)")
         }
         for name in ["b", "c"] { try fixture.openOffline().set(name, to: "offline") }
-        #expect(place.noteFailure(LogError(.unreachable)))
+        #expect(storeLocation.noteFailure(LogError(.unreachable)))
         try log.settle()
         #expect(log.isProvisional)
         #expect(try fixture.open().offlineChanges?.changed == ["b", "c"])
@@ -337,7 +337,7 @@ struct DatabaseOfflineTests {
         let keychain = try fixture.open()
         for name in ["a", "b"] { try keychain.set(name, to: String(repeating: name, count: 5_000)) }
         _ = try keychain.verify()
-        let kept = try #require(try fixture.place().mirror?.completePath)
+        let kept = try #require(try fixture.storeLocation().mirror?.completePath)
         let whole = try Data(contentsOf: URL(fileURLWithPath: kept))
         for start in stride(from: 0, to: whole.count, by: 512) {
             var bytes = whole
@@ -350,7 +350,7 @@ struct DatabaseOfflineTests {
                 try fixture.openOffline().set("a", to: "new")
             }
             #expect(error?.code != .outcomeUnknown)
-            #expect(try fixture.place().pending() == nil)
+            #expect(try fixture.storeLocation().pending() == nil)
         }
         _ = try fixture.open().verify()
         try fixture.openOffline().set("a", to: "new")
@@ -366,7 +366,7 @@ struct DatabaseOfflineTests {
         var (start, left) = (0, 0)
         while true {
             try fixture.openOffline().set("a", to: "offline \(start) " + String(repeating: "x", count: 1_000))
-            let pending = URL(fileURLWithPath: try #require(try fixture.place().pending()).location)
+            let pending = URL(fileURLWithPath: try #require(try fixture.storeLocation().pending()).path)
             var bytes = try Data(contentsOf: pending)
             guard start < bytes.count else { break }
             bytes.replaceSubrange(
@@ -374,9 +374,9 @@ struct DatabaseOfflineTests {
             try bytes.write(to: pending)
             let failures = FailureLog { _, _ in }
             let keychain = try Keychain(
-                at: fixture.places(), creatingIfAbsent: false, options: options, failures: failures)
+                at: fixture.location(), creatingIfAbsent: false, options: options, failures: failures)
             #expect(try keychain.unsafeString("a")?.hasPrefix("o") == true, "sector at \(start)")
-            if try fixture.place().pending() != nil {
+            if try fixture.storeLocation().pending() != nil {
                 left += 1
                 let cause = VaultError.Cause.changesLeft(path: pending.path, isLocked: false)
                 #expect(failures.lastError?.causes == [cause], "sector at \(start)")
@@ -393,19 +393,19 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
         let files = FaultyFileSystem()
-        let place = try fixture.place(in: files)
-        _ = try #require(place.mirror?.head)
+        let storeLocation = try fixture.storeLocation(in: files)
+        _ = try #require(storeLocation.mirror?.head)
         for kind in [FileCall.write, .synchronize, .rename] {
             files.fail([kind], with: .error(ENOSPC))
             let error = #expect(throws: LogError.self) {
-                try place.beginPending(until: Deadline(after: .seconds(60))) { _ in }
+                try storeLocation.beginPending(until: Deadline(after: .seconds(60))) { _ in }
             }
             #expect(error?.systemError == ENOSPC && files.failures > 0)
             let names = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("one.state"))
             #expect(!names.contains { $0.contains("offline") }, "\(kind)")
             files.heal()
         }
-        let store = try fixture.place(staysOffline: true).open(.fresh)
+        let store = try fixture.storeLocation(staysOffline: true).open(.fresh)
         let deadline = Deadline(after: .seconds(60))
         let lock = try store.lock(.exclusive, until: deadline)
         lock.release()
@@ -415,9 +415,9 @@ struct DatabaseOfflineTests {
         }
         #expect(error?.code == .unreachable)
         // Once the server is back, changes go there.
-        #expect(try store.isCurrent() && place.pending() == nil)
-        try place.beginPending(until: deadline) { _ in }
-        #expect(try place.pending() != nil)
+        #expect(try store.isCurrent() && storeLocation.pending() == nil)
+        try storeLocation.beginPending(until: deadline) { _ in }
+        #expect(try storeLocation.pending() != nil)
     }
 
     /// Each of them may have kept less than another one has.
@@ -425,10 +425,10 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "old")
-        let place = try fixture.place()
-        _ = try #require(place.mirror?.head)
+        let storeLocation = try fixture.storeLocation()
+        _ = try #require(storeLocation.mirror?.head)
         try keychain.set("a", to: "new")
-        try place.beginPending(until: Deadline(after: .seconds(60))) { _ in }
+        try storeLocation.beginPending(until: Deadline(after: .seconds(60))) { _ in }
         #expect(try fixture.openOffline().unsafeString("a") == "new")
     }
 
@@ -437,10 +437,10 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         for _ in 0..<20 {
             try onThreads(8) { _ in
-                try fixture.place().beginPending(until: Deadline(after: .seconds(60))) { _ in }
+                try fixture.storeLocation().beginPending(until: Deadline(after: .seconds(60))) { _ in }
             }
-            let pending = try #require(try fixture.place().pending())
-            try FileManager.default.removeItem(atPath: pending.location)
+            let pending = try #require(try fixture.storeLocation().pending())
+            try FileManager.default.removeItem(atPath: pending.path)
         }
     }
 }

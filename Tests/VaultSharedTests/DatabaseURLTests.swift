@@ -15,18 +15,18 @@ struct DatabaseURLTests {
 
     @Test(arguments: ["POSTGRESQL://a:7/x#team", "Postgres://a:7/x#team"])
     func mayHaveItsSchemeInCapitals(_ url: String) throws {
-        #expect(VaultPlaces.isURL(url))
+        #expect(VaultLocation.isURL(url))
         #expect(try DatabaseURL(url).location == "postgresql://a:7/x#team")
     }
 
     @Test(arguments: ["postgresql:/a/x", "mypostgresql://a/x", "postgresqi://a/x", "postgresql", ""])
-    func isNotAPath(_ path: String) { #expect(!VaultPlaces.isURL(path)) }
+    func isNotAPath(_ path: String) { #expect(!VaultLocation.isURL(path)) }
 
-    @Test func isTheSamePlaceForEveryUserAndOrderOfHosts() throws {
-        let places = [
+    @Test func isTheSameLocationForEveryUserAndOrderOfHosts() throws {
+        let urls = [
             "postgresql://a,b:5433/x#team", "postgres://me@b:5433,a:5432/x?sslmode=require#team",
         ]
-        #expect(Set(try places.map { try DatabaseURL($0).location }) == ["postgresql://a,b:5433/x#team"])
+        #expect(Set(try urls.map { try DatabaseURL($0).location }) == ["postgresql://a,b:5433/x#team"])
         #expect(try DatabaseURL("postgresql://a/x").location == "postgresql://a/x#default")
     }
 

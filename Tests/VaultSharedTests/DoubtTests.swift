@@ -34,9 +34,9 @@ struct DoubtTests {
         try keychain.backUp(to: copy)
         try keychain.set("late", to: "last")
         _ = try keychain.verify()
-        var places = fixture.places(machine: "third")
-        places.vault = copy
-        let other = try Keychain(at: places)
+        var location = fixture.location(machine: "third")
+        location.vault = copy
+        let other = try Keychain(at: location)
         for name in ["a", "b", "c"] { try other.set(name, to: "\(name) of the copy") }
     }
 
@@ -54,17 +54,17 @@ struct DoubtTests {
     }
 
     private func execute(_ sql: String) throws {
-        let place = try fixture.place()
-        _ = try place.flight([Statement(sql, .bytes(place.name))])
+        let storeLocation = try fixture.storeLocation()
+        _ = try storeLocation.flight([Statement(sql, .bytes(storeLocation.name))])
     }
 
     private func damageServer(at offset: Int) throws {
-        let byte = "\(offset) - place::int4"
+        let byte = "\(offset) - first_byte::int4"
         try execute(
             """
             UPDATE vault.extent AS e SET bytes = set_byte(bytes, \(byte), get_byte(bytes, \(byte)) # 1)
             FROM vault.head AS h WHERE e.generation = h.generation AND h.name = $1
-                AND place <= \(offset) AND place + length(bytes) > \(offset)
+                AND first_byte <= \(offset) AND first_byte + length(bytes) > \(offset)
             """)
     }
 
@@ -83,20 +83,20 @@ struct DoubtTests {
     private func restore(accepting alarms: Set<VaultError.Code> = []) throws {
         var options = Keychain.Options()
         (options.staysOffline, options.acceptedAlarms) = (true, alarms)
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("./one.state")
-        try Keychain(at: places, options: options).backUp(to: fixture.url, replacing: true)
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("./one.state")
+        try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
     }
 
     @Test(arguments: Damage.allCases, Use.allCases) func leavesWhatIsIntactOnTheMachine(
         damage: Damage, use: Use
     ) throws {
-        let generation = try fixture.place().currentHead()?.generation
+        let generation = try fixture.storeLocation().currentHead()?.generation
         let before = try contents(pathOfMachine())
         if damage != .server { try damageCopy(at: first) }
         if damage != .copy { try damageServer(at: second) }
         for _ in 0..<2 { try? self.use(use) }
-        let head = try #require(try fixture.place().currentHead())
+        let head = try #require(try fixture.storeLocation().currentHead())
         let after = try contents(pathOfMachine())
         if head.generation == generation {
             for index in before.indices where index >= 8_192 && index != first {
@@ -173,7 +173,7 @@ struct DoubtTests {
     }
 
     /// A machine that has a whole copy puts back what has no header.
-    @Test(arguments: ["place = 0", "true", "place > 0"], [true, false])
+    @Test(arguments: ["first_byte = 0", "true", "first_byte > 0"], [true, false])
     func isMendedWithoutAHeader(deleted: String, isChanged: Bool) throws {
         try execute(
             """
@@ -192,18 +192,18 @@ struct DoubtTests {
 
     /// What the machine lacks is not given up silently.
     @Test(arguments: [true, false]) func withoutAHeaderNothingIsLostUnasked(isNamed: Bool) throws {
-        let head = try #require(try fixture.place().currentHead())
+        let head = try #require(try fixture.storeLocation().currentHead())
         try fixture.open(machine: "other").set("more", to: "1")
         if !isNamed {
-            let place = try fixture.place()
-            _ = try place.flight([
-                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)), .create(place.name, head),
+            let storeLocation = try fixture.storeLocation()
+            _ = try storeLocation.flight([
+                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)), .create(storeLocation.name, head),
             ])
         }
         try execute(
             """
             DELETE FROM vault.extent USING vault.head AS h
-            WHERE extent.generation = h.generation AND name = $1 AND place = 0
+            WHERE extent.generation = h.generation AND name = $1 AND first_byte = 0
             """)
         let error = #expect(throws: VaultError.self) { try restore() }
         #expect(error?.code == .rolledBack)
@@ -218,7 +218,7 @@ struct DoubtTests {
                 ? "INSERT INTO vault.extent SELECT generation, -1, '\\x07' FROM vault.head WHERE name = $1"
                 : """
                 UPDATE vault.extent AS e SET bytes = bytes || '\\x07' FROM vault.head AS h
-                WHERE e.generation = h.generation AND name = $1 AND place + length(bytes) = size
+                WHERE e.generation = h.generation AND name = $1 AND first_byte + length(bytes) = size
                 """)
         let error = #expect(throws: VaultError.self) { _ = try fixture.open(machine: "fresh").get("a") }
         #expect(error?.code == .damaged)

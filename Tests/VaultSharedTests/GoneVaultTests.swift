@@ -17,17 +17,17 @@ struct GoneVaultTests {
     }
 
     private func remove(_ fixture: DatabaseFixture) throws -> StoreHead {
-        let place = try fixture.place()
-        let head = try #require(try place.currentHead())
-        _ = try place.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name))])
+        let storeLocation = try fixture.storeLocation()
+        let head = try #require(try storeLocation.currentHead())
+        _ = try storeLocation.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name))])
         return head
     }
 
     @Test(arguments: [true, false]) func isMissedByAProgramThatHasItOpen(keepsCopy: Bool) throws {
         let fixture = try fixture()
-        var places = fixture.places(machine: "other")
-        if !keepsCopy { places.cache = nil }
-        let keychain = try Keychain(at: places)
+        var location = fixture.location(machine: "other")
+        if !keepsCopy { location.cache = nil }
+        let keychain = try Keychain(at: location)
         #expect(try keychain.unsafeString("a") == "1")
         let head = try remove(fixture)
         for call in [
@@ -37,8 +37,8 @@ struct GoneVaultTests {
             let error = #expect(throws: VaultError.self) { try call() }
             #expect(error?.code == .gone && error?.message.contains("from its database") == true)
         }
-        let place = try fixture.place()
-        _ = try place.flight([.create(place.name, head)])
+        let storeLocation = try fixture.storeLocation()
+        _ = try storeLocation.flight([.create(storeLocation.name, head)])
         #expect(try keychain.unsafeString("a") == "1")
         try keychain.set("a", to: "2")
     }
@@ -47,31 +47,31 @@ struct GoneVaultTests {
     /// memory.
     @Test(arguments: [true, false]) func isRememberedByCopyOrMemory(byCopy: Bool) throws {
         let fixture = try fixture()
-        var places = fixture.places()
-        if byCopy { places.rollbackMemory = nil } else { places.cache = nil }
+        var location = fixture.location()
+        if byCopy { location.rollbackMemory = nil } else { location.cache = nil }
         _ = try remove(fixture)
         for isCreating in [true, false] {
-            #expect(try code { _ = try Keychain(at: places, creatingIfAbsent: isCreating).get("a") } == .gone)
+            #expect(try code { _ = try Keychain(at: location, creatingIfAbsent: isCreating).get("a") } == .gone)
         }
         #expect(
-            try code { _ = try Keychain.create(at: places, cost: .standard, replacingGone: false) } == .gone)
-        #expect(try fixture.place().currentHead() == nil)
-        let stranger = fixture.places(machine: "stranger")
+            try code { _ = try Keychain.create(at: location, cost: .standard, replacingGone: false) } == .gone)
+        #expect(try fixture.storeLocation().currentHead() == nil)
+        let stranger = fixture.location(machine: "stranger")
         #expect(try code { _ = try Keychain(at: stranger) } == .noVault)
-        #expect(try Keychain.create(at: places).keys().isEmpty, "it is asked for")
+        #expect(try Keychain.create(at: location).keys().isEmpty, "it is asked for")
     }
 
     /// What this machine has kept could not be told from the vault any more.
     @Test func aDamagedCopyIsNotForgotten() throws {
         let fixture = try fixture()
         _ = try fixture.open().verify()
-        let place = try fixture.place()
-        let store = try #require(try place.open(.quick) as? PostgresRecordStore)
+        let storeLocation = try fixture.storeLocation()
+        let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
         let head = try remove(fixture)
         store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
         let error = #expect(throws: LogError.self) { _ = try store.distrust() }
         #expect(error?.code == .gone)
-        #expect(try fixture.place().mirror?.completePath != nil)
+        #expect(try fixture.storeLocation().mirror?.completePath != nil)
     }
 
     private func code(_ body: () throws -> Void) throws -> VaultError.Code? {

@@ -39,7 +39,7 @@ struct HeadRowTests {
             "set_byte(authenticator, 0, get_byte(authenticator, 0) # 1)", "substring(authenticator, 1, 15)",
             #"authenticator || '\x00'"#, #"''"#, #"substring(authenticator, 2) || '\x00'"#,
         ].map { Change("authenticator", $0) }
-        + ["hint_place", "hint_sequence", "base"].flatMap { column in
+        + ["hint_offset", "hint_sequence", "base"].flatMap { column in
             (extremes + (column == "base" ? ["base - 1", "base + 1", "size", "size + 1"] : ["NULL", "size", "8192"]))
                 .map { Change(column, $0, isHarmless: true) }
         } + ["sequence", "size", "generation", "base"].map { Change($0, $0, isHarmless: true) }
@@ -58,8 +58,8 @@ struct HeadRowTests {
     }
 
     private func execute(_ sql: String) throws {
-        let place = try fixture.place()
-        _ = try place.flight([Statement(sql, .bytes(place.name))])
+        let storeLocation = try fixture.storeLocation()
+        _ = try storeLocation.flight([Statement(sql, .bytes(storeLocation.name))])
     }
 
     private func code(_ body: () throws -> Void) -> VaultError.Code? {
@@ -76,9 +76,9 @@ struct HeadRowTests {
 
     /// Another process of the first machine, that has its memory and its copy, and another machine that has neither.
     private func open(_ machine: String) throws -> Keychain {
-        var places = fixture.places(machine: machine)
-        places.rollbackMemory = fixture.folder.file("./\(machine).state")
-        return try Keychain(at: places)
+        var location = fixture.location(machine: machine)
+        location.rollbackMemory = fixture.folder.file("./\(machine).state")
+        return try Keychain(at: location)
     }
 
     @Test(arguments: changes) func isComparedWithTheLog(change: Change) throws {
@@ -108,14 +108,14 @@ struct HeadRowTests {
     private func restore() throws {
         var options = Keychain.Options()
         options.staysOffline = true
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("././one.state")
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("././one.state")
         do {
-            try Keychain(at: places, options: options).backUp(to: fixture.url, replacing: true)
+            try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
         } catch {
             guard error.code == .rolledBack else { throw error }
             options.acceptedAlarms = [.rolledBack]
-            try Keychain(at: places, options: options).backUp(to: fixture.url, replacing: true)
+            try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
         }
     }
 
@@ -124,9 +124,9 @@ struct HeadRowTests {
         try execute("UPDATE vault.head SET sequence = sequence + \(more), size = size + 1 WHERE name = $1")
         var options = Keychain.Options()
         options.staysOffline = true
-        var places = fixture.places()
-        places.rollbackMemory = fixture.folder.file("././one.state")
-        let keychain = try Keychain(at: places, options: options)
+        var location = fixture.location()
+        location.rollbackMemory = fixture.folder.file("././one.state")
+        let keychain = try Keychain(at: location, options: options)
         let lost = code { try keychain.backUp(to: fixture.url, replacing: true) }
         #expect(lost == (more > 0 ? .rolledBack : nil))
         #expect(code { _ = try open("fresh").verify() } == (more > 0 ? .damaged : nil))
@@ -134,16 +134,16 @@ struct HeadRowTests {
 
     /// The tables were restored from two dumps.
     @Test func ofAnEarlierDumpIsDamage() throws {
-        let earlier = try #require(try fixture.place().currentHead())
+        let earlier = try #require(try fixture.storeLocation().currentHead())
         var machine: Keychain? = try open("one")
         for number in 0..<2 { try machine?.set("later \(number)", to: "\(number)") }
         _ = try machine?.verify()
         machine = nil
-        let newer = try #require(try fixture.place().currentHead())
-        let place = try fixture.place()
+        let newer = try #require(try fixture.storeLocation().currentHead())
+        let storeLocation = try fixture.storeLocation()
         func put(_ head: StoreHead) throws {
-            _ = try place.flight([
-                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(place.name)), .create(place.name, head),
+            _ = try storeLocation.flight([
+                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)), .create(storeLocation.name, head),
             ])
         }
         try put(earlier)
@@ -154,9 +154,9 @@ struct HeadRowTests {
         #expect(code { _ = try open("one").get("n1") } == .damaged, "it has seen more, and comes to the damage first")
         // The other way: the extents are older than the row.
         try put(newer)
-        _ = try place.flight([
+        _ = try storeLocation.flight([
             Statement(
-                "DELETE FROM vault.extent WHERE generation = $1 AND place >= $2", .number(earlier.generation),
+                "DELETE FROM vault.extent WHERE generation = $1 AND first_byte >= $2", .number(earlier.generation),
                 .number(earlier.size))
         ])
         for machine in ["one", "fresh"] {

@@ -19,8 +19,8 @@ struct HeldLockTests {
     /// A session of another role, which holds locks until it ends.
     private func session(_ role: String, of number: Int, _ statements: [Statement]) throws -> PostgresConnection {
         let name = "\(role)_\(vault)_\(number)"
-        let place = try fixture.place()
-        _ = try place.flight([
+        let storeLocation = try fixture.storeLocation()
+        _ = try storeLocation.flight([
             Statement("CREATE ROLE \(name) LOGIN"),
             Statement(role == "reader" ? "GRANT vault_reader TO \(name)" : "SELECT 1"),
         ])
@@ -40,7 +40,7 @@ struct HeldLockTests {
     private func waitingSessions(_ words: String) throws -> UInt64 {
         let number = RunningHash.number(of: "\(words) \(vault)") & 0xFFFF_FFFF
         let question = "SELECT count(*) FROM pg_locks WHERE NOT granted AND objid::int8 = \(number)"
-        return try fixture.place().flight([Statement(question)])[0].number(0, 0)
+        return try fixture.storeLocation().flight([Statement(question)])[0].number(0, 0)
     }
 
     private func seconds(_ body: () throws -> Void) rethrows -> Double {
@@ -64,7 +64,7 @@ struct HeldLockTests {
         // Of a short patience, a part remains for the row.
         var options = Keychain.Options()
         options.lockTimeout = .milliseconds(200)
-        let hasty = try Keychain(at: fixture.places(machine: "third"), options: options)
+        let hasty = try Keychain(at: fixture.location(machine: "third"), options: options)
         #expect(try seconds { try hasty.set("a", to: "4") } < 2)
         for words in ["lock", "compaction"] { #expect(try waitingSessions(words) == 0) }
         _ = holder
@@ -123,13 +123,13 @@ struct HeldLockTests {
         let (one, other) = (try fixture.open(), try fixture.open(machine: "other"))
         let number = RunningHash.number(of: "refresh") ^ RunningHash.number(of: "lock \(vault)")
         let holder = try session("reader", of: 4, [Statement("SELECT pg_advisory_lock(\(number))")])
-        let place = try fixture.place()
+        let storeLocation = try fixture.storeLocation()
         #expect(throws: PostgresError.self) {
-            _ = try holder.flight(Statement.exclude(number, in: place.name), until: Deadline(after: .seconds(10)))
+            _ = try holder.flight(Statement.exclude(number, in: storeLocation.name), until: Deadline(after: .seconds(10)))
         }
         let lock = try await one.acquireLock("refresh")
         try lock.check()
-        let second = try place.namedLock(Int64(RunningHash.number(of: "refresh")))
+        let second = try storeLocation.namedLock(Int64(RunningHash.number(of: "refresh")))
         #expect(try !second.tryLock())
         #expect(throws: LogError.self) { try second.check() }
         lock.release()
@@ -137,7 +137,7 @@ struct HeldLockTests {
         try again.check()
         again.release()
         #expect(
-            try place.flight([Statement("SELECT count(*) FROM vault.generation WHERE generation < 0")])[0]
+            try storeLocation.flight([Statement("SELECT count(*) FROM vault.generation WHERE generation < 0")])[0]
                 .number(0, 0) == 0)
     }
 
@@ -148,7 +148,7 @@ struct HeldLockTests {
         let (one, other) = (try own.open(), try own.open(machine: "other"))
         let lock = try await one.acquireLock("refresh")
         try lock.check()
-        _ = try own.place().flight([
+        _ = try own.storeLocation().flight([
             Statement("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'")
         ])
         let second = try await other.acquireLock("refresh")

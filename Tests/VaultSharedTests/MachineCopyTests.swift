@@ -20,7 +20,7 @@ struct MachineCopyTests {
         _ = try other.compact()
         try other.set("a", to: "1")
         #expect(try fixture.open().unsafeString("a") == "1")
-        return try #require(try fixture.place().mirror)
+        return try #require(try fixture.storeLocation().mirror)
     }
 
     private func missing(_ mirror: Mirror) -> UInt64 {
@@ -78,15 +78,15 @@ struct MachineCopyTests {
     /// A server that was put back does not complete the copy that it can be restored from.
     @Test func isNotTakenFromAnotherHistory() throws {
         let mirror = try fill(megabytes: 1)
-        let place = try fixture.place()
+        let storeLocation = try fixture.storeLocation()
         let keychain = try fixture.open()
         #expect(try keychain.unsafeString("a") == "1")
-        let head = try #require(try place.currentHead())
+        let head = try #require(try storeLocation.currentHead())
         let later = StoreHead(
             generation: head.generation,
             position: LogPosition(sequence: head.position.sequence + 1, authenticator: .zero), size: head.size + 1,
             hint: head.hint)
-        #expect(try #require(place.mirror).keep(later, [], isNew: false))
+        #expect(try #require(storeLocation.mirror).keep(later, [], isNew: false))
         let before = missing(mirror)
         keychain.completeCopy()
         #expect(before > 0 && missing(mirror) == before)

@@ -32,12 +32,12 @@ struct ServerClockTests {
     @Test func keepsWhatIsTooOldByAnotherClockAlone() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "1")
-        let place = try fixture.place()
-        let store = try place.open(.fresh)
+        let storeLocation = try fixture.storeLocation()
+        let store = try storeLocation.open(.fresh)
         for years in [-5, 0, 5] {
             let now = Int64(Clock.milliseconds)
             let server = now + Int64(years) * 31_557_600_000
-            place.serverClock.note(server, at: now)
+            storeLocation.serverClock.note(server, at: now)
             #expect(abs(Int64(store.retentionTime) - min(server, now)) < 10_000)
         }
     }
@@ -47,15 +47,15 @@ struct ServerClockTests {
         try fixture.open().set("a", to: "1")
         for look in [
             { _ = try $0.currentHead() }, { _ = try $0.open(.fresh) },
-            { place in
-                let lock = try place.open(.fresh).lock(.exclusive, until: Deadline(after: .seconds(1)))
+            { storeLocation in
+                let lock = try storeLocation.open(.fresh).lock(.exclusive, until: Deadline(after: .seconds(1)))
                 _ = consume lock
             },
-        ] as [(PostgresPlace) throws -> Void] {
-            let place = try fixture.place()
-            try look(place)
-            #expect(abs(try #require(place.clockDifference)) < 5_000)
-            #expect(place.takeNotices() == [])
+        ] as [(PostgresLocation) throws -> Void] {
+            let storeLocation = try fixture.storeLocation()
+            try look(storeLocation)
+            #expect(abs(try #require(storeLocation.clockDifference)) < 5_000)
+            #expect(storeLocation.takeNotices() == [])
         }
     }
 

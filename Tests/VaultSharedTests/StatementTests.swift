@@ -87,8 +87,8 @@ struct StatementTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         for number in 0..<3 { try keychain.set("a", to: "\(number)") }
-        let place = try fixture.place()
-        let head = try #require(try place.currentHead())
+        let storeLocation = try fixture.storeLocation()
+        let head = try #require(try storeLocation.currentHead())
         // An earlier position, or another one of the same number.
         let authenticator = RandomBytes.array(Authenticator.size).withUnsafeBytes { Authenticator($0) }
         let wrong = LogPosition(sequence: head.position.sequence - (isOther ? 0 : 1), authenticator: authenticator)
@@ -98,10 +98,10 @@ struct StatementTests {
             size: head.size + 100, hint: nil)
         // Where nothing is.
         let append = { (previous: LogPosition) in
-            Statement.append([1, 2][...], at: head.size + 98, to: place.name, next, replacing: previous)
+            Statement.append([1, 2][...], at: head.size + 98, to: storeLocation.name, next, replacing: previous)
         }
         #expect(throws: PostgresError.self) {
-            try place.pool.withConnection(until: Deadline(after: .seconds(60))) { (connection) throws(PostgresError) in
+            try storeLocation.pool.withConnection(until: Deadline(after: .seconds(60))) { (connection) throws(PostgresError) in
                 do throws(PostgresError) {
                     _ = try connection.flight([append(wrong)], until: Deadline(after: .seconds(60)))
                 } catch {
@@ -111,8 +111,8 @@ struct StatementTests {
             }
         }
         let former = StoreHead(generation: head.generation, position: wrong, size: head.size, hint: nil)
-        #expect(try place.flight([.replace(place.name, next, former)])[0].changed == 0)
-        #expect(try place.currentHead() == head)
-        #expect(try place.flight([append(head.position), .replace(place.name, head, next)])[1].changed == 1)
+        #expect(try storeLocation.flight([.replace(storeLocation.name, next, former)])[0].changed == 0)
+        #expect(try storeLocation.currentHead() == head)
+        #expect(try storeLocation.flight([append(head.position), .replace(storeLocation.name, head, next)])[1].changed == 1)
     }
 }

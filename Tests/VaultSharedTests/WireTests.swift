@@ -51,7 +51,7 @@ struct WireTests {
     @Test(arguments: [0, 1, 70_000]) func bringsWhatWasAskedForAndNoMore(_ asked: Int) throws {
         for excess in [-1, 0, 1] {
             let ends = Ends()
-            var wire = try Wire(inPlaceOf: ends.libpq.number)
+            var wire = try Wire(replacing: ends.libpq.number)
             wire.allow(UInt64(asked))
             let count = WireTests.room + 2 * asked + excess
             if excess <= 0 {
@@ -74,7 +74,7 @@ struct WireTests {
 
     @Test func givesOnePieceAtATime() throws {
         let ends = Ends()
-        var wire = try Wire(inPlaceOf: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpq.number)
         let sent = write(200_000, to: ends.serverNumber)
         try #require(sent > 150_000)
         try wire.carryIn()
@@ -83,7 +83,7 @@ struct WireTests {
 
     @Test func sendsAllOnceTheServerTakesIt() throws {
         let ends = Ends()
-        var wire = try Wire(inPlaceOf: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpq.number)
         var isSent = wire.isSent
         #expect(isSent)
         // More than the server's end has room for.
@@ -106,7 +106,7 @@ struct WireTests {
 
     @Test func tellsLibpqThatTheConnectionHasEnded() throws {
         var ends = Ends()
-        var wire = try Wire(inPlaceOf: ends.libpq.number)
+        var wire = try Wire(replacing: ends.libpq.number)
         try wire.carryIn()
         #expect(read(ends.libpq.number) == -1 && errno == EAGAIN, "nothing has come, and nothing has ended")
         #expect(write(3, to: ends.serverNumber) == 3)
@@ -117,10 +117,10 @@ struct WireTests {
         #expect(read(ends.libpq.number) == 0)
     }
 
-    @Test func keepsLibpqsDescriptorOpenAndTakesItsPlace() throws {
+    @Test func keepsLibpqsDescriptorOpenAndUsesItsNumber() throws {
         let ends = Ends()
         do {
-            var wire = try Wire(inPlaceOf: ends.libpq.number)
+            var wire = try Wire(replacing: ends.libpq.number)
             #expect(write(5, to: ends.libpq.number) == 5)
             #expect(read(ends.serverNumber) == -1, "it is not carried yet")
             wire.carryOut()

@@ -117,12 +117,12 @@ final class BrokenStore: ValueStore {
         for (key, value) in batch.changes {
             if flaw == .changesOneByOne, value == .null { continue }
             let (key, value) = (named(key), kept(value))
-            let place = slots.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
-            if let place {
-                if flaw == .keepsTheFirstValue && value != nil && slots[place].value != nil { continue }
+            let index = slots.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+            if let index {
+                if flaw == .keepsTheFirstValue && value != nil && slots[index].value != nil { continue }
                 if flaw == .ignoresRemovals && value == nil { continue }
-                slots[place].value = value
-                if value == nil && flaw != .listsRemovedKeys { slots.remove(at: place) }
+                slots[index].value = value
+                if value == nil && flaw != .listsRemovedKeys { slots.remove(at: index) }
             } else if value != nil {
                 slots.append(Slot(key: key, value: value))
             }

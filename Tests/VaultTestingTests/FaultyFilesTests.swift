@@ -44,7 +44,7 @@ struct FaultyFilesTests {
         // A file is removed only after another failure, and its mode set only if it is not the usual one.
         if operation == .remove { files.fail(.rename, with: EIO, times: .max) }
         let stores = try? TemporaryStores(files: files)
-        if let vault = stores?.keychain.places.vault { chmod(vault, 0o640) }
+        if let vault = stores?.keychain.location.vault { chmod(vault, 0o640) }
         _ = try? stores?.keychain.compact()
         #expect(files.failures > 0)
     }

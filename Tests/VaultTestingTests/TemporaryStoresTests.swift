@@ -53,21 +53,21 @@ struct TemporaryStoresTests {
         let seen = Seen()
         await #expect(throws: CancellationError.self) {
             try await withTemporaryStores { stores in
-                seen.add(stores.keychain.places.vault)
+                seen.add(stores.keychain.location.vault)
                 try await Task.sleep(for: .zero)
                 throw CancellationError()
             }
         }
         #expect(throws: CancellationError.self) {
             try withTemporaryStores { stores in
-                seen.add(stores.keychain.places.vault)
+                seen.add(stores.keychain.location.vault)
                 throw CancellationError()
             }
         }
         let (test, trait) = (try #require(Test.current), TemporaryStoresTrait.temporaryStores)
         await #expect(throws: CancellationError.self) {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
-                seen.add(try Keychain.standard.places.vault)
+                seen.add(try Keychain.standard.location.vault)
                 throw CancellationError()
             }
         }
@@ -80,8 +80,8 @@ struct TemporaryStoresTests {
 
     @Test func theirFilesAreThereWhileTheyAre() throws {
         let stores = try TemporaryStores()
-        #expect(FileManager.default.fileExists(atPath: stores.keychain.places.vault))
-        let folder = URL(filePath: stores.keychain.places.vault).deletingLastPathComponent().path
+        #expect(FileManager.default.fileExists(atPath: stores.keychain.location.vault))
+        let folder = URL(filePath: stores.keychain.location.vault).deletingLastPathComponent().path
         let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
         #expect(mode == 0o700)
     }

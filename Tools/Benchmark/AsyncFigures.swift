@@ -4,8 +4,8 @@ import Vault
 struct AsyncFigures {
     private let key: KeychainStorable<Int>
 
-    init(_ places: VaultPlaces) throws {
-        key = KeychainStorable("benchmark.awaited", in: .store(try Keychain(at: places)))
+    init(_ location: VaultLocation) throws {
+        key = KeychainStorable("benchmark.awaited", in: .store(try Keychain(at: location)))
     }
 
     func measure() async throws {

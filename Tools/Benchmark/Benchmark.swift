@@ -30,17 +30,17 @@ struct Benchmark {
         let words = Array(arguments)
         if words.count == 2, words[0] == "preferences" { return try PreferenceFigures(path: words[1]).measure() }
         guard words.count >= 3 else { return refuse() }
-        let places = try VaultPlaces.standard(vault: words[1], keyFile: words[2])
+        let location = try VaultLocation.standard(vault: words[1], keyFile: words[2])
         switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
-        case ("fill", let count?): try Filling.fill(places, count: count)
-        case ("load", let count?): print(try Filling.load(places, count: count))
-        case ("sets", let count?): try ComparedFigures(places).sets(count)
-        case ("tail", let count?): try Filling.addTail(places, count: count)
+        case ("fill", let count?): try Filling.fill(location, count: count)
+        case ("load", let count?): print(try Filling.load(location, count: count))
+        case ("sets", let count?): try ComparedFigures(location).sets(count)
+        case ("tail", let count?): try Filling.addTail(location, count: count)
         case ("library", nil) where words.count == 3:
-            try LibraryFigures(places).measure()
-            try await AsyncFigures(places).measure()
+            try LibraryFigures(location).measure()
+            try await AsyncFigures(location).measure()
         case (let figure, nil) where words.count == 3:
-            guard try ComparedFigures(places).measure(figure[...]) else { return refuse() }
+            guard try ComparedFigures(location).measure(figure[...]) else { return refuse() }
         default: refuse()
         }
     }

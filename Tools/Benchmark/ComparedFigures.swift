@@ -12,9 +12,9 @@ struct ComparedFigures {
     private static let gets = 200_000
     private static let sets = 2_000
 
-    init(_ places: VaultPlaces) throws {
-        keychain = try Keychain(at: places)
-        path = places.vault
+    init(_ location: VaultLocation) throws {
+        keychain = try Keychain(at: location)
+        path = location.vault
         // Other figures leave names of their own.
         count = try keychain.keys(prefix: Entries.prefix).count
     }

@@ -4,8 +4,8 @@ import Vault
 enum Filling {
     private static let entriesInATransaction = 100_000
 
-    static func fill(_ places: VaultPlaces, count: Int) throws {
-        let keychain = try Keychain.create(at: places)
+    static func fill(_ location: VaultLocation, count: Int) throws {
+        let keychain = try Keychain.create(at: location)
         for start in stride(from: 0, to: count, by: entriesInATransaction) {
             try keychain.transaction { transaction in
                 for index in start..<min(start + entriesInATransaction, count) {
@@ -17,8 +17,8 @@ enum Filling {
     }
 
     /// Returns the seconds that a single transaction of so many entries takes.
-    static func load(_ places: VaultPlaces, count: Int) throws -> Double {
-        let keychain = try Keychain.create(at: places)
+    static func load(_ location: VaultLocation, count: Int) throws -> Double {
+        let keychain = try Keychain.create(at: location)
         let time = try ContinuousClock().measure {
             try keychain.transaction { transaction in
                 for index in 0..<count { try transaction.set(Entries.name(index), to: Entries.value) }
@@ -31,8 +31,8 @@ enum Filling {
     private static let entriesBeforeTail = 2_100
 
     /// Leaves `count` records behind a minor checkpoint: 511 are the most a reader ever has to read.
-    static func addTail(_ places: VaultPlaces, count: Int) throws {
-        let keychain = try Keychain(at: places)
+    static func addTail(_ location: VaultLocation, count: Int) throws {
+        let keychain = try Keychain(at: location)
         _ = try keychain.compact()
         let entries = try keychain.information().entries
         try keychain.transaction { transaction in

@@ -3,12 +3,12 @@ import Vault
 /// What the library does per second in a process that keeps its vault open, beside the bare calls under it.
 struct LibraryFigures {
     private let keychain: Keychain
-    private let places: VaultPlaces
+    private let location: VaultLocation
     private let names: [String]
 
-    init(_ places: VaultPlaces) throws {
-        keychain = try Keychain(at: places)
-        self.places = places
+    init(_ location: VaultLocation) throws {
+        keychain = try Keychain(at: location)
+        self.location = location
         let count = try keychain.information().entries
         // Ready-made, in no order: writing a name is not what is measured.
         names = (0..<count).map { Entries.name(Entries.scattered($0, below: count)) }
@@ -39,7 +39,7 @@ struct LibraryFigures {
     /// As many durable sets from each thread; the bare writes come from one thread, since one file takes one at a time.
     private func measureSet(threads: Int, setsEach: Int, rounds: Int) throws {
         let sets = threads * setsEach
-        let floor = try BareWrites(path: places.vault + ".floor", count: (rounds + Pairs.warmUp) * sets)
+        let floor = try BareWrites(path: location.vault + ".floor", count: (rounds + Pairs.warmUp) * sets)
         let pairs = try Pairs.measure(rounds: rounds) {
             try Threads.run(threads) { thread in
                 for step in 0..<setsEach {

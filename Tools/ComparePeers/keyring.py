@@ -65,8 +65,8 @@ class GnomeKeyring(Peer):
         """Reads the number of items in the part of the file that is not encrypted."""
         data = self.file.read_bytes()
         label = int.from_bytes(data[20:24])
-        place = 24 + label + 8 + 8 + 4 + 4 + 4 + 8 + 16
-        return int.from_bytes(data[place : place + 4])
+        position = 24 + label + 8 + 8 + 4 + 4 + 4 + 8 + 16
+        return int.from_bytes(data[position : position + 4])
 
     def set_at_once(self, values: dict[str, bytes]) -> list[int]:
         """In one login: the same daemon serves them all."""

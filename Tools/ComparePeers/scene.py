@@ -36,9 +36,9 @@ class Scene:
     def names(self) -> list[str]:
         return list(self.values)
 
-    def sampled(self, places: list, count: int) -> list:
+    def sampled(self, positions: list, count: int) -> list:
         """All of the places if they are few, else so many of them, the same ones in each run."""
-        return places if len(places) <= count else random.Random(SEED).sample(places, count)
+        return positions if len(positions) <= count else random.Random(SEED).sample(positions, count)
 
 
 def prepared(peer: Peer, samples: int) -> Scene:

@@ -20,13 +20,13 @@ def secret_in_plain(scene: Scene) -> str:
         raise RuntimeError(f"{peer.title}: a set under strace ended with {finished.code}: {finished.errors!r}")
     if peer.value(peer.run(peer.getting("canary"))) != CANARY:
         raise RuntimeError(f"{peer.title}: a set under strace does not set")
-    places = {place for line in log.read_text(errors="replace").splitlines() if (place := place_of(peer, line))}
+    exposures = {exposure for line in log.read_text(errors="replace").splitlines() if (exposure := exposure_of(peer, line))}
     if any(CANARY in path.read_bytes() for path in peer.home.rglob("*") if path.is_file()):
-        places.add("a file that stays")
-    return "**in " + ", ".join(sorted(places)) + "**" if places else "no"
+        exposures.add("a file that stays")
+    return "**in " + ", ".join(sorted(exposures)) + "**" if exposures else "no"
 
 
-def place_of(peer: Peer, line: str) -> str | None:
+def exposure_of(peer: Peer, line: str) -> str | None:
     """Where a traced call puts the canary, if it does."""
     if CANARY.decode() not in line:
         return None

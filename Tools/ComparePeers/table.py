@@ -56,8 +56,8 @@ def differences(document: str, text: str) -> list[str]:
     """Returns the cells of which the document tells another outcome: counts may differ from run to run."""
     written, measured = cells(halves(document)[1]), cells(text)
     found = []
-    for place in sorted(written.keys() | measured.keys()):
-        before, now = written.get(place, "none"), measured.get(place, "none")
+    for row in sorted(written.keys() | measured.keys()):
+        before, now = written.get(row, "none"), measured.get(row, "none")
         if (before == NOT_MEASURED, is_harm(before)) != (now == NOT_MEASURED, is_harm(now)) or "none" in (before, now):
-            found.append(f"{place[0]}, {place[1]}: the document says {before}, measured was {now}")
+            found.append(f"{row[0]}, {row[1]}: the document says {before}, measured was {now}")
     return found

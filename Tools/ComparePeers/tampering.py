@@ -11,9 +11,9 @@ from scene import CHANGED, SEED, Scene
 
 def changed_byte(scene: Scene) -> str:
     contents = {path: path.read_bytes() for path in restored(scene)}
-    places = [(path, offset) for path, data in contents.items() for offset in range(len(data))]
+    positions = [(path, offset) for path, data in contents.items() for offset in range(len(data))]
     generator, verdicts = random.Random(SEED), []
-    for path, offset in scene.sampled(places, scene.samples):
+    for path, offset in scene.sampled(positions, scene.samples):
         data = bytearray(contents[path])
         data[offset] ^= generator.randrange(1, 256)
         verdicts.append(after(scene, path, bytes(data)))

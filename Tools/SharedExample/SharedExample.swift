@@ -14,9 +14,9 @@ struct SharedExample {
         guard (5...6).contains(words.count), let count = Int(words[4]), let threads = Int(words.last ?? ""), count > 0,
             threads > 0
         else { end(64, usage) }
-        let places = VaultPlaces(vault: words[1], keyFile: words[2])
+        let location = VaultLocation(vault: words[1], keyFile: words[2])
         do {
-            let keychain = try Keychain(at: places, creatingIfAbsent: true)
+            let keychain = try Keychain(at: location, creatingIfAbsent: true)
             let prefix = words[3]
             set(count, in: keychain, prefix, threads: words.count == 6 ? threads : 1)
             print("Set \(count).")

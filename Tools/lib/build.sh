@@ -157,13 +157,13 @@ build() {
         cat "$log" >&2
         die "the build of $1 failed; its words are above, and in $log."
     fi
-    place "$scratch/release/$product" "$binaries/$1" "@$began" ||
+    install_binary "$scratch/release/$product" "$binaries/$1" "@$began" ||
         die "could not put the executable in $binaries; is the disk full?"
 }
 
-# place FROM TO [TIME]: copies an executable beside its place and renames it over it, so that whoever starts it
+# install_binary FROM TO [TIME]: copies an executable beside its path and renames it over it, so that whoever starts it
 # meanwhile gets the whole old or the whole new one.
-place() {
+install_binary() {
     local temporary
     temporary=$(mktemp "${2%/*}/.${2##*/}.XXXXXX") || return
     cp "$1" "$temporary" && chmod 0755 "$temporary" && touch -d "${3:-now}" "$temporary" &&

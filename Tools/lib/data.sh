@@ -1,7 +1,7 @@
 # The files that belong to the command besides the executable: completions and the manual page.
 
-# place_data BINARY NAME SHARE [ZSH]: writes those of a command into a share folder. ZSH is zsh's folder in it.
-place_data() {
+# install_data BINARY NAME SHARE [ZSH]: writes those of a command into a share folder. ZSH is zsh's folder in it.
+install_data() {
     local binary=$1 name=$2 share=$3 zsh=${4:-site-functions}
     mkdir -p "$share"/{bash-completion/completions,"zsh/$zsh",fish/vendor_completions.d,man/man1} &&
         "$binary" completions bash >"$share/bash-completion/completions/$name" &&

@@ -106,7 +106,7 @@ OWNERS = {
     "SealedLog/Access/AccessLog.swift": "lets a log that root creates be its user's",
     "SealedLog/Memory/MemoryFolder.swift": "lets root add records, which are not believed, to a user's log",
     "SealedLog/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
-    "Vault/Places/VaultConfiguration.swift": "says to each user how to fix it",
+    "Vault/Location/VaultConfiguration.swift": "says to each user how to fix it",
     "Vault/Keychain/Keychain+GuardedReading.swift": "records who has read",
     "VaultShared/Connection/Server.swift": "chooses a file of certificates, which libpq reads",
     "VaultCommand/Commands/LogCommand.swift": "shows who has read",
@@ -163,7 +163,7 @@ READ = re.compile(
 )
 
 
-class Places(NamedTuple):
+class Rules(NamedTuple):
     """Reasons by place, as above."""
 
     views: dict[str, str]
@@ -172,7 +172,7 @@ class Places(NamedTuple):
     traps: dict[tuple[str, str], str]
 
 
-PLACES = Places(VIEWS, ADDRESSES, OWNERS, TRAPS)
+RULES = Rules(VIEWS, ADDRESSES, OWNERS, TRAPS)
 
 
 def code(text: str) -> str:
@@ -182,40 +182,40 @@ def code(text: str) -> str:
     return "".join(kept)
 
 
-def _read_code(text: str, place: int, kept: list[str], closing: str | None) -> int:
-    """Keeps code from `place` on; in an interpolation to its closing parenthesis. Returns where it ends."""
+def _read_code(text: str, position: int, kept: list[str], closing: str | None) -> int:
+    """Keeps code from `first_byte` on; in an interpolation to its closing parenthesis. Returns where it ends."""
     depth = 0
-    while place < len(text):
-        if found := re.compile(r"//[^\n]*").match(text, place):
-            place = found.end()
-        elif text.startswith("/*", place):
-            place = _skip_comment(text, place, kept)
-        elif found := re.compile(r'(#*)("""|")').match(text, place):
-            place = _read_string(text, found, kept)
+    while position < len(text):
+        if found := re.compile(r"//[^\n]*").match(text, position):
+            position = found.end()
+        elif text.startswith("/*", position):
+            position = _skip_comment(text, position, kept)
+        elif found := re.compile(r'(#*)("""|")').match(text, position):
+            position = _read_string(text, found, kept)
         else:
-            character = text[place]
+            character = text[position]
             if closing and character == closing and depth == 0:
-                return place
+                return position
             depth += (character == "(") - (character == ")")
             kept.append(character)
-            place += 1
-    return place
+            position += 1
+    return position
 
 
-def _skip_comment(text: str, place: int, kept: list[str]) -> int:
+def _skip_comment(text: str, position: int, kept: list[str]) -> int:
     """Comments nest."""
     depth = 0
-    while place < len(text):
-        mark = text[place : place + 2]
+    while position < len(text):
+        mark = text[position : position + 2]
         if mark in ("/*", "*/"):
             depth += 1 if mark == "/*" else -1
-            place += 2
+            position += 2
             if depth == 0:
                 break
         else:
-            kept.append("\n" * (text[place] == "\n"))
-            place += 1
-    return place
+            kept.append("\n" * (text[position] == "\n"))
+            position += 1
+    return position
 
 
 def _read_string(text: str, opening: re.Match, kept: list[str]) -> int:
@@ -223,29 +223,29 @@ def _read_string(text: str, opening: re.Match, kept: list[str]) -> int:
     pounds, quotes = opening.groups()
     end, escape = quotes + pounds, "\\" + pounds
     kept.append('"')
-    place = opening.end()
-    while place < len(text) and not text.startswith(end, place):
-        if text.startswith(escape + "(", place):
+    position = opening.end()
+    while position < len(text) and not text.startswith(end, position):
+        if text.startswith(escape + "(", position):
             kept.append("(")
-            place = _read_code(text, place + len(escape) + 1, kept, ")")
+            position = _read_code(text, position + len(escape) + 1, kept, ")")
             kept.append(")")
-            place += 1
-        elif text.startswith(escape, place):
-            place += len(escape) + 1
+            position += 1
+        elif text.startswith(escape, position):
+            position += len(escape) + 1
         else:
-            kept.append("\n" * (text[place] == "\n"))
-            place += 1
+            kept.append("\n" * (text[position] == "\n"))
+            position += 1
     kept.append('"')
-    return place + len(end)
+    return position + len(end)
 
 
-def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
+def complaints(sources: Path, rules: Rules = RULES) -> Iterator[str]:
     """Yields one sentence for each line that does what it may not, and for each named place that does not need it."""
     used: set[object] = set()
     rules = [
-        (VIEW, places.views, "raw bytes; VIEWS"),
-        (ADDRESS, places.addresses, "an address; ADDRESSES"),
-        (OWNER, places.owners, "whose file it is; OWNERS"),
+        (VIEW, rules.views, "raw bytes; VIEWS"),
+        (ADDRESS, rules.addresses, "an address; ADDRESSES"),
+        (OWNER, rules.owners, "whose file it is; OWNERS"),
     ]
     for path in sorted(sources.rglob("*.swift")):
         file = str(path.relative_to(sources))
@@ -254,21 +254,21 @@ def complaints(sources: Path, places: Places = PLACES) -> Iterator[str]:
             for pattern, named, words in rules:
                 if not (found := pattern.search(line)):
                     continue
-                here = {place for place in named if file == place or file.startswith(f"{place}/")}
-                used.update((words, place) for place in here)
+                here = {position for position in named if file == position or file.startswith(f"{position}/")}
+                used.update((words, position) for position in here)
                 if not here:
                     yield f"{path}:{number}: {found.group()} handles {words} in Tools/lib/limits.py names who may"
             if found := SPELLED.search(line):
                 yield f"{path}:{number}: {found.group()} compares what only looks equal; use isSame(as:)"
             if found := TRAP.search(line):
                 used.add((file, line.strip()))
-                if (file, line.strip()) not in places.traps:
+                if (file, line.strip()) not in rules.traps:
                     yield f"{path}:{number}: {found.group()} can trap; throw, or name it in Tools/lib/limits.py"
         yield from (f"{path}:{number}: {words}" for number, words in (*exposures(file, text), *reads(file, text)))
-    named = [(words, place) for _, places_of_rule, words in rules for place in places_of_rule] + list(places.traps)
-    for place in named:
-        if place not in used:
-            yield f"{': '.join(place)}: Tools/lib/limits.py names it, and it has no need"
+    named = [(words, position) for _, positions_of_rule, words in rules for position in positions_of_rule] + list(rules.traps)
+    for position in named:
+        if position not in used:
+            yield f"{': '.join(position)}: Tools/lib/limits.py names it, and it has no need"
 
 
 def exposures(file: str, text: str) -> Iterator[tuple[int, str]]:

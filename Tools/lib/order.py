@@ -22,8 +22,8 @@ from typing import NamedTuple
 from postgres import Cluster, Pooler
 
 # In a home with a vault in its default place: creating one is rare, and touches much else.
-PLACES = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
-COMMANDS = (("get", "name"), ("get", "name", *PLACES), ("set", "name"), ("ls",))
+LOCATIONS = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
+COMMANDS = (("get", "name"), ("get", "name", *LOCATIONS), ("set", "name"), ("ls",))
 SHARED_COMMANDS = (("get", "name"), ("set", "name"), ("ls",))
 # Address, load address, size, alignment, name. How far the name is indented says what it names.
 LINE = re.compile(r" *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ ( *)(.+)")
@@ -80,10 +80,10 @@ class Program:
             self.sections = sections(lines)
         self.starts = [section.start for section in self.sections]
 
-    def symbols(self, commands: tuple[tuple[str, ...], ...], **place: str) -> Iterator[str]:
+    def symbols(self, commands: tuple[tuple[str, ...], ...], **location: str) -> Iterator[str]:
         """The symbols that the commands touch on a vault at the place, in the order of their touches."""
         with tempfile.TemporaryDirectory() as home:
-            environment = {"HOME": home, "PATH": os.environ["PATH"]} | place
+            environment = {"HOME": home, "PATH": os.environ["PATH"]} | location
             creating = {"input": b"value", "stderr": subprocess.DEVNULL, "env": environment}
             subprocess.run([self.executable, "set", "name"], check=True, **creating)
             for command in commands:

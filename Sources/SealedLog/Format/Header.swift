@@ -47,7 +47,7 @@ package struct KeptHistory: Hashable, Sendable {
 package struct Hint: Hashable, Sendable {
     package static let size = 16
     /// The bytes of a store that have it.
-    package static let place = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
+    package static let range = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
 
     package let offset: UInt64
     package let sequence: UInt64

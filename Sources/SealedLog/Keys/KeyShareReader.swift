@@ -111,8 +111,8 @@ private struct KeyShareReader: ~Copyable {
             return
         }
         shares.withUnsafeMutableBytes { shares in
-            let place = UnsafeMutableRawBufferPointer(rebasing: shares[(found.count * size)...])
-            share.withUnsafeBytes { place.copyMemory(from: $0) }
+            let target = UnsafeMutableRawBufferPointer(rebasing: shares[(found.count * size)...])
+            share.withUnsafeBytes { target.copyMemory(from: $0) }
         }
         found.append((label, line))
     }

@@ -144,7 +144,7 @@ extension Header {
 
     /// Checks that the vault has the name that was asked for. Throws `otherName`.
     func checkName(in store: any RecordStore) throws(LogError) {
-        if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.location) }
+        if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.path) }
     }
 
     /// Returns the MAC of a header's bytes, which does not cover the name.

@@ -20,8 +20,8 @@ extension Replaceable {
         if store.statedEnd == nil, try store.size() == 0 { return }
         switch try history.inclusion(of: store, &unlocker) {
         case .included: return
-        case .excluded: throw LogError(.notContained, store.location)
-        case .unknown: throw LogError(.notCompared, store.location)
+        case .excluded: throw LogError(.notContained, store.path)
+        case .unknown: throw LogError(.notCompared, store.path)
         }
     }
 }
@@ -51,7 +51,7 @@ struct CopiedHistory {
         let stated = store.statedEnd
         do throws(LogError) { return try inclusion(ofIntact: store, &unlocker) } catch {
             guard error.code == .damaged, let stated else {
-                throw error.isPassing ? error : LogError(.notACopy, store.location)
+                throw error.isPassing ? error : LogError(.notACopy, store.path)
             }
             try store.ignoreStatedEnd()
             return try inclusion(ofDamaged: store, stating: stated)
@@ -78,12 +78,12 @@ struct CopiedHistory {
                 } else if stated.hasMore, !isOlderAccepted {
                     throw LogError(
                         .rolledBack,
-                        "change \(positions.newest.sequence), and \(store.location) may have had later ones: its "
+                        "change \(positions.newest.sequence), and \(store.path) may have had later ones: its "
                             + "header is missing or damaged, and more follows the end that its row names")
                 }
             }
         } catch {
-            guard error.isPassing || error.code == .rolledBack else { throw LogError(.notACopy, store.location) }
+            guard error.isPassing || error.code == .rolledBack else { throw LogError(.notACopy, store.path) }
             throw error
         }
         if positions.includes(stated.position) == .included { return .included }
@@ -91,7 +91,7 @@ struct CopiedHistory {
         guard isOlderAccepted else {
             throw LogError(
                 .rolledBack,
-                "change \(positions.newest.sequence), and \(store.location) may have had later ones: "
+                "change \(positions.newest.sequence), and \(store.path) may have had later ones: "
                     + (stated.offset == 0 ? "its row is malformed" : "its row names change \(stated.position.sequence)")
             )
         }

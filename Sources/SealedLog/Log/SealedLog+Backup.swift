@@ -13,7 +13,7 @@ extension SealedLog {
     ///   written; `busy` if another process writes a file for the target; `unavailable`: there is no copy then, and the
     ///   file at the target is as it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
     package func backUp(
-        to target: any RecordPlace, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
+        to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
         // The log only grows, and its file only changes by a rename: what is before the head stays.
@@ -32,7 +32,7 @@ extension SealedLog {
 
     /// Runs `body` with what is at the target, locked; with nil if there is nothing, or nothing is to be replaced.
     private func withReplaceable(
-        at target: any RecordPlace, _ kind: LockKind, _ history: CopiedHistory?,
+        at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void
     ) throws(LogError) {
         guard let history, try target.exists() else { return try body(nil) }
@@ -44,7 +44,7 @@ extension SealedLog {
     }
 
     private func copy(
-        _ view: LogView, to target: any RecordPlace, _ counter: UpkeepProgress?,
+        _ view: LogView, to target: any StoreLocation, _ counter: UpkeepProgress?,
         publish: (_ copy: any RecordStore, _ head: LogPosition) throws(LogError) -> Void
     ) throws(LogError) -> VerificationReport {
         let lock = try target.createLocked()

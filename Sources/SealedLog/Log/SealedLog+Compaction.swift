@@ -179,7 +179,7 @@ extension SealedLog {
         let new = try LogView.settled(store, keys)
         // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
-        guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.location) }
+        guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.path) }
         try store.publish(over: Replaceable(compacted: old), new.head)
         isPublished = true
 

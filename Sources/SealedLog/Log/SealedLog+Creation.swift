@@ -13,7 +13,7 @@ extension SealedLog {
     /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory`: nothing was created;
     ///   `outcomeUnknown`: the vault is there, and may not outlast a power loss before its next use.
     package static func create(
-        _ place: any RecordPlace, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
+        _ location: any StoreLocation, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
     ) throws(LogError) -> SealedLog {
         let label = try SlotLabel(ofNew: label)
@@ -24,7 +24,7 @@ extension SealedLog {
         try [slot].check()
         let manifest = Manifest(
             created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
-        return try create(place, keys: keys, options: options) { (checkpoint) throws(LogError) in
+        return try create(location, keys: keys, options: options) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, slots: [slot], history: history)
         }
     }
@@ -48,22 +48,22 @@ extension SealedLog {
 
     /// - Parameter write: finishes the checkpoint.
     static func create(
-        _ place: any RecordPlace, keys: KeyRing, options: Options,
+        _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void
     ) throws(LogError) -> SealedLog {
-        let store = try place.createUnpublished()
+        let store = try location.createUnpublished()
         var view: LogView
         do throws(LogError) {
             var checkpoint = CheckpointWriter(into: store, keys: keys)
             try write(&checkpoint)
             view = try HeaderImage(of: store).view(with: keys)
-            try view.takePlaceOfCopy(isAccepted: true)
+            try view.replaceCopy(isAccepted: true)
             try store.publish(over: nil, view.origin)
         } catch {
             store.discard()
             throw error
         }
-        let memory = options.memory(of: view, at: place)
+        let memory = options.memory(of: view, at: location)
         let log = SealedLog(view, memory, options)
         // The file is not removed if this fails: others may use it already.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
@@ -74,17 +74,17 @@ extension SealedLog {
     }
 
     /// Returns the id in a vault's header, which nothing authenticates; nil if there is no vault.
-    package static func vaultID(at place: any RecordPlace) -> [UInt8]? {
-        guard let store = try? place.open(.damaged),
+    package static func vaultID(at location: any StoreLocation) -> [UInt8]? {
+        guard let store = try? location.open(.damaged),
             let bytes = try? store.available(at: 0, upTo: Header.size)
         else { return nil }
         return (try? Header(parsing: bytes))?.vaultID
     }
 
     /// Returns whether this machine has opened a vault at a place.
-    package static func remembersVault(at place: any RecordPlace, memoryFolder: String) -> Bool {
+    package static func remembersVault(at location: any StoreLocation, memoryFolder: String) -> Bool {
         RollbackMemory.remembersVault(
-            at: place.location, in: MemoryFolder(path: memoryFolder, fileSystem: place.files))
+            at: location.path, in: MemoryFolder(path: memoryFolder, fileSystem: location.files))
     }
 }
 

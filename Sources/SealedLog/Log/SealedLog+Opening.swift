@@ -33,11 +33,11 @@ extension SealedLog {
         }
 
         /// Returns what this machine remembers of a vault; nil if it must remember nothing.
-        func memory(of view: LogView, at place: any RecordPlace) -> RollbackMemory? {
+        func memory(of view: LogView, at location: any StoreLocation) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
-                    in: MemoryFolder(path: folder, fileSystem: place.files), keys: view.keys,
-                    vaultID: view.header.vaultID, path: place.location, keepsHeads: keepsHeads)
+                    in: MemoryFolder(path: folder, fileSystem: location.files), keys: view.keys,
+                    vaultID: view.header.vaultID, path: location.path, keepsHeads: keepsHeads)
             }
         }
     }
@@ -48,9 +48,9 @@ extension SealedLog {
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
     ///   `unavailable`, or what the unlocker throws.
     package static func open(
-        _ place: any RecordPlace, options: Options, with unlocker: inout some Unlocker & ~Copyable
+        _ location: any StoreLocation, options: Options, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> SealedLog {
-        shared(try Opening(place: place, options: options).opened(&unlocker))
+        shared(try Opening(location: location, options: options).opened(&unlocker))
     }
 
     // MARK: One log per file
@@ -94,7 +94,7 @@ extension SealedLog {
         let store = view.withLock { $0.store }
         guard !store.isInherited, store.isWritable || !other.isWritable else { return false }
         // What the user has accepted holds for every user of this log.
-        return store.identity == other.identity || (opened.isAccepted && store.location == other.location)
+        return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
     // MARK: Again
@@ -171,7 +171,7 @@ extension StoreLock {
 
 /// Opens a vault: header, key, log, memory.
 struct Opening {
-    let place: any RecordPlace
+    let location: any StoreLocation
     let options: SealedLog.Options
 
     /// How often at least a store is opened if it is replaced meanwhile each time.
@@ -180,7 +180,7 @@ struct Opening {
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
         // What is accepted is the vault as it is now.
-        let store = try place.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
+        let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         if !store.needsLockToRead {
             do throws(LogError) { return try open(store, &keys, &unlocker, isSettled: false) } catch {
                 // A file that is replaced or written meanwhile can look like any of these.
@@ -196,14 +196,14 @@ struct Opening {
             while true {
                 attempts += 1
                 unlocker.restart()
-                let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try place.open(.fresh) }
+                let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
                     // A database's lock keeps nobody from replacing the store while it is read. Without an answer, the
                     // error stands. The time alone does not count: this process may have stood still.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed,
                         (try? lock.store.isStillCurrent()) == false
-                    else { throw lock.store.isAsKept ? error.ofKept(place.location) : error }
+                    else { throw lock.store.isAsKept ? error.ofKept(location.path) : error }
                 }
             }
         }
@@ -215,7 +215,7 @@ struct Opening {
     /// - Throws: `gone` if there is none any more.
     private func isReplaced(_ store: any RecordStore) throws(LogError) -> Bool {
         guard store.isAsKept else { return false }
-        do throws(LogError) { return try place.open(.fresh).identity != store.identity } catch {
+        do throws(LogError) { return try location.open(.fresh).identity != store.identity } catch {
             // Without the server, what was kept is all that is known.
             guard error.code == .gone else { return false }
             throw error
@@ -231,7 +231,7 @@ struct Opening {
         keys = ring
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
-        let memory = options.memory(of: view, at: place)
+        let memory = options.memory(of: view, at: location)
         // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
@@ -255,7 +255,7 @@ struct Opening {
         view.isLocationKnown = memory == nil || record != nil
         // Needed rarely, but a part of the memory that cannot be used is reported.
         _ = memory?.upkeep()
-        if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, place.location)) }
+        if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
             // Without the lock, a file that has just been replaced looks the same.
             if isSettled, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
@@ -266,7 +266,7 @@ struct Opening {
         let isJoining = refused.allSatisfy { alarm in joined.contains { $0.explains(alarm, newest) } }
         if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
-        try view.takePlaceOfCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
+        try view.replaceCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
         // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
             memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)

@@ -14,7 +14,7 @@ extension SealedLog {
     /// - Returns: nil if another process has done it.
     /// - Throws: as ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or what the unlocker throws.
     package func mergePending(
-        _ copy: FilePlace, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
+        _ copy: FileLocation, with unlocker: inout some Unlocker & ~Copyable, keeping keptAttribute: String? = nil,
         timeout: Duration
     ) throws(LogError) -> MergeReport? {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
@@ -27,7 +27,7 @@ extension SealedLog {
     }
 
     private func mergeOnce(
-        _ copy: FilePlace, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
+        _ copy: FileLocation, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
     ) throws(LogError) -> MergeReport? {
         // Nobody adds to it meanwhile: it would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
@@ -45,7 +45,7 @@ extension SealedLog {
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
         // If a power loss brought the copy back, it would hide offline what was written since.
         if report.isWhole {
-            try translated(WholeFile(copy.location, in: copy.files).remove(), at: copy.location)
+            try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {
             report.keptAt = try setAside(copy)
         }
@@ -54,14 +54,14 @@ extension SealedLog {
     }
 
     /// Renames a copy that stays, and returns its new path.
-    private func setAside(_ copy: FilePlace) throws(LogError) -> String {
-        let path = "\(copy.location).\(Clock.milliseconds)\(FilePlace.refusedEnding)"
-        try translated(copy.files.rename(copy.location, to: path, replacing: false), at: copy.location)
+    private func setAside(_ copy: FileLocation) throws(LogError) -> String {
+        let path = "\(copy.path).\(Clock.milliseconds)\(FileLocation.refusedEnding)"
+        try translated(copy.files.rename(copy.path, to: path, replacing: false), at: copy.path)
         try translated(copy.files.synchronizeFolder(path.parentFolder), at: path)
         return path
     }
 
-    private func lockPending(_ copy: FilePlace, until deadline: Deadline) throws(LogError) -> StoreLock? {
+    private func lockPending(_ copy: FileLocation, until deadline: Deadline) throws(LogError) -> StoreLock? {
         do throws(LogError) {
             let lock = try copy.open(.fresh).lock(.exclusive, until: deadline)
             if try lock.store.isCurrent() { return lock }

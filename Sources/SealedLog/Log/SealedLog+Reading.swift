@@ -73,7 +73,7 @@ extension SealedLog {
         try settle()
         do { return try read() } catch {
             let store = view.withLock { $0.store }
-            throw store.isAsKept ? error.ofKept(store.location) : error
+            throw store.isAsKept ? error.ofKept(store.path) : error
         }
     }
 

@@ -31,7 +31,7 @@ extension SealedLog {
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.settled(lock.store, known.keys)
         // What is verified is worth keeping, where this machine keeps a copy.
-        try view.takePlaceOfCopy()
+        try view.replaceCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()

@@ -223,9 +223,9 @@ private struct SlotBudget {
 extension Header {
     fileprivate static func slots(in bytes: [UInt8]) -> [KeySlot] {
         stride(from: slotsOffset, to: parametersOffset, by: KeySlot.size).compactMap { offset in
-            let place = offset..<offset + KeySlot.size
-            guard bytes[place].contains(where: { $0 != 0 }) else { return nil }
-            var reader = ByteReader(bytes, in: place)
+            let range = offset..<offset + KeySlot.size
+            guard bytes[range].contains(where: { $0 != 0 }) else { return nil }
+            var reader = ByteReader(bytes, in: range)
             return try? reader.keySlot(in: bytes, after: nil)
         }
     }

@@ -63,18 +63,18 @@ extension SealedLog {
     /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
     ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
-        _ place: any RecordPlace, to target: some RecordPlace, with unlocker: inout some Unlocker & ~Copyable,
+        _ location: any StoreLocation, to target: some StoreLocation, with unlocker: inout some Unlocker & ~Copyable,
         options: Options, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> SalvageReport {
         let lock = try StoreLock.toRead(until: Deadline(after: options.lockTimeout)) { () throws(LogError) in
-            try place.open(.damaged)
+            try location.open(.damaged)
         }
         let store = lock.store
         let found = try HeaderRemains.open(store, with: &unlocker)
         // Everything is searched, and then the present values are read once more.
         counter?.begin(try UInt64(found.count + 1) * store.size())
         func read(_ remains: HeaderRemains) throws(LogError) -> SalvageReading {
-            try SalvageReading(remains, options.memory(of: remains.view, at: place), counter)
+            try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
         }
         var reading = try read(found[0])
         // A header that leads nowhere hides nothing that another one leads to.

@@ -6,7 +6,7 @@ import Sealing
 
 extension FileRecordStore {
     static func createUnpublished(
-        for path: String, mergedInto target: (any RecordPlace)? = nil, in fileSystem: any FileSystem
+        for path: String, mergedInto target: (any StoreLocation)? = nil, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
@@ -17,7 +17,7 @@ extension FileRecordStore {
     ///
     /// - Parameter identity: of a file that a power loss may have left under the new one's name, too.
     static func createLocked(
-        for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any RecordPlace)? = nil,
+        for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
     ) throws(LogError) -> StoreLock {
         try removeLeftReplacement(of: path, besides: identity, in: fileSystem)
@@ -31,7 +31,7 @@ extension FileRecordStore {
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
         let new = try FileRecordStore.createLocked(
-            for: location, besides: fileIdentity, mergedInto: target, in: fileSystem)
+            for: path, besides: fileIdentity, mergedInto: target, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
             guard let created = new.store as? FileRecordStore else { return new }
@@ -41,7 +41,7 @@ extension FileRecordStore {
             }
         } catch {
             new.store.discard()
-            throw LogError(error, location)
+            throw LogError(error, path)
         }
         return new
     }
@@ -52,30 +52,30 @@ extension FileRecordStore {
     }
 
     func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError) {
-        guard try isThereUnpublished() else { throw LogError(.busy, location) }
-        do { try fileSystem.publish(file, at: location, replacing: old != nil) } catch {
-            throw error.isExisting ? LogError(.exists, location) : LogError(error, location)
+        guard try isThereUnpublished() else { throw LogError(.busy, path) }
+        do { try fileSystem.publish(file, at: path, replacing: old != nil) } catch {
+            throw error.isExisting ? LogError(.exists, path) : LogError(error, path)
         }
     }
 
     func discard() {
-        if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: location) }
+        if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) }
     }
 
     /// False if a process that began at the same moment has taken this file for a left one, and has another there.
     private func isThereUnpublished() throws(LogError) -> Bool {
-        let path = unpublishedPath(for: location)
+        let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
     func removeLeftReplacement() throws(LogError) {
-        try FileRecordStore.removeLeftReplacement(of: location, besides: fileIdentity, in: fileSystem)
+        try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }
 
     private static func removeLeftReplacement(
-        of location: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
+        of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
-        let path = unpublishedPath(for: location)
+        let path = unpublishedPath(for: replaced)
         // Not being able to look is no proof that nobody writes it.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
         // A power loss may have left a renamed file under both names. Who writes another holds its lock.

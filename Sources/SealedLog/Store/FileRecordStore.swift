@@ -4,11 +4,11 @@ import Sealing
 
 final class FileRecordStore: RecordStore {
     /// The path, without symbolic links: a rename would replace them.
-    let location: String
+    let path: String
     let identity: RecordStoreIdentity
     let isTransactional = false
     /// The place into which the changes are to be merged, if this machine keeps them apart until then.
-    let target: (any RecordPlace)?
+    let target: (any StoreLocation)?
     let needsLockToRead: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
@@ -20,11 +20,11 @@ final class FileRecordStore: RecordStore {
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        mergedInto target: (any RecordPlace)? = nil, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
+        mergedInto target: (any StoreLocation)? = nil, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
     ) throws(LogError) {
         let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
-        location = path
+        self.path = path
         fileIdentity = status.identity
         identity = RecordStoreIdentity(status.identity.bytes)
         needsLockToRead = fileSystem.volume(of: file).isRemote
@@ -38,7 +38,7 @@ final class FileRecordStore: RecordStore {
     /// Opens the file, for reading only if it cannot be written. A damaged one is always opened so, and blocks of 4 KiB
     /// that the disk fails to read are read as zeros.
     static func open(
-        _ path: String, isDamaged: Bool = false, mergedInto target: (any RecordPlace)? = nil,
+        _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
@@ -60,7 +60,7 @@ final class FileRecordStore: RecordStore {
 
     /// Changes that are to be merged are believed to be this user's: nobody else's come into the vault by them.
     private static func believed(
-        _ file: consuming FileDescriptor, _ path: String, _ target: (any RecordPlace)?,
+        _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?,
         in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
         guard target != nil else { return file }
@@ -70,7 +70,7 @@ final class FileRecordStore: RecordStore {
     }
 
     func reopened() throws(LogError) -> any RecordStore {
-        do throws(LogError) { return try FileRecordStore.open(location, mergedInto: target, in: fileSystem) } catch {
+        do throws(LogError) { return try FileRecordStore.open(path, mergedInto: target, in: fileSystem) } catch {
             // Another process has merged the changes, and removed the file.
             guard error.code == .missing, let target else { throw error }
             return try target.open(.fresh)
@@ -82,7 +82,7 @@ final class FileRecordStore: RecordStore {
     var vaultName: [UInt8]? { target?.vaultName }
 
     func isCurrent() throws(LogError) -> Bool {
-        try translated(WholeFile(location, in: fileSystem).status(withTimes: false), at: location)?.identity
+        try translated(WholeFile(path, in: fileSystem).status(withTimes: false), at: path)?.identity
             == fileIdentity
     }
 
@@ -92,8 +92,8 @@ final class FileRecordStore: RecordStore {
     var isInherited: Bool { processID != getpid() }
 
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
-        if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, location) }
-        try translated(fileSystem.lock(file, kind, until: deadline), at: location)
+        if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, path) }
+        try translated(fileSystem.lock(file, kind, until: deadline), at: path)
         return StoreLock(store: self)
     }
 
@@ -101,12 +101,12 @@ final class FileRecordStore: RecordStore {
 
     // MARK: Bytes
 
-    func size() throws(LogError) -> UInt64 { try translated(fileSystem.status(of: file).size, at: location) }
+    func size() throws(LogError) -> UInt64 { try translated(fileSystem.status(of: file).size, at: path) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
         guard offset < 1 << 62 else { return 0 }
         do { return try fileSystem.read(file, into: buffer, at: offset) } catch {
-            guard readsAroundFaults, error.number == EIO else { throw LogError(error, location) }
+            guard readsAroundFaults, error.number == EIO else { throw LogError(error, path) }
             return try readAroundFaults(into: buffer, at: offset)
         }
     }
@@ -121,7 +121,7 @@ final class FileRecordStore: RecordStore {
             let stop = min(end, (start / blockSize + 1) * blockSize)
             let block = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start - offset)..<Int(stop - offset)])
             do { _ = try fileSystem.read(file, into: block, at: start) } catch {
-                guard error.number == EIO else { throw LogError(error, location) }
+                guard error.number == EIO else { throw LogError(error, path) }
                 block.initializeMemory(as: UInt8.self, repeating: 0)
             }
             start = stop
@@ -138,17 +138,17 @@ final class FileRecordStore: RecordStore {
     }
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
-        try translated(fileSystem.nextData(file, from: offset), at: location)
+        try translated(fileSystem.nextData(file, from: offset), at: path)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
-        try translated(fileSystem.write(file, bytes, at: offset), at: location)
+        try translated(fileSystem.write(file, bytes, at: offset), at: path)
     }
 
-    func synchronize() throws(LogError) { try translated(fileSystem.synchronizeData(file), at: location) }
+    func synchronize() throws(LogError) { try translated(fileSystem.synchronizeData(file), at: path) }
 
     func synchronizeLocation() throws(LogError) {
-        let folder = location.parentFolder
+        let folder = path.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
             // A user of the vault need not be permitted to open its folder.
             guard error.isRefused else { throw LogError(error, folder) }
@@ -159,7 +159,7 @@ final class FileRecordStore: RecordStore {
     /// The file, and its folder as it is now: a copy of the file has the same header, and even the same inode number if
     /// the first file was removed.
     func locationState() -> [UInt8]? {
-        guard let folder = try? fileSystem.status(at: location.parentFolder, withTimes: true) else { return nil }
+        guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)
         writer.append(identity.bytes + folder.identity.bytes)
         writer.integer(UInt64(bitPattern: folder.contentsChanged))

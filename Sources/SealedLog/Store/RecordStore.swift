@@ -6,7 +6,7 @@ import Sealing
 /// Offsets and sizes are in bytes. Bytes before the log's end never change.
 package protocol RecordStore: AnyObject, Sendable {
     /// Where it is, for messages.
-    var location: String { get }
+    var path: String { get }
     /// The server that was asked last, for messages; nil if there is none.
     var server: String? { get }
     /// Whether that server only follows another one, and may lag.
@@ -239,7 +239,7 @@ extension RecordStore {
         let cause = error.systemError.map { " (\(SystemError.words(for: $0)))" } ?? ""
         return LogError(
             .outcomeUnknown,
-            "The name of \(location) could not be flushed\(cause): the change may or may not last, since a power loss "
+            "The name of \(path) could not be flushed\(cause): the change may or may not last, since a power loss "
                 + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then "
                 + "verify the vault with a key that opens it.")
     }

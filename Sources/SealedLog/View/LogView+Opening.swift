@@ -151,7 +151,7 @@ extension LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
             try header.checkName(in: store)
-            throw LogError(.exchanged, store.location)
+            throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
         // Changes that wait to be merged may follow less than what this process has seen of the vault itself.
@@ -160,7 +160,7 @@ extension LogView {
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
-        try view.takePlaceOfCopy()
+        try view.replaceCopy()
         // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
         if self.store.isAsKept, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
@@ -175,7 +175,7 @@ extension LogView {
     ///   - isAccepted: whether nothing tells that this log includes it: it is a new vault, or one that is accepted in
     ///     spite of an alarm.
     ///   - isJoined: whether a copy that is merged next includes a position.
-    mutating func takePlaceOfCopy(
+    mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
         var kept = store.isAsKept ? nil : store.keptHead

@@ -205,7 +205,7 @@ extension LogView {
             guard store.isStandby else { return LogError(.rolledBack, lack) }
             return LogError(
                 .serverRefused,
-                "A standby lags behind: \(store.location) has \(lack). Try again, or name the primary.")
+                "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

@@ -115,10 +115,10 @@ extension Keychain {
             return try AgeFile.open(
                 file, with: IdentityFile(Identity(secretKey: key)), asking: options.pluginPrompter)
         } catch {
-            guard error.code == .noMatch, let path = places.identityFile else { throw Keychain.refusal(error) }
+            guard error.code == .noMatch, let path = location.identityFile else { throw Keychain.refusal(error) }
             let identities = try translated(
                 SlotIdentities(
-                    at: path, places.secretFolders, options.unlocking, in: PosixFileSystem()))
+                    at: path, location.secretFolders, options.unlocking, in: PosixFileSystem()))
             do { return try identities.open(file, asking: options.pluginPrompter) } catch {
                 throw Keychain.refusal(error)
             }

@@ -49,21 +49,21 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `unavailable` if the log is on and cannot be written, `busy`; as ``item(_:)``.
     package func recordAccess(evenIfOff isForced: Bool = false, _ access: () -> Access) throws(VaultError) {
         try waiting { (timeout) throws(LogError) in
-            try log.recordAccess(in: places.rollbackMemory, evenIfOff: isForced, timeout: timeout, access)
+            try log.recordAccess(in: location.rollbackMemory, evenIfOff: isForced, timeout: timeout, access)
         }
     }
 
     /// Checks that this machine has a log that can be written, though it may be off.
     ///
     /// - Throws: as ``recordAccess(evenIfOff:_:)``, but not `busy`.
-    package func checkAccessLog() throws(VaultError) { try translated(log.checkAccessLog(in: places.rollbackMemory)) }
+    package func checkAccessLog() throws(VaultError) { try translated(log.checkAccessLog(in: location.rollbackMemory)) }
 
     /// Returns what was recorded on this machine, also if the log is off now.
     ///
     /// - Throws: as ``recordAccess(evenIfOff:_:)``.
     package func accesses() throws(VaultError) -> AccessReport {
         try waiting { (timeout) throws(LogError) in
-            try log.accesses(in: places.rollbackMemory, timeout: timeout)
+            try log.accesses(in: location.rollbackMemory, timeout: timeout)
         }
     }
 
@@ -74,5 +74,5 @@ extension Keychain {
     package func compare(head: String) throws(VaultError) -> Inclusion? { try translated(log.includesHead(head)) }
 
     /// The path of this machine's log; nil if there is no folder for it.
-    package var accessLogPath: String? { places.rollbackMemory.map(log.accessLogPath) }
+    package var accessLogPath: String? { location.rollbackMemory.map(log.accessLogPath) }
 }

@@ -20,10 +20,10 @@ extension Keychain {
     package func backUp(
         to path: String, replacing isReplacing: Bool, progress: UpkeepProgress?
     ) throws(VaultError) -> VerificationReport {
-        let target = try places.place(of: path, "The backup's path", in: place.files)
+        let target = try location.storeLocation(of: path, "The backup's path", in: storeLocation.files)
         // What this machine has kept of a database may restore it.
-        let taken = [options.offline == .always ? "" : place.location, resolvedPath(places.keyFile)]
-        guard !taken.contains(target.location) else {
+        let taken = [options.offline == .always ? "" : storeLocation.path, resolvedPath(location.keyFile)]
+        guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
         // Before anything is copied.
@@ -32,7 +32,7 @@ extension Keychain {
         }
         defer { progress?.finish() }
         do throws(LogError) {
-            var unlocker = KeychainUnlocker(places, options.unlocking, in: place.files)
+            var unlocker = KeychainUnlocker(location, options.unlocking, in: storeLocation.files)
             let report = try log.backUp(
                 to: target, replacing: isReplacing, isOlderAccepted: options.acceptedAlarms.contains(.rolledBack),
                 with: &unlocker, progress)
@@ -42,15 +42,15 @@ extension Keychain {
             throw VaultError(unflushed: path, error)
         } catch  where [.notContained, .notCompared].contains(error.code) {
             throw VaultError(
-                .exists, VaultError(error, places).message,
-                causes: [.targetLacked(places.vault, target: path, isOffline: options.offline == .always)])
+                .exists, VaultError(error, location).message,
+                causes: [.targetLacked(location.vault, target: path, isOffline: options.offline == .always)])
         } catch  where error.code == .notAFile && target.hasNoFile {
             throw VaultError(.exists, "\(path) is \(error.detail), not a file; it was left alone. Name another path.")
-        } catch { throw VaultError(error, places) }
+        } catch { throw VaultError(error, location) }
     }
 }
 
-extension RecordPlace {
+extension StoreLocation {
     /// Whether there is a folder or a device at the place. The error of the log does not tell which path it concerns.
-    fileprivate var hasNoFile: Bool { (try? files.status(at: location))?.isRegularFile == false }
+    fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

@@ -92,7 +92,7 @@ package struct ItemListing: Sendable {
 
     /// Reads the next item; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> Keychain.Item? {
-        while let entry = try keychain.places.translated(entries.next()), let content = entry.content {
+        while let entry = try keychain.location.translated(entries.next()), let content = entry.content {
             if attributes.allSatisfy(content.attributes.contains) {
                 return Keychain.Item(entry, as: keychain.shortened(entry.name.text))
             }
@@ -108,7 +108,7 @@ package struct KeyListing: Sendable {
 
     /// Reads the next name; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> String? {
-        do { return try names.next().map(keychain.shortened) } catch { throw VaultError(error, keychain.places) }
+        do { return try names.next().map(keychain.shortened) } catch { throw VaultError(error, keychain.location) }
     }
 }
 

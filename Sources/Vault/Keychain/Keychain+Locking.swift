@@ -8,7 +8,7 @@ extension Keychain {
     /// Of a vault in a database, only those can take it who may write to the vault. It is lost with the connection to
     /// the server: see ``NameLock/check()``.
     public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
-        let lock = try translated(place.namedLock(Int64(RunningHash.number(of: ownName(name)))))
+        let lock = try translated(storeLocation.namedLock(Int64(RunningHash.number(of: ownName(name)))))
         try await NameLock.wait { () throws(VaultError) in try translated(lock.tryLock()) }
         return NameLock {
             () throws(VaultError) in

@@ -55,17 +55,17 @@ extension Keychain {
 
     /// Another copy of this vault, which was opened to be merged.
     package struct Copy {
-        fileprivate let places: VaultPlaces
+        fileprivate let location: VaultLocation
         fileprivate let log: SealedLog
         fileprivate let isPinned: Bool
-        package var path: String { places.vault }
+        package var path: String { location.vault }
 
         /// Translates an error of the copy. The fingerprint that a person names is the vault's: one of its copy can
         /// only be written down.
         fileprivate func refusal(_ error: LogError) -> VaultError {
-            let refusal = VaultError(error, places)
+            let refusal = VaultError(error, location)
             guard error.code == .pinWrong else { return refusal.ofMergedCopy }
-            let file = places.identityFile.map { " \($0)" } ?? ""
+            let file = location.identityFile.map { " \($0)" } ?? ""
             return refusal.followed(
                 by: "If it is this one, add it to your identity file\(file) as a line, and merge again: "
                     + "# vault: \(Fingerprint.text(error.detail))", nil
@@ -75,15 +75,15 @@ extension Keychain {
 
     /// Opens another copy of this vault, and asks for what its keys need.
     package func copy(at path: String) throws(VaultError) -> Copy {
-        if !VaultPlaces.isURL(path) { try VaultPlaces.check(path, "The other copy's path") }
-        var otherPlaces = places
-        otherPlaces.vault = path
+        if !VaultLocation.isURL(path) { try VaultLocation.check(path, "The other copy's path") }
+        var otherLocation = location
+        otherLocation.vault = path
         do throws(VaultError) {
-            let (other, isPinned) = try KeychainOpening.openCopy(otherPlaces, options, in: place.files)
+            let (other, isPinned) = try KeychainOpening.openCopy(otherLocation, options, in: storeLocation.files)
             guard other.vaultID == log.vaultID else {
                 throw VaultError(.invalid, "\(path) is another vault, not a copy of this one.")
             }
-            return Copy(places: otherPlaces, log: other, isPinned: isPinned)
+            return Copy(location: otherLocation, log: other, isPinned: isPinned)
         } catch { throw error.ofMergedCopy }
     }
 
@@ -100,7 +100,7 @@ extension Keychain {
         let (before, report): ([LogKeySlot], MergeReport)
         do throws(LogError) {
             before = try log.keySlots().shown
-            report = try options.waiting(for: places.vault) { (timeout) throws(LogError) in
+            report = try options.waiting(for: location.vault) { (timeout) throws(LogError) in
                 try log.merge(
                     state, isPinned: copy.isPinned, taking: taken, keepingKeys: keptKeys,
                     keeping: options.keptAttribute, timeout: timeout, progress)
@@ -140,15 +140,15 @@ extension Keychain {
     /// - Throws: the alarm, if it has not all of that.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try log.finishJoining() } catch {
-            throw VaultError.alarm(error, places, tried: options.mergedNext, isMerged: true)
-                ?? VaultError(error, places)
+            throw VaultError.alarm(error, location, tried: options.mergedNext, isMerged: true)
+                ?? VaultError(error, location)
         }
     }
 
     /// Translates an error of this vault. An alarm does not advise to merge what was just to be merged.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = options.mergedNext.isEmpty ? paths : options.mergedNext
-        return VaultError.alarm(error, places, tried: tried) ?? VaultError(error, places)
+        return VaultError.alarm(error, location, tried: tried) ?? VaultError(error, location)
     }
 }
 

@@ -39,7 +39,7 @@ extension Keychain {
         public var keyFileContents: KeyFileContents?
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
         /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
-        /// ``VaultPlaces/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
+        /// ``VaultLocation/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
         public var acceptsSharedKeyFile = false
         /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
         /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,

@@ -72,7 +72,7 @@ extension Keychain {
     /// Returns the first field of a login that is there after some changes, without a policy of its own.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
-        while let name = try places.translated(names.next()) {
+        while let name = try location.translated(names.next()) {
             if let field = EntryName(name), field.login == login, try isLeft(field, by: changes) { return field }
         }
         return nil

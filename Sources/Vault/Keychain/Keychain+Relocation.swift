@@ -88,7 +88,7 @@ extension Keychain {
     /// tells nothing of the value to anyone who does not have the vault's keys.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(VaultError) -> String {
         do throws(LogError) { return Fingerprint.text(Array(try log.fingerprint(ofValue: value)[..<8])) } catch {
-            throw VaultError(error, places)
+            throw VaultError(error, location)
         }
     }
 }

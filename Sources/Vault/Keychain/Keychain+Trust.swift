@@ -7,8 +7,8 @@ extension Keychain {
     func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {
         guard options.usesRollbackMemory, let fingerprint = try? log.fingerprint() else { return }
         do throws(Notice) {
-            try places.trust(log.vaultID, in: place.files) { change(&$0, fingerprint) }
-        } catch { failures.report(VaultError(error, places), key: places.vault) }
+            try location.trust(log.vaultID, in: storeLocation.files) { change(&$0, fingerprint) }
+        } catch { failures.report(VaultError(error, location), key: location.vault) }
     }
 
     /// Does the same with the vault's fingerprint, which has changed, if this machine knows one.

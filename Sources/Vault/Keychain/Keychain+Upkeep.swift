@@ -26,8 +26,8 @@ extension Keychain {
     /// - Throws: as ``item(_:)``.
     public func information() throws(VaultError) -> Information {
         try translated(
-            log.information(vault: places.vault, keyFile: places.keyFile, keyFileSharing: keyFileSharing?.words) {
-                VaultError($0, places).message
+            log.information(vault: location.vault, keyFile: location.keyFile, keyFileSharing: keyFileSharing?.words) {
+                VaultError($0, location).message
             })
     }
 }
@@ -65,7 +65,7 @@ extension Keychain {
         raisingCostTo cost: KeyFileCost, progress: UpkeepProgress? = nil
     ) throws(VaultError) -> CompactionReport {
         try waiting(progress) { (timeout) throws(LogError) in
-            let key = try Credential.keyFile(places.readKey(options.unlocking))
+            let key = try Credential.keyFile(location.readKey(options.unlocking))
             return try log.changeKeys(timeout: timeout, progress) { (table) throws(LogError) in
                 try table.raise(key, to: cost.limits)
             }
@@ -80,7 +80,7 @@ extension Keychain {
         guard report.sharingNonces.isEmpty else {
             throw VaultError(
                 .damaged,
-                "The vault \(places.vault) was tampered with: different values are sealed under one nonce, so that who "
+                "The vault \(location.vault) was tampered with: different values are sealed under one nonce, so that who "
                     + "knows one of them can forge the others. They are those of "
                     + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done that. "
                     + "Remove that person's key, rotate the data key, and set these values anew.")
@@ -98,38 +98,38 @@ extension Keychain {
     ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
     ///   `unavailable`.
     package static func salvage(
-        from places: VaultPlaces, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
+        from location: VaultLocation, to target: String, options: Options = Options(), progress: UpkeepProgress? = nil
     ) throws(VaultError) -> SalvageReport {
-        let opening = try KeychainOpening(places, options)
-        try VaultPlaces.checkWritten(target, "The new vault's path")
+        let opening = try KeychainOpening(location, options)
+        try VaultLocation.checkWritten(target, "The new vault's path")
         do { return try opening.salvage(to: target, progress) } catch {
-            throw opening.refusal.kept ?? VaultError(salvaging: error, to: target, places)
+            throw opening.refusal.kept ?? VaultError(salvaging: error, to: target, location)
         }
     }
 }
 
 extension Keychain {
     /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
-    package var clockDifference: Int64? { place.clockDifference }
+    package var clockDifference: Int64? { storeLocation.clockDifference }
 
     /// Looks at what keeps a vault that is not a file.
-    package func placeFindings() throws(VaultError) -> [PlaceFinding] { try translated(place.findings()) }
+    package func storeFindings() throws(VaultError) -> [StoreFinding] { try translated(storeLocation.findings()) }
 
     /// What this machine has kept of a vault in a database.
-    package var keptCopy: KeptCopy? { place.keptCopy }
+    package var keptCopy: KeptCopy? { storeLocation.keptCopy }
 
     /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
     /// another when they were made.
     package var changesElsewhere: [String] {
-        let own = ((try? place.pending()) ?? nil)?.location
-        return changes(inFilesEndingIn: FilePlace.pendingEnding).filter { $0 != own }
+        let own = ((try? storeLocation.pending()) ?? nil)?.path
+        return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
     }
 
     /// The files with changes that waited for a server, and of which a merge has refused some.
-    package var refusedChanges: [String] { changes(inFilesEndingIn: FilePlace.refusedEnding) }
+    package var refusedChanges: [String] { changes(inFilesEndingIn: FileLocation.refusedEnding) }
 
     private func changes(inFilesEndingIn ending: String) -> [String] {
-        guard places.isInDatabase, let folder = places.rollbackMemory else { return [] }
+        guard location.isInDatabase, let folder = location.rollbackMemory else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
     }

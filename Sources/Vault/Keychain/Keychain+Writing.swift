@@ -140,7 +140,7 @@ extension Keychain {
     ) throws(VaultError) -> Change {
         let name = try checked(name)
         let attributes = try attributes.map(Keychain.checked)
-        let sealed = try places.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
+        let sealed = try location.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
         let expiry = expires.map(\.milliseconds)
         return Change(
             name, .anything, .set(sealed, attributes: attributes, expiry: expiry), forgets: forgets)

@@ -31,7 +31,7 @@ public final class Keychain: ValueStore, SecretStore {
     public static let maximumValueSize = Limits.valueSize
 
     /// Where the vault, its key file and the memory are.
-    public let places: VaultPlaces
+    public let location: VaultLocation
     package let created: Created
     /// Whether opening this keychain has created the key file: tell the person to back it up.
     public var hasCreatedKeyFile: Bool { created.keyFile }
@@ -45,7 +45,7 @@ public final class Keychain: ValueStore, SecretStore {
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options
-    let place: any RecordPlace
+    let storeLocation: any StoreLocation
     let log: SealedLog
     /// nil for the whole vault.
     let part: KeychainPart?
@@ -71,35 +71,35 @@ public final class Keychain: ValueStore, SecretStore {
     ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file; `outcomeUnknown` as
     ///   ``create(at:label:options:failures:)``.
     public convenience init(
-        at places: VaultPlaces, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
+        at location: VaultLocation, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) {
         try self.init(
-            at: places, creatingIfAbsent: isCreating, options: options, failures: failures, in: PosixFileSystem())
+            at: location, creatingIfAbsent: isCreating, options: options, failures: failures, in: PosixFileSystem())
     }
 
     package convenience init(
-        at places: VaultPlaces, creatingIfAbsent isCreating: Bool, options: Options = Options(),
+        at location: VaultLocation, creatingIfAbsent isCreating: Bool, options: Options = Options(),
         failures: FailureLog = FailureLog(), in fileSystem: any FileSystem
     ) throws(VaultError) {
         try self.init(
-            at: places, nil, creatingIfAbsent: isCreating, options: options, failures: failures, in: fileSystem)
+            at: location, nil, creatingIfAbsent: isCreating, options: options, failures: failures, in: fileSystem)
     }
 
     /// Opens a part of a vault.
     convenience init(
-        at places: VaultPlaces, _ part: KeychainPart?, creatingIfAbsent isCreating: Bool,
+        at location: VaultLocation, _ part: KeychainPart?, creatingIfAbsent isCreating: Bool,
         options: Options = Options(), failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
-        let opening = try KeychainOpening(places, options, fileSystem: fileSystem)
+        let opening = try KeychainOpening(location, options, fileSystem: fileSystem)
         let opened: KeychainOpening.Outcome
         do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
             // A copy that was kept before the failure is named all the same.
-            for notice in opening.place.takeNotices() {
+            for notice in opening.storeLocation.takeNotices() {
                 guard case .copyKept = notice else { continue }
-                failures.report(VaultError(notice, places), key: places.vault)
+                failures.report(VaultError(notice, location), key: location.vault)
             }
-            throw opening.refusal.translated(error, places)
+            throw opening.refusal.translated(error, location)
         }
         self.init(opening, opened, failures, part)
     }
@@ -113,10 +113,10 @@ public final class Keychain: ValueStore, SecretStore {
     ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`: no vault was created;
     ///   `outcomeUnknown`: it is there, and may not outlast a power loss before its next use.
     public static func create(
-        at places: VaultPlaces, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
+        at location: VaultLocation, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         try create(
-            at: places, label: label, cost: .standard, replacingGone: true, options: options, failures: failures)
+            at: location, label: label, cost: .standard, replacingGone: true, options: options, failures: failures)
     }
 
     /// - Parameters:
@@ -124,27 +124,27 @@ public final class Keychain: ValueStore, SecretStore {
     ///   - isReplacing: whether it may take the place of one that this machine remembers and that is gone; otherwise
     ///     that throws `gone`.
     package static func create(
-        at places: VaultPlaces, label: String = "", cost: KeyFileCost, replacingGone isReplacing: Bool,
+        at location: VaultLocation, label: String = "", cost: KeyFileCost, replacingGone isReplacing: Bool,
         options: Options = Options(), failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        let opening = try KeychainOpening(places, options)
+        let opening = try KeychainOpening(location, options)
         do throws(LogError) {
             let created = try opening.create(
                 label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
             return Keychain(opening, created, failures)
-        } catch { throw opening.refusal.translated(error, places) }
+        } catch { throw opening.refusal.translated(error, location) }
     }
 
     private init(
         _ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog,
         _ part: KeychainPart? = nil
     ) {
-        (places, options) = (opening.places, opening.options)
+        (location, options) = (opening.location, opening.options)
         (log, created, keyFileSharing) = (opened.log, opened.created, opened.keyFileSharing)
-        place = opening.place
-        changes = ChangeFeed { [log, place, places] (notify) throws(VaultError) in
-            try places.translated(
-                place.watch {
+        storeLocation = opening.storeLocation
+        changes = ChangeFeed { [log, storeLocation, location] (notify) throws(VaultError) in
+            try location.translated(
+                storeLocation.watch {
                     log.lookAtPath()
                     notify()
                 })
@@ -152,7 +152,7 @@ public final class Keychain: ValueStore, SecretStore {
         self.failures = failures
         self.part = part
         offlineChanges = opened.offlineChanges
-        if let notice = opened.notice { failures.report(notice, key: places.vault) }
+        if let notice = opened.notice { failures.report(notice, key: location.vault) }
         reportNotices()
     }
 
@@ -163,29 +163,29 @@ public final class Keychain: ValueStore, SecretStore {
         _ operation: @autoclosure () throws(LogError) -> Result
     ) throws(VaultError) -> Result {
         defer { reportNotices() }
-        do { return try operation() } catch { throw VaultError(error, places) }
+        do { return try operation() } catch { throw VaultError(error, location) }
     }
 
     /// Does the same for what may wait for other processes.
     func waiting<Result>(
         _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
-        let result = try translated(options.waiting(for: places.vault, body))
+        let result = try translated(options.waiting(for: location.vault, body))
         progress?.finish()
         return result
     }
 
     /// Reports what the log has met without failing a call. No lock is held.
     func reportNotices() {
-        for notice in log.takeNotices() + place.takeNotices() {
-            failures.report(VaultError(notice, places), key: places.vault)
+        for notice in log.takeNotices() + storeLocation.takeNotices() {
+            failures.report(VaultError(notice, location), key: location.vault)
         }
     }
 }
 
 extension Keychain: Redacted {
     /// The vault's path.
-    public var description: String { described(Keychain.self, places.vault) }
+    public var description: String { described(Keychain.self, location.vault) }
 }
 
 // MARK: - Reading

@@ -9,7 +9,7 @@ final class Refusal: Sendable {
     func set(_ new: VaultError?) { error.withLock { $0 = new } }
 
     /// Returns the error that was kept, or the translation of the log's.
-    func translated(_ other: LogError, _ places: VaultPlaces) -> VaultError { kept ?? VaultError(other, places) }
+    func translated(_ other: LogError, _ location: VaultLocation) -> VaultError { kept ?? VaultError(other, location) }
 
     var kept: VaultError? { error.withLock { $0 } }
 }
@@ -25,18 +25,18 @@ struct KeychainOpening {
         var offlineChanges: Keychain.Merge?
     }
 
-    let places: VaultPlaces
+    let location: VaultLocation
     let options: Keychain.Options
-    let place: any RecordPlace
+    let storeLocation: any StoreLocation
     /// What asking a person for a passphrase has thrown.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
 
     init(
-        _ places: VaultPlaces, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()
+        _ location: VaultLocation, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
-        (self.places, self.options, self.fileSystem) = (places, options, fileSystem)
-        place = try places.place(options, in: fileSystem)
+        (self.location, self.options, self.fileSystem) = (location, options, fileSystem)
+        storeLocation = try location.storeLocation(options, in: fileSystem)
     }
 
     private func logOptions(lockTimeout: Duration? = nil, joining: [SealedLog] = []) -> SealedLog.Options {
@@ -44,20 +44,20 @@ struct KeychainOpening {
             lockTimeout: lockTimeout ?? options.lockTimeout,
             accepted: options.acceptedAlarms.compactMap { accepted in
                 LogError.Code.alarms.first { VaultError.codes[$0] == accepted }
-            }, memoryFolder: options.usesRollbackMemory && !isOfWaitingChanges ? places.rollbackMemory : nil,
+            }, memoryFolder: options.usesRollbackMemory && !isOfWaitingChanges ? location.rollbackMemory : nil,
             joined: joining, compactsByItself: options.compactsByItself, indexMemory: options.indexMemory,
-            deviceKey: { [places, fileSystem] () throws(LogError) in try places.readDeviceKey(in: fileSystem) })
-        logOptions.keepsHeads = places.isInGit
+            deviceKey: { [location, fileSystem] () throws(LogError) in try location.readDeviceKey(in: fileSystem) })
+        logOptions.keepsHeads = location.isInGit
         return logOptions
     }
 
     /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
     private var isOfWaitingChanges: Bool {
         // All else in that folder may be vaults, as where data and state have one.
-        guard [FilePlace.pendingEnding, FilePlace.refusedEnding].contains(where: places.vault.hasSuffix),
-            !places.isInDatabase, let folder = places.rollbackMemory
+        guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
+            !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
-        return resolvedPath(places.vault).parentFolder == resolvedPath(folder)
+        return resolvedPath(location.vault).parentFolder == resolvedPath(folder)
     }
 
     func open(creatingIfAbsent isCreating: Bool) throws(LogError) -> Outcome {
@@ -77,7 +77,7 @@ struct KeychainOpening {
 
     private func open() throws(LogError) -> Outcome {
         // A database would raise the alarm only when it is read: at first, this machine's copy of it is opened.
-        if options.mergedNext.isEmpty || !places.isInDatabase {
+        if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
@@ -85,7 +85,7 @@ struct KeychainOpening {
         // A copy that cannot be opened, or read, explains no alarm. The error names what is wrong with it.
         var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
         for path in options.mergedNext {
-            var copy = places
+            var copy = location
             copy.vault = path
             do throws(VaultError) {
                 let log = try KeychainOpening.openCopy(copy, options, in: fileSystem).log
@@ -94,20 +94,20 @@ struct KeychainOpening {
             } catch { unusable.append((path, error.ofMergedCopy)) }
         }
         do throws(LogError) { return try open(joining: copies) } catch {
-            refusal.set(VaultError.alarm(error, places, tried: options.mergedNext, unusable: unusable))
+            refusal.set(VaultError.alarm(error, location, tried: options.mergedNext, unusable: unusable))
             throw error
         }
     }
 
     private func open(joining copies: [SealedLog]) throws(LogError) -> Outcome {
         try unlocking { (unlocker) throws(LogError) in
-            let log = try SealedLog.open(place, options: logOptions(joining: copies), with: &unlocker)
+            let log = try SealedLog.open(storeLocation, options: logOptions(joining: copies), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
             if options.offline != .always, !log.isProvisional {
-                var path = place.location
+                var path = storeLocation.path
                 do throws(LogError) {
-                    if let pending = try place.pending() {
-                        path = pending.location
+                    if let pending = try storeLocation.pending() {
+                        path = pending.path
                         let report = try log.mergePending(
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = try report.map { (report) throws(LogError) in
@@ -119,7 +119,7 @@ struct KeychainOpening {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
                     guard log.isProvisional || !error.isPassing && error.code != .gone else { throw error.ofMerge }
-                    outcome.notice = VaultError(ofChangesIn: path, left: error, places)
+                    outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
             }
             return outcome
@@ -131,7 +131,7 @@ struct KeychainOpening {
     private func unlocking<Result>(
         _ body: (inout KeychainUnlocker) throws(LogError) -> Result
     ) throws(LogError) -> Result {
-        var unlocker = KeychainUnlocker(places, options.unlocking, in: fileSystem)
+        var unlocker = KeychainUnlocker(location, options.unlocking, in: fileSystem)
         do throws(LogError) { return try body(&unlocker) } catch {
             refusal.set(unlocker.explanation(of: error))
             throw error
@@ -140,7 +140,7 @@ struct KeychainOpening {
 
     /// Opens another copy of a vault. Returns also whether its fingerprint was checked, where that matters.
     static func openCopy(
-        _ copy: VaultPlaces, _ vaultOptions: Keychain.Options, checkingFingerprint isPinned: Bool = true,
+        _ copy: VaultLocation, _ vaultOptions: Keychain.Options, checkingFingerprint isPinned: Bool = true,
         in files: any FileSystem
     ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
         var options = vaultOptions
@@ -166,64 +166,64 @@ struct KeychainOpening {
     ) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
         // First: the lock creates the folder.
-        if !places.isInDatabase { try checkPlace(of: places.vault) }
+        if !location.isInDatabase { try checkPath(of: location.vault) }
         // In a database, the second of two that create a vault is told so by the database.
         let lock =
-            places.isInDatabase
-            ? nil : try FolderLock.acquire(forFile: place.location, in: fileSystem, until: deadline)
-        guard try !place.exists() else { throw LogError(.exists, place.location) }
+            location.isInDatabase
+            ? nil : try FolderLock.acquire(forFile: storeLocation.path, in: fileSystem, until: deadline)
+        guard try !storeLocation.exists() else { throw LogError(.exists, storeLocation.path) }
         if !isReplacing { try checkThatNoneIsGone() }
         if !isAskedFor { try checkThatNoSecretIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
         // The key comes first: a vault without a key would be lost from the start.
-        let isGenerated = try places.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
-        if isGenerated { try checkPlace(of: places.keyFile) }
+        let isGenerated = try location.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
+        if isGenerated { try checkPath(of: location.keyFile) }
         if isGenerated,
             let new = try KeyFile.create(
-                at: places.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
+                at: location.keyFile, isFolderLocked: created.keyFileIsBesideVault, in: fileSystem, until: deadline)
         {
             created.keyFile = true
             key = new
         } else {
-            key = try places.readKey(options.unlocking, in: fileSystem)
+            key = try location.readKey(options.unlocking, in: fileSystem)
             created.keyFileIsShort = key.isShort
-            if places.readsKeyFile(options.unlocking) { try KeyFile.makeDurable(at: places.keyFile, in: fileSystem) }
+            if location.readsKeyFile(options.unlocking) { try KeyFile.makeDurable(at: location.keyFile, in: fileSystem) }
         }
         let sharing = key.sharing
         let log = try SealedLog.create(
-            place, secret: .keyFile(key), limits: cost.limits, parameters: Array((places.keyCommand ?? "").utf8),
+            storeLocation, secret: .keyFile(key), limits: cost.limits, parameters: Array((location.keyCommand ?? "").utf8),
             label: label, history: .standard, options: logOptions())
         lock?.release()
         var outcome = Outcome(log: log, created: created, keyFileSharing: sharing)
-        if let command = places.keyCommand {
+        if let command = location.keyCommand {
             do throws(Notice) {
-                try places.trust(log.vaultID, in: fileSystem) { $0.allow(command: command) }
-            } catch { outcome.notice = VaultError(error, places) }
+                try location.trust(log.vaultID, in: fileSystem) { $0.allow(command: command) }
+            } catch { outcome.notice = VaultError(error, location) }
         }
         return outcome
     }
 
     /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
     private var isKeyBesideVault: Bool {
-        guard !places.isInDatabase, let folder = try? fileSystem.status(at: place.location.parentFolder) else {
+        guard !location.isInDatabase, let folder = try? fileSystem.status(at: storeLocation.path.parentFolder) else {
             return false
         }
-        return folder.identity == (try? fileSystem.status(at: resolvedPath(places.keyFile).parentFolder))?.identity
+        return folder.identity == (try? fileSystem.status(at: resolvedPath(location.keyFile).parentFolder))?.identity
     }
 
     // MARK: Salvaging
 
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
-        let target = FilePlace(resolvedPath(target), in: fileSystem)
-        if try !place.exists() { try checkThatNoneIsGone() }
+        let target = FileLocation(resolvedPath(target), in: fileSystem)
+        if try !storeLocation.exists() { try checkThatNoneIsGone() }
         // All locks are taken again after `onWaiting`, so that none is held while it runs.
-        return try options.waiting(for: place.location) { (timeout) throws(LogError) in
-            let lock = try FolderLock.acquire(forFile: target.location, in: fileSystem, until: Deadline(after: timeout))
-            guard try !target.exists() else { throw LogError(.exists, target.location) }
+        return try options.waiting(for: storeLocation.path) { (timeout) throws(LogError) in
+            let lock = try FolderLock.acquire(forFile: target.path, in: fileSystem, until: Deadline(after: timeout))
+            guard try !target.exists() else { throw LogError(.exists, target.path) }
             let report = try unlocking { (unlocker) throws(LogError) in
                 try SealedLog.salvage(
-                    place, to: target, with: &unlocker, options: logOptions(lockTimeout: timeout), progress)
+                    storeLocation, to: target, with: &unlocker, options: logOptions(lockTimeout: timeout), progress)
             }
             lock.release()
             progress?.finish()
@@ -234,8 +234,8 @@ struct KeychainOpening {
     // MARK: Checks
 
     /// Checks the path of a new vault or key file.
-    private func checkPlace(of path: String) throws(LogError) {
-        do throws(VaultError) { try VaultPlaces.checkOwnPlace(of: path, in: fileSystem) } catch {
+    private func checkPath(of path: String) throws(LogError) {
+        do throws(VaultError) { try VaultLocation.checkParentFolder(of: path, in: fileSystem) } catch {
             refusal.set(error)
             throw LogError(.unavailable, "write \(path)", systemError: EACCES)
         }
@@ -243,29 +243,29 @@ struct KeychainOpening {
 
     /// Returns true as well if the key file cannot be looked at: reading it will tell why.
     private func keyFileMayExist() throws(LogError) -> Bool {
-        do { return try unlessMissing(fileSystem.status(at: places.keyFile)) != nil } catch {
-            guard !error.isNameTooLong else { throw LogError(error, places.keyFile) }
+        do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
+            guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }
             return true
         }
     }
 
     /// Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
-        if places.readsKeyFile(options.unlocking),
-            SecretFile.isBelow(places.secretFolders, resolvedPath(places.keyFile)),
+        if location.readsKeyFile(options.unlocking),
+            SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)),
             try !keyFileMayExist()
         {
-            throw LogError(.keyMissing, places.keyFile)
+            throw LogError(.keyMissing, location.keyFile)
         }
     }
 
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        let isRemembered = places.rollbackMemory.map { SealedLog.remembersVault(at: place, memoryFolder: $0) } ?? false
+        let isRemembered = location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
         // In this order: another process may just be creating it.
-        guard isRemembered || place.keptCopy != nil, try !place.exists() else { return }
-        throw LogError(.gone, place.location)
+        guard isRemembered || storeLocation.keptCopy != nil, try !storeLocation.exists() else { return }
+        throw LogError(.gone, storeLocation.path)
     }
 }
 

@@ -44,7 +44,7 @@ extension Keychain {
         _ passphrase: borrowing SecretBytes, withKeyFile keyFile: String? = nil, label: String = ""
     ) throws(VaultError) -> Bool {
         guard passphrase.count > 0 else { throw VaultError(.invalid, "A passphrase cannot be empty.") }
-        let text = KeyFileContents(try places.translated(passphrase.copy()))
+        let text = KeyFileContents(try location.translated(passphrase.copy()))
         let cost = KeyDerivation.StretchLimits.measured(for: .milliseconds(500))
         guard let keyFile else {
             try changeKeys { (table) throws(LogError) in
@@ -68,7 +68,7 @@ extension Keychain {
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
         let key = HeldKeyFile(
-            try places.translated(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
+            try location.translated(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
         try changeKeys { (table) throws(LogError) in
             try table.addNew(.keyFile(key.copy()), parameters: Array(command.utf8), label: label)
         }
@@ -101,7 +101,7 @@ extension Keychain {
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try vaultKeys().first(where: \.isInUse) }
         guard let replaced = chosen else {
-            throw VaultError(LogError(.slotGone), places)
+            throw VaultError(LogError(.slotGone), location)
         }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
             throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
@@ -141,8 +141,8 @@ extension Keychain {
     ) throws(VaultError) -> Bool {
         try translated(log.checkThatThisMachineSigns())
         let isGenerated = try generateKeyFile(at: path)
-        do throws(VaultError) { try body(places.heldKeyFile(path, options.unlocking, in: place.files)) } catch {
-            if isGenerated, error.leavesKeysAlone { try? place.files.remove(resolvedPath(path)) }
+        do throws(VaultError) { try body(location.heldKeyFile(path, options.unlocking, in: storeLocation.files)) } catch {
+            if isGenerated, error.leavesKeysAlone { try? storeLocation.files.remove(resolvedPath(path)) }
             throw error
         }
         return isGenerated
@@ -150,15 +150,15 @@ extension Keychain {
 
     /// Generates a key file unless there is a file at the path.
     func generateKeyFile(at path: String) throws(VaultError) -> Bool {
-        try VaultPlaces.check(path, "The key file's path", isKeyFile: true)
-        guard resolvedPath(path) != resolvedPath(places.vault) else {
+        try VaultLocation.check(path, "The key file's path", isKeyFile: true)
+        guard resolvedPath(path) != resolvedPath(location.vault) else {
             throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
         }
-        let files = place.files
+        let files = storeLocation.files
         guard (try? files.status(at: path)) == nil else { return false }
-        try VaultPlaces.checkLinks(in: path)
+        try VaultLocation.checkLinks(in: path)
         let deadline = Deadline(after: options.lockTimeout)
-        return try places.withKeyFile(path).translated(
+        return try location.withKeyFile(path).translated(
             KeyFile.create(at: resolvedPath(path), isFolderLocked: false, in: files, until: deadline)) != nil
     }
 }

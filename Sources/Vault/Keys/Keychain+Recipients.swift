@@ -24,7 +24,7 @@ extension Keychain {
     /// Wraps a new file key for a recipient, for a rotation.
     func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
         let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
-        return SlotTable.Renewal(recipient: try places.translated(wrapped.credential()), stanzas: wrapped.stanzas)
+        return SlotTable.Renewal(recipient: try location.translated(wrapped.credential()), stanzas: wrapped.stanzas)
     }
 }
 

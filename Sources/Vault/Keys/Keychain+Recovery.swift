@@ -9,13 +9,13 @@ extension Keychain {
     ///
     /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
     public static func keyFileText(
-        at places: VaultPlaces, options: Options = Options()
+        at location: VaultLocation, options: Options = Options()
     ) throws(VaultError) -> SecretBytes {
-        let key = try places.translated(places.readKey(options.unlocking))
+        let key = try location.translated(location.readKey(options.unlocking))
         guard key.kind == .generated else {
-            throw VaultError(.invalid, "\(places.keyFile) is not a generated key file: copy the file itself.")
+            throw VaultError(.invalid, "\(location.keyFile) is not a generated key file: copy the file itself.")
         }
-        return try places.translated(key.text())
+        return try location.translated(key.text())
     }
 
     /// Checks that a key file, such as a backup, opens a vault: reads everything with it, and changes nothing.
@@ -23,24 +23,24 @@ extension Keychain {
     /// - Returns: the key that it is.
     /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; as ``verify()``.
     public static func checkKeyFile(
-        at path: String, of places: VaultPlaces, options: Options = Options()
+        at path: String, of location: VaultLocation, options: Options = Options()
     ) throws(VaultError) -> Key {
-        let keychain = try opened(byKeyFileAt: path, of: places, options: options)
+        let keychain = try opened(byKeyFileAt: path, of: location, options: options)
         try keychain.verify()
         guard let key = try keychain.vaultKeys().first(where: \.isInUse) else {
-            throw VaultError(LogError(.slotGone), places)
+            throw VaultError(LogError(.slotGone), location)
         }
         return key
     }
 
     /// Opens a vault by a key file, and in no other way.
     package static func opened(
-        byKeyFileAt path: String, of places: VaultPlaces, options: Options, failures: FailureLog = FailureLog()
+        byKeyFileAt path: String, of location: VaultLocation, options: Options, failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
-        let places = places.withKeyFile(path)
+        let location = location.withKeyFile(path)
         var options = options
         (options.triesKeyFileAlone, options.keyFileContents) = (true, nil)
-        return try Keychain(at: places, options: options, failures: failures)
+        return try Keychain(at: location, options: options, failures: failures)
     }
 
     /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer
@@ -48,10 +48,10 @@ extension Keychain {
     ///
     /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
-        at places: VaultPlaces, into count: Int, threshold: Int, options: Options = Options()
+        at location: VaultLocation, into count: Int, threshold: Int, options: Options = Options()
     ) throws(VaultError) -> KeyFileShares {
-        let key = try places.translated(places.readKey(options.unlocking))
-        return KeyFileShares(try places.translated(key.shares(count, threshold: threshold)), places)
+        let key = try location.translated(location.readKey(options.unlocking))
+        return KeyFileShares(try location.translated(key.shares(count, threshold: threshold)), location)
     }
 
     /// Restores a key file from the texts of its shares, in any order.
@@ -60,7 +60,7 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few;
     ///   `exists`, `busy`, `unavailable`.
     public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
-        try VaultPlaces.checkWritten(path, "The key file's path", isKeyFile: true)
+        try VaultLocation.checkWritten(path, "The key file's path", isKeyFile: true)
         let key: KeyFile
         do { key = try KeyFile.join(shares) } catch {
             if error.code == .outOfMemory { throw .noGuardedMemory }
@@ -72,18 +72,18 @@ extension Keychain {
             guard try key.store(at: resolvedPath(path), in: files, until: deadline) else {
                 throw LogError(.exists, path)
             }
-        } catch { throw VaultError(error, VaultPlaces(vault: "", keyFile: path, rollbackMemory: nil)) }
+        } catch { throw VaultError(error, VaultLocation(vault: "", keyFile: path, rollbackMemory: nil)) }
     }
 }
 
 /// The shares of a key file: give each to another person or place.
 public struct KeyFileShares: ~Copyable {
     private let shares: KeyShares
-    private let places: VaultPlaces
+    private let location: VaultLocation
 
-    init(_ shares: consuming KeyShares, _ places: VaultPlaces) {
+    init(_ shares: consuming KeyShares, _ location: VaultLocation) {
         self.shares = shares
-        self.places = places
+        self.location = location
     }
 
     /// How many there are.
@@ -95,6 +95,6 @@ public struct KeyFileShares: ~Copyable {
     /// - Throws: ``VaultError`` with `invalid` for another index; `unavailable` if there is no guarded memory left.
     public borrowing func text(at index: Int) throws(VaultError) -> SecretBytes {
         guard (1...count).contains(index) else { throw VaultError(.invalid, "There are shares 1 to \(count).") }
-        return try places.translated(shares.text(at: index))
+        return try location.translated(shares.text(at: index))
     }
 }

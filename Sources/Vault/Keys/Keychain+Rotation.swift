@@ -70,7 +70,7 @@ extension Keychain {
                 sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)
         } catch {
             if !hasBegun || error.leavesKeysAlone {
-                for path in generated { try? place.files.remove(resolvedPath(path)) }
+                for path in generated { try? storeLocation.files.remove(resolvedPath(path)) }
             }
             throw error
         }
@@ -124,7 +124,7 @@ extension Keychain {
     ) throws(VaultError) -> SlotTable.Renewal {
         let given = try given(for: key, secret)
         if let path = given.keyFile, try generateKeyFile(at: path) { generated.append(path) }
-        return SlotTable.Renewal(replacingBy: try given.credential(places, options.unlocking, in: place.files))
+        return SlotTable.Renewal(replacingBy: try given.credential(location, options.unlocking, in: storeLocation.files))
     }
 
     private func renewal(
@@ -132,7 +132,7 @@ extension Keychain {
     ) throws(VaultError) -> SlotTable.Renewal {
         if let recipient = key.recipient { return try renewal(for: recipient) }
         let credential = try credential(of: key, secret)
-        guard let renewal = try places.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
+        guard let renewal = try location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
             let what = key.command == nil ? "the secret that was given for it" : "what its command prints now"
             throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
         }
@@ -143,17 +143,17 @@ extension Keychain {
         of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Credential {
         if let command = key.command {
-            guard try places.translated(places.allows(command: command, ofVault: log.vaultID, in: place.files)) else {
+            guard try location.translated(location.allows(command: command, ofVault: log.vaultID, in: storeLocation.files)) else {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
                         + "machine, so it was not run. If you trust it, name it as the command for the key once; or "
                         + "drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
-            return try places.translated(
+            return try location.translated(
                 .keyFile(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
         }
-        return try given(for: key, secret).credential(places, options.unlocking, in: place.files)
+        return try given(for: key, secret).credential(location, options.unlocking, in: storeLocation.files)
     }
 
     private func given(

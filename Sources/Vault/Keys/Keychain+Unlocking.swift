@@ -37,13 +37,13 @@ extension Keychain {
     /// - Returns: whether there was anything.
     /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.
     @discardableResult
-    public static func lock(at places: VaultPlaces) throws(VaultError) -> Bool {
-        try lockAll(at: places).wasUnlocked
+    public static func lock(at location: VaultLocation) throws(VaultError) -> Bool {
+        try lockAll(at: location).wasUnlocked
     }
 
     /// Does the same, and returns whether every vault was locked: without the file, nothing tells its id.
-    package static func lockAll(at places: VaultPlaces) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
-        let id = (try? places.place(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
+    package static func lockAll(at location: VaultLocation) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
+        let id = (try? location.storeLocation(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         do {
             let count = try KernelKeyring.removeAll(prefix: UnlockedSlot.prefix(ofVault: id))
             return (count > 0, id == nil)

@@ -23,7 +23,7 @@ extension Keychain {
     ///   already, a new name that may look like another one, a recipient that is another member's, or a first member
     ///   that is not this machine; `locked` if this machine is no member's; as ``addRecipient(_:label:)``.
     package func addMember(_ name: String, device: String?, recipient: String?) throws(VaultError) {
-        let key = try translated(places.readDeviceKey())
+        let key = try translated(location.readDeviceKey())
         let device = try device.map { (text) throws(VaultError) in try parsedDevice(text) } ?? key.device
         let wrapped = try recipient.map { (recipient) throws(VaultError) in
             WrappedRecipient(recipient, try WrappedFileKey(for: recipient, asking: options.pluginPrompter))
@@ -85,7 +85,7 @@ extension Keychain {
     /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
     ///   ``removeKey(_:)``.
     package func removeMember(_ member: RemovedMember) throws(VaultError) -> [Key] {
-        let key = try translated(places.readDeviceKey())
+        let key = try translated(location.readDeviceKey())
         let keys = try changeKeys { (table) throws(LogError) in try table.remove(member, signedBy: key) }.keys
         _ = try members()
         return keys
@@ -98,7 +98,7 @@ extension Keychain {
         _ member: RemovedMember, rotatingAndDropping dropped: Set<Key>, replacing replaced: Set<Key>,
         progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Rotation {
-        let device = try translated(places.readDeviceKey())
+        let device = try translated(location.readDeviceKey())
         let rotation = try rotateDataKey(
             dropping: dropped.union(member.removedKeys), replacing: replaced, progress: progress, secret,
             alsoChanging: { (table) throws(LogError) in

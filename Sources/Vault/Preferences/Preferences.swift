@@ -157,7 +157,7 @@ extension Preferences {
 
     static func path(ofSuite suite: String) throws(VaultError) -> String {
         let name = try fileName(ofSuite: suite)
-        guard let folder = try PlaceVariables().folder("XDG_CONFIG_HOME", ".config") else {
+        guard let folder = try LocationVariables().folder("XDG_CONFIG_HOME", ".config") else {
             throw VaultError(
                 .unavailable,
                 "There is no home folder for preferences. Set HOME or XDG_CONFIG_HOME, or name the file's path.")

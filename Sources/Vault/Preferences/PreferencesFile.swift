@@ -51,7 +51,7 @@ struct PreferencesFile: Sendable {
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
-        try VaultPlaces.checkOwnPlace(of: namedPath ?? path, in: file.fileSystem)
+        try VaultLocation.checkParentFolder(of: namedPath ?? path, in: file.fileSystem)
         let lock = try translated(
             FolderLock.acquire(ofFile: path, in: file.fileSystem, until: Deadline(after: .seconds(10))))
         let former = try read(known)

@@ -9,17 +9,17 @@ final class StandardKeychain: SecretStore {
         if let own = identity?.vault { return StandardKeychain(nil) { own } }
         let part = KeychainPart(
             prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
-        return StandardKeychain(part) { () throws(VaultError) in try VaultPlaces.standard() }
+        return StandardKeychain(part) { () throws(VaultError) in try VaultLocation.standard() }
     }()
 
     private let part: KeychainPart?
-    private let places: @Sendable () throws(VaultError) -> VaultPlaces
+    private let location: @Sendable () throws(VaultError) -> VaultLocation
     private let keychain = Mutex<Keychain?>(nil)
     /// For observers that come before the vault.
     private let feed = Mutex<ChangeFeed?>(nil)
 
-    init(_ part: KeychainPart?, _ places: @escaping @Sendable () throws(VaultError) -> VaultPlaces) {
-        (self.part, self.places) = (part, places)
+    init(_ part: KeychainPart?, _ location: @escaping @Sendable () throws(VaultError) -> VaultLocation) {
+        (self.part, self.location) = (part, location)
     }
 
     /// Returns the keychain; nil if there is no vault.
@@ -35,7 +35,7 @@ final class StandardKeychain: SecretStore {
         // Not under the lock: waiting for another process would block every thread. Two keychains on one file do no
         // harm.
         let new = try Keychain(
-            at: places(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
+            at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new
             return keychain ?? new
@@ -86,14 +86,14 @@ final class StandardKeychain: SecretStore {
 
     var changes: ChangeFeed {
         if let keychain = (try? opened()) ?? nil { return keychain.changes }
-        let places = try? places()
-        let place = (try? places?.place(in: PosixFileSystem())) ?? nil
+        let location = try? location()
+        let storeLocation = (try? location?.storeLocation(in: PosixFileSystem())) ?? nil
         return feed.withLock { feed in
             let present =
                 feed
                 ?? ChangeFeed { (notify) throws(VaultError) in
-                    guard let places, let place else { return nil }
-                    return try places.translated(place.watch(onChange: notify))
+                    guard let location, let storeLocation else { return nil }
+                    return try location.translated(storeLocation.watch(onChange: notify))
                 }
             feed = present
             return present

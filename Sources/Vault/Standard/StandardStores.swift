@@ -30,7 +30,7 @@ extension Keychain {
     /// The program's keychain, opened at its first use and created if there is none: the program's part of the person's
     /// vault, or a vault of its own, as ``VaultApp`` has it.
     ///
-    /// The person's vault has the places of ``VaultPlaces/standard(vault:keyFile:environment:)``; open these to see the
+    /// The person's vault has the places of ``VaultLocation/standard(vault:keyFile:environment:)``; open these to see the
     /// entries of all programs. Until it can be opened, each access tries again. Within a task that has test stores
     /// this is their keychain.
     ///

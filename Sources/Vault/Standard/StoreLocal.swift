@@ -38,25 +38,25 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 final class StoreLocals: Sendable {
     private struct Entry {
         /// Retained: another place could else get its address, and so its value.
-        let place: any AnyObject & Sendable
+        let local: any AnyObject & Sendable
         let value: any Sendable
     }
 
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    func value<Value>(of place: StoreLocal<Value>) -> Value? {
+    func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
             // Asked for first: of an optional type, nothing would be cast to a value, nil.
-            guard let entry = entries[ObjectIdentifier(place)] else { return nil }
+            guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }
     }
 
     /// Returns the value that is kept: this one, or one that came before.
-    func keep<Value>(_ value: Value, of place: StoreLocal<Value>) -> Value {
+    func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
-            let present = entries[ObjectIdentifier(place)] ?? Entry(place: place, value: value)
-            entries[ObjectIdentifier(place)] = present
+            let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)
+            entries[ObjectIdentifier(local)] = present
             return present.value as? Value ?? value
         }
     }

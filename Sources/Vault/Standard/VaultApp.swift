@@ -5,7 +5,7 @@ import LinuxSystem
 public enum VaultApp {
     struct Identity: Hashable, Sendable {
         let name: String
-        let vault: VaultPlaces?
+        let vault: VaultLocation?
         let preferences: String?
     }
 
@@ -30,7 +30,7 @@ public enum VaultApp {
     /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program has another
     ///   identity already or has used a standard store.
     public static func identify(
-        as name: String, vault: VaultPlaces? = nil, preferences: String? = nil
+        as name: String, vault: VaultLocation? = nil, preferences: String? = nil
     ) throws(VaultError) {
         try Naming.name.check(name)
         _ = try Preferences.fileName(ofSuite: name)

@@ -147,8 +147,8 @@ public struct StoreIdentity: Hashable, Sendable {
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
         // Byte by byte: texts that are equal may be two names.
-        let place = (other.scope + otherName).utf8
-        return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(place) }
+        let bytes = (other.scope + otherName).utf8
+        return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
     }
 }
 

@@ -26,12 +26,12 @@ public struct KeySecret: ~Copyable {
     }
 
     borrowing func credential(
-        _ places: VaultPlaces, _ options: UnlockingOptions, in files: any FileSystem
+        _ location: VaultLocation, _ options: UnlockingOptions, in files: any FileSystem
     ) throws(VaultError) -> Credential {
         do throws(LogError) {
             guard let keyFile else { return try .passphrase(passphrase.copy()) }
-            let key = try places.readKeyFile(keyFile, options, in: files)
+            let key = try location.readKeyFile(keyFile, options, in: files)
             return try passphrase.count == 0 ? .keyFile(key) : .passphrase(passphrase.copy(), with: key)
-        } catch { throw VaultError(error, keyFile.map(places.withKeyFile) ?? places) }
+        } catch { throw VaultError(error, keyFile.map(location.withKeyFile) ?? location) }
     }
 }

@@ -19,7 +19,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         case nothing
     }
 
-    private let places: VaultPlaces
+    private let location: VaultLocation
     private let options: UnlockingOptions
     private let fileSystem: any FileSystem
     private var way = Way.keyFile
@@ -36,19 +36,19 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     /// Why others than its owner may read the key file.
     private(set) var sharing: SecretFile.Sharing?
 
-    init(_ places: VaultPlaces, _ options: UnlockingOptions, in fileSystem: any FileSystem) {
-        (self.places, self.options, self.fileSystem) = (places, options, fileSystem)
+    init(_ location: VaultLocation, _ options: UnlockingOptions, in fileSystem: any FileSystem) {
+        (self.location, self.options, self.fileSystem) = (location, options, fileSystem)
     }
 
     var failure: LogError { failures.first }
 
     /// Returns the error for a person, if it is one of those that were met here.
     func explanation(of error: LogError) -> VaultError? {
-        failures.refusal ?? (error == failure ? failures.explanation(places) : nil)
+        failures.refusal ?? (error == failure ? failures.explanation(location) : nil)
     }
 
     /// What is wrong with the key file, although the vault was opened in another way.
-    var obstacle: VaultError? { failures.ofKeyFile.map { VaultError($0, places) } }
+    var obstacle: VaultError? { failures.ofKeyFile.map { VaultError($0, location) } }
 
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential? {
         while way != .nothing {
@@ -90,14 +90,14 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Key files
 
     private mutating func keyFileCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        guard options.keyFileContents != nil || places.keyCommand == nil else {
+        guard options.keyFileContents != nil || location.keyCommand == nil else {
             // A command may ask a person, or take a while: what `unlock` has left comes first.
             advance(to: options.triesKeyFileAlone ? .keyCommand : .kernel)
             return nil
         }
         advance(to: options.triesKeyFileAlone ? .nothing : .kernel)
         do throws(LogError) {
-            let key = try places.readKey(options, in: fileSystem)
+            let key = try location.readKey(options, in: fileSystem)
             sharing = key.sharing
             // If none of the vault's keys is a key file, it is no surprise that this one opens nothing.
             if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
@@ -110,7 +110,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func keyCommandCredential() throws(LogError) -> Credential? {
         advance(to: options.triesKeyFileAlone ? .nothing : .slotCommands)
-        guard options.keyFileContents == nil, !options.asksNobody, let line = places.keyCommand else { return nil }
+        guard options.keyFileContents == nil, !options.asksNobody, let line = location.keyCommand else { return nil }
         do throws(LogError) {
             let key = try KeyCommand(line: line, prompter: options.pluginPrompter).key()
             failures.add(LogError(.keyWrong))
@@ -146,10 +146,10 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         // That of the places was run before.
         guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command,
-            !line.isSame(as: places.keyCommand), !options.asksNobody
+            !line.isSame(as: location.keyCommand), !options.asksNobody
         else { return nil }
         do throws(LogError) {
-            guard try places.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
+            guard try location.allows(command: line, ofVault: vault.vaultID, in: fileSystem) else {
                 failures.add(LogError(.commandUntrusted, line))
                 return nil
             }
@@ -182,8 +182,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     /// Tells a person who was shut out that it is the identity which opens the vault no more. What a plugin said tells
     /// more.
     private mutating func addUselessIdentity(for vault: LockedVault) {
-        guard let path = places.identityFile, !failures.has(.identityWrong) else { return }
-        let known = try? places.trusted(vault.vaultID, in: fileSystem)
+        guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
+        let known = try? location.trusted(vault.vaultID, in: fileSystem)
         failures.add(
             known?.fingerprint == nil
                 ? LogError(.identityWrong, "\(path) has none of a recipient of this vault")
@@ -193,12 +193,12 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     /// Returns whether there are any.
     private mutating func readIdentities() throws(LogError) -> Bool {
         if identities != nil { return true }
-        guard let path = places.identityFile else {
+        guard let path = location.identityFile else {
             failures.add(LogError(.identityMissing))
             return false
         }
         do throws(LogError) {
-            identities = try SlotIdentities(at: path, places.secretFolders, options, in: fileSystem)
+            identities = try SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
             return true
         } catch {
             _ = try missing(error)
@@ -260,8 +260,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             return
         }
         // The kernel's key opens a vault before the file is read.
-        if identities == nil, let path = places.identityFile {
-            identities = try? SlotIdentities(at: path, places.secretFolders, options, in: fileSystem)
+        if identities == nil, let path = location.identityFile {
+            identities = try? SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
         }
         let pins = identities?.pins ?? []
         if pins.contains(where: { Fingerprint.matches($0, fingerprint) }) {
@@ -269,18 +269,18 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             pinOfFile = fingerprint
             return
         }
-        let known = try places.trusted(vault.vaultID, in: fileSystem)
+        let known = try location.trusted(vault.vaultID, in: fileSystem)
         guard let pinned = known.fingerprint else { throw LogError(pins.isEmpty ? .unpinned : .pinWrong, text) }
         guard pinned == fingerprint else { throw LogError(.pinWrong, text) }
     }
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
-        let line = places.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
+        let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
         // It fails for lack of memory alone. A pin in the identity file counts for as long as it is there.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }
-        try places.trust(vault.vaultID, in: fileSystem, behind: flush) { record in
+        try location.trust(vault.vaultID, in: fileSystem, behind: flush) { record in
             if let line { record.allow(command: line) }
             if let fingerprint { record.fingerprint = fingerprint }
         }

@@ -36,11 +36,11 @@ struct UnlockingFailures {
     }
 
     /// Returns the failure that is told first, and what would open the vault besides.
-    func explanation(_ places: VaultPlaces) -> VaultError {
+    func explanation(_ location: VaultLocation) -> VaultError {
         let first = first
-        var error = VaultError(first, places)
+        var error = VaultError(first, location)
         for other in wantedFailures where other != first && first.code != .passphraseWrong {
-            error = error.followed(by: VaultError.alternative(other, places), VaultError.causes[other.code])
+            error = error.followed(by: VaultError.alternative(other, location), VaultError.causes[other.code])
         }
         return error
     }

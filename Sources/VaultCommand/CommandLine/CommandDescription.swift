@@ -219,7 +219,7 @@ enum GlobalOptions {
         .init(name: .acceptExchanged, help: "Accept, once, a different vault from the one this machine remembers."),
         .init(
             name: .acceptSharedKey,
-            help: "Accept a key file that belongs to root and that others can read; see `vault help places`."),
+            help: "Accept a key file that belongs to root and that others can read; see `vault help locations`."),
         .init(name: .help, short: "h", help: "Show help."),
         .init(name: .version, help: "Show the version."),
     ]

@@ -8,7 +8,7 @@ struct Invocation: Equatable, Sendable {
     /// The values of each option that is given, in order; none for an option that takes none.
     var options: [OptionName: [String]] = [:]
     /// Where the vault is, once that was found out.
-    var knownPlaces: VaultPlaces?
+    var knownLocation: VaultLocation?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
 

@@ -119,7 +119,7 @@ extension Invocation {
         unattended.asksNobody = true
         unattended.lockTimeout = .zero
         unattended.onWaiting = nil
-        let keychain = try Keychain(at: opening.places(), options: unattended, failures: FailureLog { _, _ in })
+        let keychain = try Keychain(at: opening.location(), options: unattended, failures: FailureLog { _, _ in })
         var listing = try keychain.names(prefix: prefix)
         var names: [String] = []
         while let name = try listing.next() {

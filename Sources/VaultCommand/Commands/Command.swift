@@ -139,14 +139,14 @@ extension Invocation {
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(
-            Keychain(at: places(), creatingIfAbsent: isCreating, options: options, failures: warnings))
+            Keychain(at: location(), creatingIfAbsent: isCreating, options: options, failures: warnings))
     }
 
     /// Opens a vault that an argument names.
     func openVault(placedAt vault: String) throws -> Keychain {
-        var places = try places()
-        places.vault = vault
-        return try announced(Keychain(at: places, options: vaultOptions(), failures: warnings))
+        var location = try location()
+        location.vault = vault
+        return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
     }
 
     /// Opens the vault that the options name; nil if there is none.
@@ -156,7 +156,7 @@ extension Invocation {
 
     /// Opens the vault by a key file, and in no other way.
     func openVault(byKeyFileAt path: String) throws -> Keychain {
-        try Keychain.opened(byKeyFileAt: path, of: places(), options: vaultOptions(), failures: warnings)
+        try Keychain.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
     }
 
     /// - Parameter isReplacing: whether it may take the place of one that this machine remembers and that is gone.
@@ -165,7 +165,7 @@ extension Invocation {
     ) throws -> Keychain {
         try announced(
             Keychain.create(
-                at: places(), label: label, cost: cost, replacingGone: isReplacing, options: vaultOptions(),
+                at: location(), label: label, cost: cost, replacingGone: isReplacing, options: vaultOptions(),
                 failures: warnings))
     }
 
@@ -176,7 +176,7 @@ extension Invocation {
     private func announced(_ keychain: Keychain) -> Keychain {
         if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
         if let merge = keychain.offlineChanges {
-            let text = merge.offlineText(keychain.places.vault, AdvisedCommand(self))
+            let text = merge.offlineText(keychain.location.vault, AdvisedCommand(self))
             if !wantsJSON {
                 Notes.tell(text)
             } else if !merge.isWhole {
@@ -187,24 +187,24 @@ extension Invocation {
     }
 
     /// Returns where the vault is.
-    func places() throws -> VaultPlaces {
-        if let knownPlaces { return knownPlaces }
+    func location() throws -> VaultLocation {
+        if let knownLocation { return knownLocation }
         guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }
-        var places = try VaultPlaces.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
-        if let command = value(of: .keyCommand) { places.keyCommand = command }
-        if let identity = value(of: .identity) { places.identityFile = identity }
+        var location = try VaultLocation.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
+        if let command = value(of: .keyCommand) { location.keyCommand = command }
+        if let identity = value(of: .identity) { location.identityFile = identity }
         // For messages.
-        if let descriptor = value(of: .keyFD) { (places.keyFile, places.keyCommand) = ("/dev/fd/\(descriptor)", nil) }
-        return places
+        if let descriptor = value(of: .keyFD) { (location.keyFile, location.keyCommand) = ("/dev/fd/\(descriptor)", nil) }
+        return location
     }
 
     func vaultOptions() throws -> Keychain.Options {
         var options = Keychain.Options()
-        options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? places())?.vault ?? "the vault")
+        options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? location())?.vault ?? "the vault")
         options.usesRollbackMemory = !has(.detached)
         options.staysOffline = has(.offline)
         // Whether the server's vault is intact, this machine's copy does not tell.
-        options.allowsOffline = try command != .verify && places().allowsOffline
+        options.allowsOffline = try command != .verify && location().allowsOffline
         options.changesNothing = command.changesNothing
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .vaultFingerprint)
@@ -257,9 +257,9 @@ extension AdvisedCommand {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }
         }
-        let places = try? invocation.places()
-        let usual = places.flatMap { try? VaultPlaces.standard(vault: $0.vault).keyFile }
-        let keyFile = invocation.has(.keyFD) || places?.keyFile == usual ? nil : places?.keyFile
-        self.init(vault: (invocation.value(of: .vault), places?.vault), keyOptions: keyOptions, keyFile: keyFile)
+        let location = try? invocation.location()
+        let usual = location.flatMap { try? VaultLocation.standard(vault: $0.vault).keyFile }
+        let keyFile = invocation.has(.keyFD) || location?.keyFile == usual ? nil : location?.keyFile
+        self.init(vault: (invocation.value(of: .vault), location?.vault), keyOptions: keyOptions, keyFile: keyFile)
     }
 }

@@ -22,9 +22,9 @@ enum DoctorCommand: Command {
     }
 
     private static func vaultChecks(_ invocation: Invocation) -> [HealthCheck] {
-        let places: VaultPlaces
-        do { places = try invocation.places() } catch { return [.problem("places", error)] }
-        let outside = FileChecks(places: places, rules: rules(places, invocation))
+        let location: VaultLocation
+        do { location = try invocation.location() } catch { return [.problem("locations", error)] }
+        let outside = FileChecks(location: location, rules: rules(location, invocation))
         let files = outside.all
         let advised = AdvisedCommand(invocation)
         let warnings = Mutex<[HealthCheck]>([])
@@ -32,7 +32,7 @@ enum DoctorCommand: Command {
             warnings.withLock { $0.append(.warning("use", CommandError(error, advising: advised).message)) }
         }
         do {
-            let keychain = try Keychain(at: places, options: invocation.vaultOptions(), failures: failures)
+            let keychain = try Keychain(at: location, options: invocation.vaultOptions(), failures: failures)
             let found = try VaultChecks.all(keychain, memory: keychain.memoryState, advised)
             return files + found + warnings.withLock { $0 }
         } catch let error as VaultError where error.code == .noVault {
@@ -41,16 +41,16 @@ enum DoctorCommand: Command {
     }
 
     /// Returns by which rules the vault and its key file were found.
-    private static func rules(_ places: VaultPlaces, _ invocation: Invocation) -> (vault: String, key: String) {
+    private static func rules(_ location: VaultLocation, _ invocation: Invocation) -> (vault: String, key: String) {
         func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: [String]) -> String {
             if let option = options.first(where: invocation.has) { return "by \(option.spelling)" }
             if let value = getenv(variable), String(cString: value) == path { return "by $\(variable)" }
             return standard.contains(where: path.hasSuffix) ? "in its standard place" : "by the configuration"
         }
         return (
-            rule(places.vault, [.vault], "VAULT_FILE", standard: ["/vault/default.vault"]),
+            rule(location.vault, [.vault], "VAULT_FILE", standard: ["/vault/default.vault"]),
             rule(
-                places.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE",
+                location.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE",
                 // Also what systemd, Docker or Kubernetes provide.
                 standard: ["/vault/default.key", "/vault.key"])
         )

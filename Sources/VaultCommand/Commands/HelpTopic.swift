@@ -1,6 +1,6 @@
 /// Help that belongs to no single command.
 enum HelpTopic: String, CaseIterable {
-    case places, environment
+    case locations, environment
     case exitCodes = "exit-codes"
     case json
 
@@ -9,7 +9,7 @@ enum HelpTopic: String, CaseIterable {
 
     private var content: (summary: String, text: String) {
         switch self {
-        case .places: ("where the vault and its key file are", Self.placesText)
+        case .locations: ("where the vault and its key file are", Self.locationsText)
         case .environment: ("which environment variables count", TextLayout.definitions(Self.variables))
         case .exitCodes: ("what the exit codes mean", Self.exitCodesText)
         case .json: ("what --json writes", Self.jsonText)
@@ -40,7 +40,7 @@ enum HelpTopic: String, CaseIterable {
         ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the files of docker and AWS."),
     ]
 
-    private static let placesText = """
+    private static let locationsText = """
         The vault file is the first of these that is given:
           --vault PATH, or the name of a section of the configuration
           $VAULT_FILE

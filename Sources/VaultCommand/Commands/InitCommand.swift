@@ -40,13 +40,13 @@ enum InitCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         if invocation.has(.sql) {
-            guard let sql = try invocation.places().databasePreparation() else {
+            guard let sql = try invocation.location().databasePreparation() else {
                 throw UsageError.onlyWith(.sql, "a vault in a database: --vault postgresql://HOST/DATABASE")
             }
             return try invocation.finish(json: ["sql": sql]) { sql }
         }
         let keychain = try create(invocation, replacingGone: invocation.has(.force))
-        return try invocation.finish(json: keychain.created.json(at: keychain.places))
+        return try invocation.finish(json: keychain.created.json(at: keychain.location))
     }
 
     private static func create(_ invocation: Invocation, replacingGone isReplacing: Bool) throws -> Keychain {

@@ -42,8 +42,8 @@ enum InjectCommand: Command {
         let placeholders = template.placeholders
         let values = try HeldValues(of: placeholders.map(\.name), invocation) { error, name in
             let first = placeholders.first { $0.name.isSame(as: name) }
-            let place = first.map { "\(source), line \($0.line), column \($0.column): " } ?? ""
-            return CommandError(code: error.code, exit: error.exit, message: place + error.message)
+            let position = first.map { "\(source), line \($0.line), column \($0.column): " } ?? ""
+            return CommandError(code: error.code, exit: error.exit, message: position + error.message)
         }
         let filled = try fill(template, from: values)
         guard let output = invocation.value(of: .out) else {

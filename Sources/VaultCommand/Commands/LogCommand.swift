@@ -24,7 +24,7 @@ enum LogCommand: Command {
         details: [
             """
             The access log is off unless it is switched on. The switch is a setting of the vault. Each machine has a \
-            log of its own, sealed like the vault, beside what it remembers of the vault (see `vault help places`).
+            log of its own, sealed like the vault, beside what it remembers of the vault (see `vault help locations`).
             """,
             """
             Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, \
@@ -184,11 +184,11 @@ enum LogCommand: Command {
     private static func shown(_ name: String) -> String { name.isEmpty ? "-" : StandardOutput.shown(name) }
 
     private static func damaged(_ damage: [AccessReport.Damage]) -> CommandError {
-        let places = damage.prefix(3).map { "byte \(Quantity.number($0.offset)) of \($0.path)" }
-        let more = damage.count > places.count ? " and \(damage.count - places.count) more places" : ""
+        let positions = damage.prefix(3).map { "byte \(Quantity.number($0.offset)) of \($0.path)" }
+        let more = damage.count > positions.count ? " and \(damage.count - positions.count) more places" : ""
         return CommandError(
             code: "damaged", exit: .damaged,
-            message: "The access log was changed or is damaged, at \(places.joined(separator: ", "))\(more). "
+            message: "The access log was changed or is damaged, at \(positions.joined(separator: ", "))\(more). "
                 + "What is intact is shown. To begin a new log, move the file away.")
     }
 }

@@ -10,7 +10,7 @@ enum ManPage {
             Roff.definitions(HelpText.options(GlobalOptions.all)),
             CommandSection.allCases.filter { !$0.commands.isEmpty }.map(section).joined(),
             Roff.macro("SH", "ENVIRONMENT"), Roff.definitions(HelpTopic.variables),
-            Roff.macro("SH", "FILES"), Roff.literal(HelpTopic.places.text.dropLast(2)),
+            Roff.macro("SH", "FILES"), Roff.literal(HelpTopic.locations.text.dropLast(2)),
             Roff.macro("SH", "EXIT STATUS"),
             Roff.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) }),
         ].joined()

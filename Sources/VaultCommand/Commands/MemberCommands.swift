@@ -188,7 +188,7 @@ enum MemberDeviceCommand: Command {
         details: ["It is no secret, but has to reach a member unchanged: by a way that others cannot write to."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let device = try invocation.places().device()
+        let device = try invocation.location().device()
         return try invocation.finish(json: ["device": device]) { device + "\n" }
     }
 }

@@ -74,7 +74,7 @@ enum MergeCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let paths = try paths(invocation)
         guard !paths.isEmpty else {
-            let vault = try invocation.places().vault
+            let vault = try invocation.location().vault
             return try invocation.finish(json: ["copies": [JSONObject](), "files": [String]()]) {
                 "There is no other copy beside \(StandardOutput.shown(vault)) to merge.\n"
             }
@@ -95,7 +95,7 @@ enum MergeCommand: Command {
         do { keychain = try invocation.openVault(mergingNext: paths) } catch let error as VaultError {
             throw CommandError(error, merging: paths, advising: advised)
         }
-        let vault = keychain.places.vault
+        let vault = keychain.location.vault
         let outcome = try Outcome(of: paths, into: keychain, invocation)
         let refusals = outcome.merges.filter { !$0.merge.isWhole }
         var errors = outcome.errors.map { CommandError($0.error, merging: [$0.path], advising: advised) }
@@ -153,7 +153,7 @@ enum MergeCommand: Command {
             if errors.isEmpty, let name = keychain.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
-                    message: "No entry named \"\(name)\", neither in \(keychain.places.vault) nor in "
+                    message: "No entry named \"\(name)\", neither in \(keychain.location.vault) nor in "
                         + "\(paths.joined(separator: ", ")). Nothing was merged.")
             }
             for copy in copies {
@@ -185,14 +185,14 @@ enum MergeCommand: Command {
             merges.map { (path, merge) in
                 text(
                     merge, of: path, isOneOfSeveral: count > 1,
-                    isDeletable: isFinished && isDeletable(path, besides: keychain.places.vault, invocation))
+                    isDeletable: isFinished && isDeletable(path, besides: keychain.location.vault, invocation))
             }.joined()
         }
     }
 
     private static func paths(_ invocation: Invocation) throws -> [String] {
         guard invocation.arguments.isEmpty else { return invocation.arguments }
-        return CopiesBeside(try invocation.places().vault).files
+        return CopiesBeside(try invocation.location().vault).files
     }
 
     private static func report(_ merge: Keychain.Merge) -> JSONObject {

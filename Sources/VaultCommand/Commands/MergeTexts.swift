@@ -73,7 +73,7 @@ struct MergedSides {
     /// No option that accepts anything is advised: the file in the place may be another by then, and this machine
     /// alone knows which alarm it raises, if any.
     var otherWay: String {
-        guard ![vault, copy].contains(where: VaultPlaces.isURL) else {
+        guard ![vault, copy].contains(where: VaultLocation.isURL) else {
             return "merge the other way: \(advised.merge([vault], into: copy))"
         }
         let exchange = VaultExchange(of: vault, for: copy)
@@ -100,7 +100,7 @@ extension CommandError {
                     + "\nIf that raises an alarm, the copy is another machine's: add the key there."
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
-            where paths.count == 1 && ![vault, paths[0]].contains(where: VaultPlaces.isURL):
+            where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
                 // No honest machine comes to that: the vault in the place may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
                 message += "\nIf \(paths[0]) is right, put it in the vault's place instead: \(moves)"

@@ -19,7 +19,7 @@ enum KeyShowCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try invocation.checkThatKeyFileOpensVault()
-        let text = try Keychain.keyFileText(at: invocation.places(), options: invocation.vaultOptions())
+        let text = try Keychain.keyFileText(at: invocation.location(), options: invocation.vaultOptions())
         if invocation.wantsJSON {
             try ValueForm.json(text, name: "key").withUnsafeBytes(StandardOutput.write)
             try StandardOutput.write("\n")
@@ -63,7 +63,7 @@ enum KeySplitCommand: Command {
         let count = try invocation.number(invocation.arguments[2], "N")
         try invocation.checkThatKeyFileOpensVault()
         let shares = try Keychain.splitKeyFile(
-            at: invocation.places(), into: count, threshold: threshold, options: invocation.vaultOptions())
+            at: invocation.location(), into: count, threshold: threshold, options: invocation.vaultOptions())
         guard invocation.wantsJSON else {
             for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
             return .success
@@ -111,7 +111,7 @@ extension Invocation {
     fileprivate func checkThatKeyFileOpensVault() throws {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true
-        do { _ = try Keychain(at: places(), options: options) } catch let error as VaultError {
+        do { _ = try Keychain(at: location(), options: options) } catch let error as VaultError {
             if error.code == .locked { throw error }
         }
     }

@@ -25,9 +25,9 @@ enum SalvageCommand: Command {
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (places, options) = try (invocation.places(), invocation.vaultOptions())
+        let (location, options) = try (invocation.location(), invocation.vaultOptions())
         let salvage = try invocation.withProgress("Salvaging") { progress in
-            try Keychain.salvage(from: places, to: invocation.name, options: options, progress: progress)
+            try Keychain.salvage(from: location, to: invocation.name, options: options, progress: progress)
         }
         let json: JSONObject = [
             "vault": invocation.name, "certain": salvage.certain, "doubtful": salvage.doubtful, "older": salvage.older,

@@ -45,7 +45,7 @@ enum SetCommand: Command {
             """,
             """
             Creates the vault and key file on first use, and prints where. Where secrets are mounted, no key file is \
-            created: see `vault help places`.
+            created: see `vault help locations`.
             """,
             """
             A value that the name had becomes a part of its history, for some time: `vault restore` brings it back. At \

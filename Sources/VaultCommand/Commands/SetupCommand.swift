@@ -57,7 +57,7 @@ extension Invocation {
         var words: [String] = []
         if let vault = value(of: .vault) {
             // A section of the configuration leads to a path of its own.
-            let isPath = try places().vault == vault
+            let isPath = try location().vault == vault
             words += [OptionName.vault.spelling, isPath ? absolutePath(vault) : vault]
         }
         for option in [OptionName.keyFile, .identity] {

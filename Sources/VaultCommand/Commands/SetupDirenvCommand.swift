@@ -35,17 +35,17 @@ enum SetupDirenvCommand: Command {
         ]
         let file = try EditedFile(OtherProgram.path(".config", orIn: "XDG_CONFIG_HOME") + "/direnv/direnvrc")
         let lines = FileLines(file.contents)
-        let place = lines.place(of: function)
+        let range = lines.range(of: function)
         return try invocation.finish(
             Setting(
                 lines: ["# \(file.path)"] + function,
                 write: {
-                    guard place == nil else { return false }
+                    guard range == nil else { return false }
                     guard !lines.contain("use_vault") else {
                         throw CommandError.refused("\(file.path) has another function use_vault. Remove it first.")
                     }
                     return try file.write(lines.adding(function))
                 },
-                undo: { try place.map { try file.write(lines.removing($0)) } ?? false }))
+                undo: { try range.map { try file.write(lines.removing($0)) } ?? false }))
     }
 }

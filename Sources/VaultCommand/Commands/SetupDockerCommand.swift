@@ -16,7 +16,7 @@ enum SetupDockerCommand: Command {
             """,
             """
             docker hands no options on. If the vault is not in its standard place, name it as [default] in the \
-            configuration, or by $VAULT_FILE; see `vault help places`.
+            configuration, or by $VAULT_FILE; see `vault help locations`.
             """,
             "docker no longer uses the logins in the file. Log in again to store them in the vault.",
         ],

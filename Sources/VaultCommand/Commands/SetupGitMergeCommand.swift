@@ -13,7 +13,7 @@ enum SetupGitMergeCommand: Command {
             """,
             """
             git gives the vault's file by a path of its own, so no section of the configuration applies to it. If its \
-            key is in none of the places that `vault help places` lists, name the key here: with --key-file, \
+            key is in none of the places that `vault help locations` lists, name the key here: with --key-file, \
             --key-command or --identity, or with --vault NAME for the key of a configured vault.
             """,
         ],
@@ -34,7 +34,7 @@ enum SetupGitMergeCommand: Command {
         if !invocation.has(.dryRun) {
             for (name, value) in settings { _ = try OtherProgram.run(["git", "config", name, value]) }
             let contents = FileLines(file.contents)
-            if contents.place(of: [line]) == nil { _ = try file.write(contents.adding([line])) }
+            if contents.range(of: [line]) == nil { _ = try file.write(contents.adding([line])) }
         }
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
@@ -56,14 +56,14 @@ enum SetupGitMergeCommand: Command {
     /// Returns the options that name the key; none if it is in its standard place.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
-        let places = try invocation.places()
+        let location = try invocation.location()
         var options: [(OptionName, String)] = []
-        if let command = places.keyCommand {
+        if let command = location.keyCommand {
             options.append((.keyCommand, command))
-        } else if places.keyFile != (try VaultPlaces.standard(vault: places.vault)).keyFile {
-            options.append((.keyFile, absolutePath(places.keyFile)))
+        } else if location.keyFile != (try VaultLocation.standard(vault: location.vault)).keyFile {
+            options.append((.keyFile, absolutePath(location.keyFile)))
         }
-        if let identity = places.identityFile { options.append((.identity, absolutePath(identity))) }
+        if let identity = location.identityFile { options.append((.identity, absolutePath(identity))) }
         return options.map { " \(AdvisedCommand.option($0.0.spelling, $0.1))" }.joined()
     }
 }

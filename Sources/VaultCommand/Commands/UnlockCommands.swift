@@ -29,7 +29,7 @@ enum UnlockCommand: Command {
             return keychain
         }
         let seconds = Int(clamping: time.components.seconds)
-        return try invocation.finish(json: ["vault": keychain.places.vault, "seconds": seconds])
+        return try invocation.finish(json: ["vault": keychain.location.vault, "seconds": seconds])
     }
 }
 
@@ -42,12 +42,12 @@ enum LockCommand: Command {
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let places = try invocation.places()
-        let (wasUnlocked, isOfAll) = try Keychain.lockAll(at: places)
+        let location = try invocation.location()
+        let (wasUnlocked, isOfAll) = try Keychain.lockAll(at: location)
         if isOfAll, !invocation.wantsJSON {
-            Notes.tell("There is no vault to read at \(places.vault), so all vaults were locked.")
+            Notes.tell("There is no vault to read at \(location.vault), so all vaults were locked.")
         }
         return try invocation.finish(
-            json: ["vault": places.vault, "was_unlocked": wasUnlocked, "locked_all": isOfAll])
+            json: ["vault": location.vault, "was_unlocked": wasUnlocked, "locked_all": isOfAll])
     }
 }

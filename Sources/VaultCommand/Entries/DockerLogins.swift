@@ -24,8 +24,8 @@ struct DockerLogins {
     func store(_ given: DockerCredential) throws {
         try keychain.transaction { (transaction) throws(VaultError) in
             let known = try newest(of: items(for: given.server))?.name
-            let place = given.server.hasPrefix("https://") ? String(given.server.dropFirst(8)) : given.server
-            let proposed = DockerLogins.prefix + (place.hasSuffix("/") ? String(place.dropLast()) : place)
+            let address = given.server.hasPrefix("https://") ? String(given.server.dropFirst(8)) : given.server
+            let proposed = DockerLogins.prefix + (address.hasSuffix("/") ? String(address.dropLast()) : address)
             let name = if let known { known } else { try keychain.freeName(like: proposed) }
             let isEqual = try transaction.has(given.secret, under: name)
             // Read after the value: if another process changes them now, the transaction runs again.

@@ -158,10 +158,10 @@ extension GitCredential {
     /// The name of a new entry: `git/github.com/mia`; with its protocol unless that is https, and with its path if it
     /// is for that alone.
     fileprivate var name: String {
-        let place = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
+        let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
         let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }
         return GitLogins.prefix
-            + [place, path, username].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+            + [server, path, username].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
     }
 
     /// The secret to store; nil if there is none, or if it is not to be kept.

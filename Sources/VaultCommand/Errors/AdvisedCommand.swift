@@ -105,10 +105,10 @@ struct GitSide {
     ///   - path: of the vault.
     init(_ reference: String, of path: String) {
         file = "\(path).other"
-        let (folder, place) = (path.parentFolder, "\(reference):./\(path.lastPathComponent)")
+        let (folder, object) = (path.parentFolder, "\(reference):./\(path.lastPathComponent)")
         // `git show` would write the list of names that it compares.
         command =
-            "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(place)) > "
+            "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(object)) > "
             + AdvisedCommand.word(file)
     }
 }

@@ -47,12 +47,12 @@ extension CommandError {
     ///
     /// - Parameter consequence: what else the sentence says, such as that nothing was imported.
     static func malformed(_ error: FormatError, in source: String, _ consequence: String? = nil) -> CommandError {
-        let place = [
+        let position = [
             source, error.line.map { "line \(Quantity.number($0))" },
             error.column.map { "column \(Quantity.number($0))" },
         ]
         let sentence = [error.problem, consequence].compactMap(\.self).joined(separator: "; ")
-        return invalid("\(place.compactMap(\.self).joined(separator: ", ")): \(sentence).")
+        return invalid("\(position.compactMap(\.self).joined(separator: ", ")): \(sentence).")
     }
 
     static let tooLarge = invalid(
@@ -119,7 +119,7 @@ extension CommandError {
         }
         if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
             sentences.append(
-                "If it has, write `kept-in = git` in the vault's section of the configuration (see `vault help places`), "
+                "If it has, write `kept-in = git` in the vault's section of the configuration (see `vault help locations`), "
                     + "and accept this version once.")
         }
         if isMerged {

@@ -9,19 +9,19 @@ struct VaultExchange {
 
     init(of vault: String, for copy: String) {
         // The folder may be synchronized through a link.
-        let place = resolvedPath(vault)
-        former = VaultExchange.freePath(place)
-        let words = [place, former, copy].map { AdvisedCommand.path($0) }
+        let resolved = resolvedPath(vault)
+        former = VaultExchange.freePath(resolved)
+        let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
         // ln fails if its target exists, where mv would replace it, or skip it without an error.
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
     /// Returns a path for the vault that leaves its place. Nothing has it now, not even a link to nothing.
-    private static func freePath(_ place: String) -> String {
-        let paths = (1...99).lazy.map { "\(place).before\($0 == 1 ? "" : "-\($0)")" }
+    private static func freePath(_ resolved: String) -> String {
+        let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in
             var found = stat()
             return lstat(path, &found) != 0 && errno == ENOENT
-        } ?? "\(place).before"
+        } ?? "\(resolved).before"
     }
 }

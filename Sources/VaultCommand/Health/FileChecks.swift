@@ -4,52 +4,52 @@ import Vault
 
 /// Looks at the files of a vault from outside: modes, folders, file systems.
 struct FileChecks {
-    let places: VaultPlaces
+    let location: VaultLocation
     /// By which rule the two were found.
     let rules: (vault: String, key: String)
 
     var all: [HealthCheck] {
-        if places.isInDatabase { return [.ok("vault", place), key] }
-        let folders = Set([places.vault, places.keyFile].map { resolvedPath($0).parentFolder })
+        if location.isInDatabase { return [.ok("vault", described), key] }
+        let folders = Set([location.vault, location.keyFile].map { resolvedPath($0).parentFolder })
         return [vault, key].compactMap(\.self) + folders.sorted().compactMap(folder)
             + [copies, fileSystem, space].compactMap(\.self)
     }
 
-    private var place: String { "\(places.vault) (\(rules.vault))" }
+    private var described: String { "\(location.vault) (\(rules.vault))" }
 
     var noVault: HealthCheck {
-        .warning("vault", "There is no vault yet at \(place).", fix: "`vault init` creates it.")
+        .warning("vault", "There is no vault yet at \(described).", fix: "`vault init` creates it.")
     }
 
     /// nil if there is no file: opening the vault tells whether there was one.
     private var vault: HealthCheck? {
-        guard let status = Self.status(places.vault) else { return nil }
+        guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
-            return .warning("vault", "Others can change \(place).", fix: "Fix it with `chmod go-w \(places.vault)`.")
+            return .warning("vault", "Others can change \(described).", fix: "Fix it with `chmod go-w \(location.vault)`.")
         }
         guard status.st_uid == geteuid() else {
             return .warning(
-                "vault", "\(place) belongs to another user.",
+                "vault", "\(described) belongs to another user.",
                 fix: geteuid() == 0
                     ? "Run this as that user, or with root's own HOME." : "Fix it with `chown`, as root.")
         }
-        return .ok("vault", place)
+        return .ok("vault", described)
     }
 
     private var key: HealthCheck {
-        if let command = places.keyCommand { return .ok("key", "the output of \(command.quoted)") }
-        let place = "\(places.keyFile) (\(rules.key))"
-        guard Self.status(places.keyFile) != nil else {
-            if let identity = places.identityFile { return .ok("key", "the age identities in \(identity)") }
+        if let command = location.keyCommand { return .ok("key", "the output of \(command.quoted)") }
+        let described = "\(location.keyFile) (\(rules.key))"
+        guard Self.status(location.keyFile) != nil else {
+            if let identity = location.identityFile { return .ok("key", "the age identities in \(identity)") }
             return .warning(
-                "key", "There is no key file at \(place).", fix: "`vault help places` lists the other places.")
+                "key", "There is no key file at \(described).", fix: "`vault help locations` lists the other ones.")
         }
-        guard resolvedPath(places.keyFile).parentFolder != resolvedPath(places.vault).parentFolder else {
+        guard resolvedPath(location.keyFile).parentFolder != resolvedPath(location.vault).parentFolder else {
             return .warning(
-                "key", "\(place) is beside the vault, so a copy of the folder contains both.",
+                "key", "\(described) is beside the vault, so a copy of the folder contains both.",
                 fix: "Move it, and name it with --key-file or VAULT_KEY_FILE.")
         }
-        return .ok("key", place)
+        return .ok("key", described)
     }
 
     /// Whoever may write to a folder can put other files in place of those in it.
@@ -62,7 +62,7 @@ struct FileChecks {
     }
 
     private var copies: HealthCheck? {
-        let files = CopiesBeside(places.vault).files
+        let files = CopiesBeside(location.vault).files
         guard !files.isEmpty else { return nil }
         return .warning(
             "copies", "A file synchronization has left other copies: \(files.joined(separator: ", ")).",
@@ -71,7 +71,7 @@ struct FileChecks {
 
     private var fileSystem: HealthCheck? {
         let files = PosixFileSystem()
-        guard let folder = try? files.open(resolvedPath(places.vault).parentFolder, .folder) else { return nil }
+        guard let folder = try? files.open(resolvedPath(location.vault).parentFolder, .folder) else { return nil }
         let volume = files.volume(of: folder)
         if volume.isRemote {
             return .warning(
@@ -92,12 +92,12 @@ struct FileChecks {
 
     private var space: HealthCheck? {
         var status = statvfs()
-        guard statvfs(resolvedPath(places.vault).parentFolder, &status) == 0 else { return nil }
+        guard statvfs(resolvedPath(location.vault).parentFolder, &status) == 0 else { return nil }
         // A file system may state any numbers.
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let free = isTooMuch ? Int.max : Int(clamping: bytes)
         // A compaction writes the vault a second time.
-        let needed = Int(Self.status(places.vault)?.st_size ?? 0) + 16 << 20
+        let needed = Int(Self.status(location.vault)?.st_size ?? 0) + 16 << 20
         guard free < needed else { return .ok("space", "\(Quantity.size(free)) free") }
         return .warning(
             "space", "Only \(Quantity.size(free)) free for the vault, which may need \(Quantity.size(needed)).",

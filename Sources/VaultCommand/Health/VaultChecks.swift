@@ -12,13 +12,13 @@ enum VaultChecks {
         return [
             .ok("opening", "The key opens the vault, and what was read of it is intact. `vault verify` reads all."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
-        ] + (try place(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
+        ] + (try store(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
             + (try entries(keychain))
     }
 
     /// Of a vault in a database: the server, and what this machine has kept.
-    private static func place(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
-        let found = try keychain.placeFindings().map { finding -> HealthCheck in
+    private static func store(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
+        let found = try keychain.storeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
         return found + (keychain.keptCopy.map { [copy($0, advised)] } ?? [])

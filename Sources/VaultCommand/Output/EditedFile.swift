@@ -10,7 +10,7 @@ struct EditedFile {
 
     /// - Parameter mode: of a new file. An existing one keeps its own.
     init(_ path: String, mode: UInt32 = 0o600) throws(CommandError) {
-        try NewFile.checkOwnPlace(of: path)
+        try NewFile.checkParentFolder(of: path)
         do throws(SystemError) {
             if let found = try WholeFile(path, in: PosixFileSystem()).read(upTo: 16 << 20) {
                 (contents, self.mode) = (found.bytes, found.status.mode)

@@ -13,7 +13,7 @@ struct FileLines {
     }
 
     /// Where these lines stand one after the other; nil if they do not.
-    func place(of wanted: [String]) -> Range<Int>? {
+    func range(of wanted: [String]) -> Range<Int>? {
         let wanted = wanted.map { Array($0.utf8)[...] }
         let start = lines.indices.first { lines[$0...].starts(with: wanted) }
         return start.map { $0..<$0 + wanted.count }
@@ -23,8 +23,8 @@ struct FileLines {
     func adding(_ new: [String]) -> [UInt8] { FileLines.joined(lines + new.map { Array($0.utf8)[...] }) }
 
     /// Returns the bytes without these lines.
-    func removing(_ place: Range<Int>) -> [UInt8] {
-        FileLines.joined(Array(lines[..<place.lowerBound] + lines[place.upperBound...]))
+    func removing(_ range: Range<Int>) -> [UInt8] {
+        FileLines.joined(Array(lines[..<range.lowerBound] + lines[range.upperBound...]))
     }
 
     private static func joined(_ lines: [ArraySlice<UInt8>]) -> [UInt8] { lines.flatMap { $0 + [UInt8(ascii: "\n")] } }

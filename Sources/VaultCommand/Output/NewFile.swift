@@ -30,14 +30,14 @@ enum NewFile {
 
     /// Throws for root, if another user decides by a symbolic link where a path leads.
     static func checkLinks(in path: String) throws(CommandError) {
-        do throws(VaultError) { try VaultPlaces.checkLinks(in: path) } catch { throw CommandError(error) }
+        do throws(VaultError) { try VaultLocation.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
     /// Throws for root, if it would create a file of another program in another user's home, or leave it root's.
     ///
     /// - Parameter isReplaced: whether that program writes it, which keeps no owner.
-    static func checkOwnPlace(of path: String, isReplaced: Bool = false) throws(CommandError) {
-        do throws(VaultError) { try VaultPlaces.checkOwnPlace(of: path, isReplaced: isReplaced) } catch {
+    static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
+        do throws(VaultError) { try VaultLocation.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error)
         }
     }
@@ -48,7 +48,7 @@ enum NewFile {
         try checkLinks(in: path)
         let (files, path) = (PosixFileSystem(), resolvedPath(path))
         // It cannot be meant, and nothing would bring the vault back.
-        guard !replacing || SealedLog.vaultID(at: FilePlace(path, in: files)) == nil else {
+        guard !replacing || SealedLog.vaultID(at: FileLocation(path, in: files)) == nil else {
             throw .refused("\(path) is a vault; it was left alone.")
         }
         do throws(SystemError) {
@@ -68,22 +68,22 @@ extension NewFile {
     /// replaces becomes root's.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
         guard isGlobal else {
-            return try checkOwnPlace(
+            return try checkParentFolder(
                 of: OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
         }
-        try checkOwnPlace(of: OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL"), isReplaced: true)
+        try checkParentFolder(of: OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL"), isReplaced: true)
         // The one that git takes if there is no .gitconfig.
         guard
             let folder = environmentVariable("XDG_CONFIG_HOME") ?? environmentVariable("HOME").map({ "\($0)/.config" })
         else { return }
         let path = "\(folder)/git/config"
-        if (try? PosixFileSystem().status(at: path)) != nil { try checkOwnPlace(of: path, isReplaced: true) }
+        if (try? PosixFileSystem().status(at: path)) != nil { try checkParentFolder(of: path, isReplaced: true) }
     }
 
     /// Does the same for kubectl.
     static func checkKubeconfig() throws(CommandError) {
         let listed = environmentVariable("KUBECONFIG")?.split(separator: ":").map { absolutePath(String($0)) } ?? []
         let paths = listed.isEmpty ? [try OtherProgram.path(".kube/config", orIn: "KUBECONFIG")] : listed
-        for path in paths { try checkOwnPlace(of: path, isReplaced: true) }
+        for path in paths { try checkParentFolder(of: path, isReplaced: true) }
     }
 }

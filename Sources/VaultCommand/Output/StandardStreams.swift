@@ -85,8 +85,8 @@ enum Notes {
     }
 
     static func reportCreated(_ keychain: Keychain, asJSON: Bool) {
-        let (created, places) = (keychain.created, keychain.places)
-        write(created.message(at: places), asJSON ? ["note": created.json(at: places)] : nil)
+        let (created, location) = (keychain.created, keychain.location)
+        write(created.message(at: location), asJSON ? ["note": created.json(at: location)] : nil)
     }
 
     /// Tells a person what a command has done along the way.
@@ -117,23 +117,23 @@ enum Notes {
 }
 
 extension Keychain.Created {
-    func json(at places: VaultPlaces) -> JSONObject {
+    func json(at location: VaultLocation) -> JSONObject {
         [
-            "vault": places.vault, "key_file": places.keyFile, "made_vault": vault, "made_key_file": keyFile,
+            "vault": location.vault, "key_file": location.keyFile, "made_vault": vault, "made_key_file": keyFile,
             "key_file_is_beside_vault": keyFileIsBesideVault, "key_file_is_short": keyFileIsShort,
         ]
     }
 
     /// Also says to back up the key: losing it loses the values.
-    func message(at places: VaultPlaces) -> String {
-        let what = places.keyCommand == nil ? "key file" : "key"
+    func message(at location: VaultLocation) -> String {
+        let what = location.keyCommand == nil ? "key file" : "key"
         let besideVault =
             "It is beside the vault, so a copy of the folder contains both."
-            + " See `vault help places` for other locations."
+            + " See `vault help locations` for other locations."
         let lines = [
-            vault ? "Created a new vault: \(places.vault)" : "The vault: \(places.vault)",
-            places.keyCommand.map { "Its key: the output of \($0.quoted)" }
-                ?? (keyFile ? "Created its key file: \(places.keyFile)" : "Its key file: \(places.keyFile)"),
+            vault ? "Created a new vault: \(location.vault)" : "The vault: \(location.vault)",
+            location.keyCommand.map { "Its key: the output of \($0.quoted)" }
+                ?? (keyFile ? "Created its key file: \(location.keyFile)" : "Its key file: \(location.keyFile)"),
             "Back up the \(what), separately from the vault. Without it the vault cannot be opened.",
             "The \(what) must never change.",
             keyFileIsBesideVault ? besideVault : nil,

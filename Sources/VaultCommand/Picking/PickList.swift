@@ -96,11 +96,11 @@ struct PickList {
         let line = prompt + query.endFitted(to: width - prompt.columns)
         let height = max(min(rows - 1, PickList.largestHeight), 1)
         let start = selected / height * height
-        let names = (start..<min(start + height, matches.count)).map { place in
-            let candidate = candidates[matches[place]]
+        let names = (start..<min(start + height, matches.count)).map { row in
+            let candidate = candidates[matches[row]]
             let name = candidate.name.onOneLine
             let text = candidate.note.isEmpty ? name : "\(name)  (\(candidate.note))"
-            return ((place == selected ? "> " : "  ") + text).fitted(to: width)
+            return ((row == selected ? "> " : "  ") + text).fitted(to: width)
         }
         return (line, line.columns, names.isEmpty ? ["  no match".fitted(to: width)] : names)
     }

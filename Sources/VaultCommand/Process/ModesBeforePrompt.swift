@@ -3,7 +3,7 @@ import Glibc
 /// What the modes were before a prompt, written into two of their control characters that no terminal uses.
 enum ModesBeforePrompt {
     /// Where the kernel keeps them, behind the last that has a meaning.
-    private static let places = (flags: 17, interrupt: 18)
+    private static let indices = (flags: 17, interrupt: 18)
     /// The upper bits say that the lower ones have this meaning.
     private static let sign: UInt8 = 0b1010_1000
     private static let flags: [(bit: UInt8, flag: tcflag_t)] = [
@@ -13,20 +13,20 @@ enum ModesBeforePrompt {
     static func mark(_ prompt: termios, with former: termios) -> termios {
         var modes = prompt
         withUnsafeMutableBytes(of: &modes.c_cc) { keys in
-            keys[places.flags] = flags.reduce(sign) { $0 | (former.c_lflag & $1.flag != 0 ? $1.bit : 0) }
-            keys[places.interrupt] = withUnsafeBytes(of: former.c_cc) { $0[Int(VINTR)] }
+            keys[indices.flags] = flags.reduce(sign) { $0 | (former.c_lflag & $1.flag != 0 ? $1.bit : 0) }
+            keys[indices.interrupt] = withUnsafeBytes(of: former.c_cc) { $0[Int(VINTR)] }
         }
         return modes
     }
 
     /// nil if the modes are no prompt's. Another program that has turned the echo on has kept the two characters.
     static func of(_ modes: termios) -> termios? {
-        let marks = withUnsafeBytes(of: modes.c_cc) { ($0[places.flags], $0[places.interrupt]) }
+        let marks = withUnsafeBytes(of: modes.c_cc) { ($0[indices.flags], $0[indices.interrupt]) }
         guard marks.0 & 0xF8 == sign, modes.c_lflag & tcflag_t(ECHO | ICANON) == 0 else { return nil }
         var former = modes
         for (bit, flag) in flags where marks.0 & bit != 0 { former.c_lflag |= flag }
         withUnsafeMutableBytes(of: &former.c_cc) { keys in
-            (keys[places.flags], keys[places.interrupt]) = (0, 0)
+            (keys[indices.flags], keys[indices.interrupt]) = (0, 0)
             keys[Int(VINTR)] = marks.1
         }
         return former

@@ -98,16 +98,16 @@ struct ScratchFolder: ~Copyable {
         return path
     }
 
-    private static var places: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
+    private static var roots: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
 
     /// Returns a new folder of mode 0700. An editor that outlives this process goes on holding its lock.
     private static func newFolder() throws -> Folder {
         let files = PosixFileSystem()
-        for place in places {
-            guard let parent = try? files.open(place, .folder), files.volume(of: parent).isInMemory else { continue }
+        for root in roots {
+            guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
             // Another process may have taken a new folder for one that was left behind, before it was locked.
             for _ in 0..<10 {
-                let path = "\(place)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
+                let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }
                 guard let folder = Folder(locking: path) else { continue }
                 _ = fcntl(folder.lock.number, F_SETFD, 0)
@@ -149,9 +149,9 @@ struct ScratchFolder: ~Copyable {
     }
 
     private static func folders(named prefix: String) -> [String] {
-        places.flatMap { place in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
-            return names.filter { $0.hasPrefix(prefix) }.sorted().map { "\(place)/\($0)" }
+        roots.flatMap { root in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+            return names.filter { $0.hasPrefix(prefix) }.sorted().map { "\(root)/\($0)" }
         }
     }
 }

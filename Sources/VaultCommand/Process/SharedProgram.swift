@@ -11,10 +11,10 @@ enum SharedProgram {
     /// Lets it take this process over, with its arguments, if the vault is in a database. To be called before anything
     /// is read from standard input.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
-        guard !DatabasePlaces.isAvailable else { return }
+        guard !DatabaseLocations.isAvailable else { return }
         guard
-            invocation.arguments.contains(where: VaultPlaces.isURL)
-                || invocation.knownPlaces?.isInDatabase ?? false
+            invocation.arguments.contains(where: VaultLocation.isURL)
+                || invocation.knownLocation?.isInDatabase ?? false
         else { return }
         guard let path else {
             throw CommandError(

@@ -28,17 +28,17 @@ enum FuzzyMatch {
         var row = [Int?](repeating: nil, count: text.count)
         // The best of the former row with a gap after it that ends here.
         var afterGap: Int?
-        for place in text.indices {
-            if place > 1, let score = former.isEmpty ? nil : former[place - 2] {
+        for index in text.indices {
+            if index > 1, let score = former.isEmpty ? nil : former[index - 2] {
                 afterGap = max(score - firstGap, afterGap.map { $0 - longerGap } ?? .min)
             } else {
                 afterGap = afterGap.map { $0 - longerGap }
             }
-            guard text[place] == wanted else { continue }
-            let adjacent = place > 0 && !isFirst ? former[place - 1].map { $0 + consecutive } : nil
+            guard text[index] == wanted else { continue }
+            let adjacent = index > 0 && !isFirst ? former[index - 1].map { $0 + consecutive } : nil
             let before = isFirst ? 0 : [adjacent, afterGap].compactMap(\.self).max()
             guard let before else { continue }
-            row[place] = before + character + (startsWord(text, at: place) ? wordStart : 0)
+            row[index] = before + character + (startsWord(text, at: index) ? wordStart : 0)
         }
         return row
     }
@@ -49,9 +49,9 @@ enum FuzzyMatch {
         return rest.isEmpty
     }
 
-    private static func startsWord(_ text: [Unicode.Scalar], at place: Int) -> Bool {
-        guard place > 0 else { return true }
-        let former = text[place - 1].value
+    private static func startsWord(_ text: [Unicode.Scalar], at index: Int) -> Bool {
+        guard index > 0 else { return true }
+        let former = text[index - 1].value
         let isDigitOrLetter = (0x30...0x39).contains(former) || (0x61...0x7A).contains(former) || former >= 0x80
         return !isDigitOrLetter
     }

@@ -120,9 +120,9 @@ struct Redactor {
         position += 1
         advance(by: byte)
         let held = matches.max { $0.count < $1.count }?.count ?? 0
-        write(upTo: position - held, &output) { [patterns, position] place in
-            guard let former, place < position - 1 else { return byte }
-            return patterns[former.pattern].byte(at: place - start)
+        write(upTo: position - held, &output) { [patterns, position] offset in
+            guard let former, offset < position - 1 else { return byte }
+            return patterns[former.pattern].byte(at: offset - start)
         }
     }
 
@@ -153,7 +153,7 @@ struct Redactor {
         secrets.append(start..<secret.upperBound)
     }
 
-    private mutating func write(upTo end: Int, _ output: inout [UInt8], _ byte: (_ place: Int) -> UInt8) {
+    private mutating func write(upTo end: Int, _ output: inout [UInt8], _ byte: (_ offset: Int) -> UInt8) {
         while written < end {
             guard let secret = secrets.first, secret.lowerBound <= written else {
                 output.append(byte(written))

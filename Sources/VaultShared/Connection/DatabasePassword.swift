@@ -15,11 +15,11 @@ struct DatabasePassword: Sendable {
     /// Reads the entry for servers that it is marked for. Returns a C string.
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
-            var places = try VaultPlaces.local()
-            guard !places.isInDatabase else { throw VaultError(.invalid, "This machine's own vault is in a database.") }
-            places.cache = nil
-            let vault = places.vault
-            let found = try Keychain(at: places).read(
+            var location = try VaultLocation.local()
+            guard !location.isInDatabase else { throw VaultError(.invalid, "This machine's own vault is in a database.") }
+            location.cache = nil
+            let vault = location.vault
+            let found = try Keychain(at: location).read(
                 name, for: DatabasePassword.reader,
                 check: { (attributes) throws(VaultError) in
                     try VerifiedServer.check(servers, attributes, of: name, in: vault)

@@ -86,7 +86,7 @@ final class PostgresConnection: @unchecked Sendable {
         if !isReached {
             session.wire = nil
         } else if session.wire == nil {
-            session.wire = try Wire(inPlaceOf: PQsocket(handle))
+            session.wire = try Wire(replacing: PQsocket(handle))
         }
     }
 

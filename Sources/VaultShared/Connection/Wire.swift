@@ -23,7 +23,7 @@ struct Wire: ~Copyable {
     private static let sending = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
 
     /// Takes the place of a connected socket.
-    init(inPlaceOf socket: Int32) throws(PostgresError) {
+    init(replacing socket: Int32) throws(PostgresError) {
         var end: Int32 = -1
         server = FileDescriptor(owning: vault_split_socket(socket, &end))
         inner = FileDescriptor(owning: end)

@@ -11,24 +11,24 @@ extension PostgresRecordStore {
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
         guard kind == .exclusive else { return StoreLock(store: self) }
         do throws(LogError) {
-            if place.offline == .always { throw LogError(.unreachable) }
-            let patience: Duration = place.hasStandIn && place.isInOutage ? .zero : PostgresPlace.restartPatience
-            for attempt in 1...max(1, place.pool.hostCount) {
+            if location.offline == .always { throw LogError(.unreachable) }
+            let patience: Duration = location.hasStandIn && location.isInOutage ? .zero : PostgresLocation.restartPatience
+            for attempt in 1...max(1, location.pool.hostCount) {
                 let before = state.withLock { $0.head.position.sequence }
-                try place.attempt(until: deadline, patience: patience) { () throws(PostgresError) in
+                try location.attempt(until: deadline, patience: patience) { () throws(PostgresError) in
                     try beginTransaction(until: deadline)
                 }
-                place.notePresence()
+                location.notePresence()
                 // A former primary that was started again is older than the one that took its place.
-                guard attempt < place.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
+                guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
                 unlock()
-                place.pool.turnToNextHost()
+                location.pool.turnToNextHost()
             }
         } catch {
-            guard error.code == .unreachable, place.offline == .always || place.noteFailure(error) else { throw error }
-            place.noteStandIn()
+            guard error.code == .unreachable, location.offline == .always || location.noteFailure(error) else { throw error }
+            location.noteStandIn()
             state.withLock { $0.isLeftForPending = true }
         }
         return StoreLock(store: self)
@@ -38,7 +38,7 @@ extension PostgresRecordStore {
         until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
         guard state.withLock({ $0.isLeftForPending }) else { return }
-        do throws(LogError) { try place.beginPending(until: deadline, check) } catch {
+        do throws(LogError) { try location.beginPending(until: deadline, check) } catch {
             state.withLock { $0.isLeftForPending = false }
             throw error
         }
@@ -49,11 +49,11 @@ extension PostgresRecordStore {
     /// Others can hold the place in line who cannot write. So if the row is free after a while, those in front do not
     /// write; and at last, everybody waits for the row, which decides.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
-        if !place.isImpatient {
-            let (line, left) = (place.lockKey, max(0, deadline.millisecondsLeft))
-            let patience = min(PostgresPlace.patience, .milliseconds(left / 4))
+        if !location.isImpatient {
+            let (line, left) = (location.lockKey, max(0, deadline.millisecondsLeft))
+            let patience = min(PostgresLocation.patience, .milliseconds(left / 4))
             if try hasBegun(behind: line, until: Deadline(after: patience)) { return }
-            if try hasBegun(behind: nil, until: .now) { return place.noteImpatience() }
+            if try hasBegun(behind: nil, until: .now) { return location.noteImpatience() }
             if left > 0, try hasBegun(behind: line, until: Deadline(after: .milliseconds(left / 2))) { return }
         }
         try beginTransaction(behind: nil, until: deadline)
@@ -72,23 +72,23 @@ extension PostgresRecordStore {
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
         // A lock that is free is taken also after the deadline. The server itself ends the waiting for one that is not.
-        let answerDeadline = max(deadline, .now) + place.timeout
-        let connection = try place.pool.take(until: answerDeadline)
-        defer { place.pool.give(back: connection) }
+        let answerDeadline = max(deadline, .now) + location.timeout
+        let connection = try location.pool.take(until: answerDeadline)
+        defer { location.pool.give(back: connection) }
         let rows: [Rows]
         do throws(PostgresError) {
             rows = try connection.flight(
                 [
                     .begin, .queue(key, upTo: UInt64(clamping: deadline.millisecondsLeft)),
-                    .lockedHead(of: place.name, listeners: place.listenerKey),
-                    .extents(generation, from: end, upTo: PostgresPlace.tailSize),
+                    .lockedHead(of: location.name, listeners: location.listenerKey),
+                    .extents(generation, from: end, upTo: PostgresLocation.tailSize),
                 ], until: answerDeadline
             ).rows
         } catch {
-            _ = try? connection.flight([.rollback], until: Deadline(after: place.timeout))
+            _ = try? connection.flight([.rollback], until: Deadline(after: location.timeout))
             throw error
         }
-        place.serverClock.note(rows[2], Statement.lockedClockColumn)
+        location.serverClock.note(rows[2], Statement.lockedClockColumn)
         guard let found = try StoreHead(rows[2]) else { throw .absent }
         let tail = try StoreBytes(rows[3], from: end)
         let hasListener = try rows[2].flag(0, 6)
@@ -102,8 +102,8 @@ extension PostgresRecordStore {
 
     func unlock() {
         guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
-        _ = try? transaction.connection.flight([.rollback], until: Deadline(after: place.timeout))
-        place.pool.give(back: transaction.connection)
+        _ = try? transaction.connection.flight([.rollback], until: Deadline(after: location.timeout))
+        location.pool.give(back: transaction.connection)
     }
 
     // MARK: Writing
@@ -121,7 +121,7 @@ extension PostgresRecordStore {
         }
         guard let full else { return }
         do throws(PostgresError) {
-            _ = try full.connection.flight(full.statements, until: Deadline(after: place.timeout))
+            _ = try full.connection.flight(full.statements, until: Deadline(after: location.timeout))
         } catch { throw refusal(error, of: state.withLock { $0.head }) }
     }
 
@@ -136,10 +136,10 @@ extension PostgresRecordStore {
             record.bytes.dropFirst(first.count), at: record.offset + UInt64(first.count), of: generation)
         var statements = transaction.queue.take()
         statements.append(
-            .append(first, at: record.offset, to: place.name, head, replacing: record.previous))
+            .append(first, at: record.offset, to: location.name, head, replacing: record.previous))
         let append = PendingAppend(
             record: record, head: previous, statements: statements, isRepeatable: isRepeatable,
-            deadline: Deadline(after: place.timeout))
+            deadline: Deadline(after: location.timeout))
         let bytes = record.isWhole ? StoreBytes(offset: record.offset, bytes: record.bytes) : nil
         try commit(append)
         finishTransaction()
@@ -156,7 +156,7 @@ extension PostgresRecordStore {
     /// The transaction has ended.
     func finishTransaction() {
         guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
-        place.pool.give(back: transaction.connection)
+        location.pool.give(back: transaction.connection)
     }
 
     // MARK: Committing
@@ -175,7 +175,7 @@ extension PostgresRecordStore {
     private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
-            if transaction.hasListener { statements.append(.notify(place.channel)) }
+            if transaction.hasListener { statements.append(.notify(location.channel)) }
             state.withLock { $0.transaction?.isCommitting = true }
             do throws(PostgresError) {
                 let answer = try transaction.connection.flight(statements + [.commit], until: append.deadline)
@@ -195,10 +195,10 @@ extension PostgresRecordStore {
     /// - Parameter known: what the row was when the lock was taken.
     func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
         if error.isTransient { return LogError(.overtaken) }
-        guard error.isOvertaken else { return place.translation(of: error) }
+        guard error.isOvertaken else { return location.translation(of: error) }
         let connection = state.withLock { $0.transaction?.connection }
         let answer = try? connection?.flight(
-            [.rollback, .head(of: place.name)], until: Deadline(after: place.timeout))
+            [.rollback, .head(of: location.name)], until: Deadline(after: location.timeout))
         let found = answer.flatMap { try? StoreHead($0.rows[1]) }
         guard found?.isAlike(known) == true else { return LogError(.overtaken) }
         return LogError(.damaged, "the database refuses what follows the log, at byte \(known.size)")
@@ -212,7 +212,7 @@ extension PostgresRecordStore {
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
             throw LogError(.overtaken)
         }
-        guard append.isRepeatable else { throw place.translation(of: failure) }
+        guard append.isRepeatable else { throw location.translation(of: failure) }
         return false
     }
 
@@ -220,8 +220,8 @@ extension PostgresRecordStore {
         let first = Array(record.bytes.prefix(Schema.extentSize))
         let range = record.offset..<record.offset + UInt64(first.count)
         let connection = state.withLock { $0.transaction?.connection }
-        return try place.translated { () throws(PostgresError) in
-            let answer = try connection?.flight([.bytes(generation, range)], until: Deadline(after: place.timeout))
+        return try location.translated { () throws(PostgresError) in
+            let answer = try connection?.flight([.bytes(generation, range)], until: Deadline(after: location.timeout))
             return try answer.map { (answer) throws(PostgresError) in
                 try StoreBytes(answer.rows[0], from: record.offset).bytes == first
             } ?? false
@@ -234,7 +234,7 @@ extension PostgresRecordStore {
     ///
     /// - Returns: whether `look` has found that it was committed. The lock is still held if not.
     func decided(after failure: PostgresError, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
-        let deadline = Deadline(after: place.timeout)
+        let deadline = Deadline(after: location.timeout)
         while true {
             do throws(LogError) { return try decided(until: deadline, look) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
@@ -243,7 +243,7 @@ extension PostgresRecordStore {
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
-                    "The connection to \(location) was lost while a change was committed, and no server has answered "
+                    "The connection to \(path) was lost while a change was committed, and no server has answered "
                         + "since (\(failure.words)). The change may or may not be stored. Look at it before you try "
                         + "again.")
             }
@@ -251,12 +251,12 @@ extension PostgresRecordStore {
     }
 
     private func decided(until deadline: Deadline, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
-        try place.attempt(until: deadline, patience: nil) { () throws(PostgresError) in
+        try location.attempt(until: deadline, patience: nil) { () throws(PostgresError) in
             try beginTransaction(until: deadline)
         }
         guard try look() else { return false }
         guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
-        try place.translated { () throws(PostgresError) in
+        try location.translated { () throws(PostgresError) in
             _ = try connection.flight([.rollback], until: deadline)
             // A standby may not have had it when the connection died.
             try prove(on: connection, until: deadline)

@@ -8,7 +8,7 @@ extension PostgresRecordStore {
     func endDoubt() { state.withLock { $0.doubts = max(0, $0.doubts - 1) } }
 
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64) {
-        guard let mirror = place.mirror else { return }
+        guard let mirror = location.mirror else { return }
         let doubted = state.withLock { state in
             state.keep(confirmed: authentic, at: offset)
             return state.isMirrored && state.doubts > 0 ? state.own : nil

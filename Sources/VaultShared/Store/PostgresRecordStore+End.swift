@@ -6,18 +6,18 @@ import SealedLog
 extension PostgresRecordStore {
     // On a full disk, nothing takes the place of a copy that is a file already.
     var keptHead: LogPosition? {
-        let head = place.mirror?.savedHead?.position
-        return place.copyInFile.withLock { $0 == head } ? nil : head
+        let head = location.mirror?.savedHead?.position
+        return location.copyInFile.withLock { $0 == head } ? nil : head
     }
 
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
-        try place.keepCopy(upTo: end)
+        try location.keepCopy(upTo: end)
         // It has another history, or is longer: nothing of it counts for this store.
         state.withLock { ($0.isMirrored, $0.continuesCopy) = (false, false) }
     }
 
     func accepted(over kept: LogPosition?, continuing isContinued: Bool) {
-        if let kept { place.mirror?.learnIncluded(kept) }
+        if let kept { location.mirror?.learnIncluded(kept) }
         // The log was compared with it.
         let head = state.withLock { state in
             (state.isNew, state.isAccepted, state.continuesCopy) = (state.isRead, true, isContinued)
@@ -29,9 +29,9 @@ extension PostgresRecordStore {
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         var growth = try growthOnThisHost(after: end, head)
         // A former primary that was started again is older than the one that took its place.
-        for _ in 1..<max(1, place.pool.hostCount) {
+        for _ in 1..<max(1, location.pool.hostCount) {
             guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
-            place.pool.turnToNextHost()
+            location.pool.turnToNextHost()
             growth = try growthOnThisHost(after: end, head)
         }
         return growth
@@ -41,7 +41,7 @@ extension PostgresRecordStore {
         // Others' appends meanwhile make what an answer says outdated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
-            if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && place.isShortLived { break }
+            if isLocked || state.withLock({ exchange(&$0.isNew, with: false) }) && location.isShortLived { break }
             guard let found = try look(after: end, knowing: before) else { break }
             let isTaken = state.withLock { state in
                 guard !state.isLocked, state.head == before else { return false }
@@ -65,7 +65,7 @@ extension PostgresRecordStore {
     }
 
     func followed(to head: LogPosition, over kept: LogPosition?) {
-        if let kept { place.mirror?.learnIncluded(kept) }
+        if let kept { location.mirror?.learnIncluded(kept) }
         let (followed, isAccepted) = state.withLock { ($0.takeFollowed(to: head), $0.isAccepted) }
         if isAccepted, let followed { mirror(followed.bytes, as: followed.head) }
     }
@@ -74,7 +74,7 @@ extension PostgresRecordStore {
     ///
     /// - Parameter head: what the log was compared with: nothing else that the database says of its end is kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
-        guard let mirror = place.mirror, head.generation == generation else { return }
+        guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, isMirrored, continuesCopy) = state.withLock { state in
             let unconfirmed = exchange(&state.unconfirmed, with: [])
             return (
@@ -102,7 +102,7 @@ extension PostgresRecordStore {
             let isKept = state.isMirrored && state.isAccepted && !state.isAsKept && !state.isLeftForPending
             return isKept && state.transaction == nil && state.construction == nil ? state.own : nil
         }
-        guard let mirror = place.mirror, let head, mirror.completePath == nil, (try? place.isOffline()) == false else {
+        guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false else {
             return
         }
         // Another process may have kept more.
@@ -116,7 +116,7 @@ extension PostgresRecordStore {
             wanted.append(range)
             room -= UInt64(range.count)
         }
-        guard let rows = try? place.flight(wanted.map { .bytes(generation, $0) }) else { return }
+        guard let rows = try? location.flight(wanted.map { .bytes(generation, $0) }) else { return }
         for (range, rows) in zip(wanted, rows) {
             if let bytes = try? StoreBytes(rows, from: range.lowerBound), bytes.end <= range.upperBound {
                 _ = mirror.keep(bytes, of: head)
@@ -129,7 +129,7 @@ extension PostgresRecordStore {
         try checkServer()
         // A holder of the lock must not wait for another connection.
         if !state.withLock({ $0.isLocked }) {
-            guard try place.currentHead() != nil else { throw place.absence }
+            guard try location.currentHead() != nil else { throw location.absence }
         }
         state.withLock { $0.doubt() }
         return true
@@ -142,33 +142,33 @@ extension PostgresRecordStore {
 
     /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
     private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
-        if try !place.isOffline() {
+        if try !location.isOffline() {
             do throws(LogError) {
                 let found = try ask(after: end, knowing: known)
-                place.notePresence()
+                location.notePresence()
                 return found
             } catch {
-                guard place.noteFailure(error) else { throw error }
+                guard location.noteFailure(error) else { throw error }
             }
         }
-        place.noteStandIn()
+        location.noteStandIn()
         return nil
     }
 
     private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
         // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
         // of another table.
-        if place.pool.isLocal, try place.currentHead() == known {
+        if location.pool.isLocal, try location.currentHead() == known {
             return Look(head: known, newBytes: StoreBytes(offset: end))
         }
-        let rows = try place.flight([
-            .head(of: place.name), .extents(generation, from: end, upTo: PostgresPlace.tailSize),
+        let rows = try location.flight([
+            .head(of: location.name), .extents(generation, from: end, upTo: PostgresLocation.tailSize),
         ])
-        let (found, bytes) = try place.translated { () throws(PostgresError) in
+        let (found, bytes) = try location.translated { () throws(PostgresError) in
             (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
         }
-        place.serverClock.note(rows[0], Statement.clockColumn)
-        guard let found else { throw place.absence }
+        location.serverClock.note(rows[0], Statement.clockColumn)
+        guard let found else { throw location.absence }
         return Look(head: found, newBytes: bytes)
     }
 }

@@ -27,20 +27,20 @@ extension PostgresRecordStore {
     /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for a pooler to
     /// find it another connection, since those who wait for the lock may have all of them.
     static func begin(
-        at place: PostgresPlace, locked isLocked: Bool = false
+        at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
         let generation = UInt64.random(in: 1..<1 << 62)
-        let connection = try place.translated { () throws(PostgresError) in
-            try place.pool.take(until: Deadline(after: place.timeout))
+        let connection = try location.translated { () throws(PostgresError) in
+            try location.pool.take(until: Deadline(after: location.timeout))
         }
         var construction = Construction(connection: connection, isLocked: isLocked)
-        let lock: [Statement] = isLocked ? [.tryLock(place.compactionKey)] : []
-        for statement in [.begin, .mayWait] + lock + [.beginGeneration(generation, of: place.name)] {
+        let lock: [Statement] = isLocked ? [.tryLock(location.compactionKey)] : []
+        for statement in [.begin, .mayWait] + lock + [.beginGeneration(generation, of: location.name)] {
             construction.queue.add(statement)
         }
         let nowhere = LogPosition(sequence: 0, authenticator: .zero)
         return PostgresRecordStore(
-            place,
+            location,
             State(
                 head: StoreHead(generation: generation, position: nowhere, size: 0, hint: nil),
                 pieces: [], tail: StoreBytes(offset: 0), isMirrored: false,
@@ -52,10 +52,10 @@ extension PostgresRecordStore {
     private static let patience: Duration = .seconds(2)
 
     /// Begins a generation while no other is being written for the vault, or after a while.
-    static func beginLocked(at place: PostgresPlace) throws(LogError) -> StoreLock {
+    static func beginLocked(at location: PostgresLocation) throws(LogError) -> StoreLock {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
-            let new = try begin(at: place, locked: !patience.hasPassed)
+            let new = try begin(at: location, locked: !patience.hasPassed)
             do throws(LogError) {
                 try new.flushConstruction()
                 return StoreLock(store: new)
@@ -68,16 +68,16 @@ extension PostgresRecordStore {
     }
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
-        guard !isImpatient else { return StoreLock(store: try PostgresRecordStore.begin(at: place)) }
+        guard !isImpatient else { return StoreLock(store: try PostgresRecordStore.begin(at: location)) }
         // Asked on the connection that has the lock: each of many processes would connect once more, only to find
         // another one at work. The first bytes take the lock.
         let connection = state.withLock { $0.transaction?.connection }
-        let isFree = try place.translated { () throws(PostgresError) in
-            try connection?.flight(Statement.isFree(place.compactionKey), until: Deadline(after: place.timeout))
+        let isFree = try location.translated { () throws(PostgresError) in
+            try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
                 .rows[1].flag(0, 0) ?? true
         }
-        guard isFree else { throw LogError(.busy, location) }
-        return StoreLock(store: try PostgresRecordStore.begin(at: place, locked: true))
+        guard isFree else { throw LogError(.busy, path) }
+        return StoreLock(store: try PostgresRecordStore.begin(at: location, locked: true))
     }
 
     // MARK: Writing
@@ -108,12 +108,12 @@ extension PostgresRecordStore {
             return state.construction.map { ($0.connection, statements, takesLock) }
         }
         guard let (connection, statements, takesLock) = pending, !statements.isEmpty else { return }
-        let isBusy = try place.translated { () throws(PostgresError) in
-            let rows = try connection.flight(statements, until: Deadline(after: place.longTimeout)).rows
+        let isBusy = try location.translated { () throws(PostgresError) in
+            let rows = try connection.flight(statements, until: Deadline(after: location.longTimeout)).rows
             guard takesLock else { return false }
             return try !rows[2].flag(0, 0)
         }
-        if isBusy { throw LogError(.busy, location) }
+        if isBusy { throw LogError(.busy, path) }
     }
 
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {
@@ -133,8 +133,8 @@ extension PostgresRecordStore {
             generation: generation, position: position, size: construction.size, hint: construction.hint)
         // The lock ends with it. A process that replaces a vault holds that one's, which others need to begin.
         state.withLock { $0.construction?.isCommitted = true }
-        try place.translated { () throws(PostgresError) in
-            _ = try construction.connection.flight([.commit], until: Deadline(after: place.longTimeout))
+        try location.translated { () throws(PostgresError) in
+            _ = try construction.connection.flight([.commit], until: Deadline(after: location.longTimeout))
         }
         if let old = old?.store as? PostgresRecordStore {
             try replace(old, head)
@@ -143,25 +143,25 @@ extension PostgresRecordStore {
         }
         // Readers of the generation before have their time; those of earlier ones have had it.
         _ = try? construction.connection.flight(
-            Statement.deleteOldGenerations(of: place.name), until: Deadline(after: place.longTimeout))
+            Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
             (state.head, state.construction, state.isAccepted) = (head, nil, true)
             state.tail = StoreBytes(offset: head.size)
         }
-        place.noteFound()
-        place.pool.give(back: construction.connection)
+        location.noteFound()
+        location.pool.give(back: construction.connection)
     }
 
     /// Creates the vault's row. After a lost connection the same is offered again: the row itself tells whose it is.
     private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
-        let found = try place.attempt(until: Deadline(after: place.timeout), patience: nil) {
+        let found = try location.attempt(until: Deadline(after: location.timeout), patience: nil) {
             () throws(PostgresError) in
-            let deadline = Deadline(after: place.timeout)
-            if !connection.isIdle { connection = try place.pool.take(until: deadline) }
+            let deadline = Deadline(after: location.timeout)
+            if !connection.isIdle { connection = try location.pool.take(until: deadline) }
             state.withLock { $0.construction?.isUndecided = true }
             let answer = try connection.flight(
-                [.promised, .create(place.name, head), .head(of: place.name)], until: deadline)
+                [.promised, .create(location.name, head), .head(of: location.name)], until: deadline)
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
@@ -171,7 +171,7 @@ extension PostgresRecordStore {
         }
         guard found?.generation == generation else {
             state.withLock { $0.construction?.isUndecided = false }
-            throw LogError(.exists, location)
+            throw LogError(.exists, path)
         }
     }
 
@@ -182,27 +182,27 @@ extension PostgresRecordStore {
             return state.transaction.map { ($0, statements, state.head) }
         }
         guard let (transaction, statements, oldHead) = held else { throw LogError(.conflict) }
-        let deadline = Deadline(after: place.timeout)
+        let deadline = Deadline(after: location.timeout)
         do throws(PostgresError) {
             let answer = try transaction.connection.flight(
-                statements + [.replace(place.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
+                statements + [.replace(location.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
             guard answer.rows[statements.count].changed == 1 else { throw .aborted }
             state.withLock { $0.construction?.isUndecided = true }
             old.state.withLock { $0.transaction?.isCommitting = true }
-            let last: [Statement] = transaction.hasListener ? [.notify(place.channel), .commit] : [.commit]
+            let last: [Statement] = transaction.hasListener ? [.notify(location.channel), .commit] : [.commit]
             let hasWarning = try transaction.connection.flight(last, until: deadline).hasWarning
             if hasWarning { try old.prove(on: transaction.connection, until: deadline) }
         } catch {
             let isUndecided = state.withLock { $0.construction?.isUndecided ?? false }
             if error.isOvertaken, !isUndecided { throw old.refusal(error, of: oldHead) }
             guard error.isOfConnection, isUndecided else {
-                throw error.isTransient ? LogError(.conflict) : place.translation(of: error)
+                throw error.isTransient ? LogError(.conflict) : location.translation(of: error)
             }
             old.finishTransaction()
             let isReplaced = try old.decided(after: error) { () throws(LogError) in try isPublished(over: old) }
             old.unlock()
             state.withLock { $0.construction?.isUndecided = false }
-            guard isReplaced else { throw place.translation(of: error) }
+            guard isReplaced else { throw location.translation(of: error) }
         }
         old.finishTransaction()
     }
@@ -212,8 +212,8 @@ extension PostgresRecordStore {
     func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
         let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
         if head.generation == generation { return true }
-        return try place.translated { () throws(PostgresError) in
-            let answer = try connection?.flight([.replaced(generation)], until: Deadline(after: place.timeout))
+        return try location.translated { () throws(PostgresError) in
+            let answer = try connection?.flight([.replaced(generation)], until: Deadline(after: location.timeout))
             return answer.map { $0.rows[0].count > 0 } ?? false
         }
     }
@@ -222,7 +222,7 @@ extension PostgresRecordStore {
         guard let construction = state.withLock({ $0.construction.take() }) else { return }
         let undoing: [Statement] =
             !construction.isCommitted ? [.rollback] : construction.isUndecided ? [] : Statement.discard(generation)
-        _ = try? construction.connection.flight(undoing, until: Deadline(after: place.longTimeout))
-        place.pool.give(back: construction.connection)
+        _ = try? construction.connection.flight(undoing, until: Deadline(after: location.longTimeout))
+        location.pool.give(back: construction.connection)
     }
 }

@@ -8,32 +8,32 @@ import Vault
 /// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and
 /// brings what was appended.
 final class PostgresRecordStore: RecordStore {
-    let place: PostgresPlace
+    let location: PostgresLocation
     let generation: UInt64
     let identity: RecordStoreIdentity
     let state: Mutex<State>
     private let processID = getpid()
 
-    init(_ place: PostgresPlace, _ state: State) {
-        self.place = place
+    init(_ location: PostgresLocation, _ state: State) {
+        self.location = location
         generation = state.head.generation
-        identity = RecordStoreIdentity(withUnsafeBytes(of: generation) { Array($0) } + Array(place.location.utf8))
+        identity = RecordStoreIdentity(withUnsafeBytes(of: generation) { Array($0) } + Array(location.path.utf8))
         self.state = Mutex(state)
-        if state.construction == nil { place.noteFound() }
+        if state.construction == nil { location.noteFound() }
     }
 
     /// A store as this machine has kept it.
-    convenience init(_ place: PostgresPlace, as head: StoreHead) {
+    convenience init(_ location: PostgresLocation, as head: StoreHead) {
         self.init(
-            place,
+            location,
             State(head: head, pieces: [], tail: StoreBytes(offset: head.size), isMirrored: true, isAsKept: true))
     }
 
-    var location: String { place.location }
-    var server: String? { place.pool.lastHost?.name }
-    var isStandby: Bool { place.pool.lastHost?.isStandby ?? false }
-    var vaultName: [UInt8]? { place.name }
-    var serverTime: UInt64? { place.serverClock.time }
+    var path: String { location.path }
+    var server: String? { location.pool.lastHost?.name }
+    var isStandby: Bool { location.pool.lastHost?.isStandby ?? false }
+    var vaultName: [UInt8]? { location.name }
+    var serverTime: UInt64? { location.serverClock.time }
     let isTransactional = true
     var isAsKept: Bool { state.withLock { $0.isAsKept } }
     let needsLockToRead = false
@@ -45,14 +45,14 @@ final class PostgresRecordStore: RecordStore {
         state.withLock { $0.head.generation == generation && !$0.isLeftForPending }
     }
     func isStillCurrent() throws(LogError) -> Bool {
-        try place.isOffline() ? isCurrent() : place.currentHead()?.generation == generation
+        try location.isOffline() ? isCurrent() : location.currentHead()?.generation == generation
     }
-    func reopened() throws(LogError) -> any RecordStore { try place.open(.fresh) }
+    func reopened() throws(LogError) -> any RecordStore { try location.open(.fresh) }
     // What can be read is durable, and so is the row that leads to it.
     func synchronizeLocation() throws(LogError) {}
     func locationState() -> [UInt8]? { identity.bytes }
-    var hostCount: Int { place.pool.hostCount }
-    func turnToNextHost() { place.pool.turnToNextHost() }
+    var hostCount: Int { location.pool.hostCount }
+    func turnToNextHost() { location.pool.turnToNextHost() }
     func removeLeftReplacement() throws(LogError) {}
 
     func synchronize() throws(LogError) { try flushConstruction() }
@@ -73,12 +73,12 @@ final class PostgresRecordStore: RecordStore {
     func ignoreStatedEnd() throws(LogError) {
         guard !isAsKept else { return }
         // A holder of the lock must not wait for another connection.
-        let answer = try place.translated { () throws(PostgresError) in
+        let answer = try location.translated { () throws(PostgresError) in
             try state.withLock { $0.transaction?.connection }?
-                .flight([.end(generation)], until: Deadline(after: place.timeout)).rows
+                .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
         }
-        let rows = if let answer { answer[0] } else { try place.flight([.end(generation)])[0] }
-        let end = try place.translated { () throws(PostgresError) in rows.count > 0 ? try rows.number(0, 0) : 0 }
+        let rows = if let answer { answer[0] } else { try location.flight([.end(generation)])[0] }
+        let end = try location.translated { () throws(PostgresError) in rows.count > 0 ? try rows.number(0, 0) : 0 }
         state.withLock { $0.sizeFound = end }
     }
 
@@ -96,11 +96,11 @@ final class PostgresRecordStore: RecordStore {
             )
         }
         // The log is opened from the copy, while the server logs us in.
-        if isAsKept { place.pool.goOn() }
+        if isAsKept { location.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) } || tail.copy(range, into: buffer)
             || block.copy(range, into: buffer)
-            || isMirrored && !isDoubted && place.mirror?.copy(range, of: generation, into: buffer) == true
+            || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
         // Of a file, it is in the header. Here it changes together with the vault's row.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
@@ -135,7 +135,7 @@ final class PostgresRecordStore: RecordStore {
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
-        let isKept = isMirrored && !isAsKept && place.mirror?.keep(bytes, of: own) == true
+        let isKept = isMirrored && !isAsKept && location.mirror?.keep(bytes, of: own) == true
         // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
@@ -146,7 +146,7 @@ final class PostgresRecordStore: RecordStore {
         _ range: Range<UInt64>, _ take: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(LogError) -> UInt64 {
         let statement = Statement.bytes(generation, range)
-        let deadline = Deadline(after: place.timeout)
+        let deadline = Deadline(after: location.timeout)
         var end = range.lowerBound
         func takeRows(_ rows: Rows) throws(PostgresError) {
             end = try rows.pieces(from: end, upTo: range.upperBound, take)
@@ -159,11 +159,11 @@ final class PostgresRecordStore: RecordStore {
         } catch {
             // The transaction may be another thread's, and its failure is none of this reading. What is under
             // construction can be read on its own connection only.
-            guard construction == nil else { throw place.translation(of: error) }
+            guard construction == nil else { throw location.translation(of: error) }
         }
-        try place.attempt(until: deadline) { () throws(PostgresError) in
+        try location.attempt(until: deadline) { () throws(PostgresError) in
             // What came before a connection was lost stays.
-            try place.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
+            try location.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.rows(of: .bytes(generation, end..<range.upperBound), until: deadline, takeRows)
             }
         }
@@ -171,8 +171,8 @@ final class PostgresRecordStore: RecordStore {
     }
 
     func checkServer() throws(LogError) {
-        guard try !place.isOffline() else {
-            throw LogError(.unreachable, "This machine has not kept all of \(location). Use it with the server.")
+        guard try !location.isOffline() else {
+            throw LogError(.unreachable, "This machine has not kept all of \(path). Use it with the server.")
         }
     }
 }
@@ -180,10 +180,10 @@ final class PostgresRecordStore: RecordStore {
 extension Hint {
     /// Puts its bytes into those of a range of the store.
     fileprivate func copy(into buffer: UnsafeMutableRawBufferPointer, of range: Range<UInt64>) {
-        let shared = range.clamped(to: Hint.place)
+        let shared = range.clamped(to: Hint.range)
         guard !shared.isEmpty else { return }
         for offset in shared {
-            buffer[Int(offset - range.lowerBound)] = encoded[Int(offset - Hint.place.lowerBound)]
+            buffer[Int(offset - range.lowerBound)] = encoded[Int(offset - Hint.range.lowerBound)]
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The tables of vaults in a database, and the roles that may use them.
 ///
 /// `head` has a row for each vault: which generation of its bytes counts, and what its log ends with. `extent` has the
-/// bytes, each row from its place on; rows are never changed. A compaction writes a new `generation`.
+/// bytes, each row from `first_byte` on; rows are never changed. A compaction writes a new `generation`.
 enum Schema {
     /// The largest extent, in bytes: larger ones cost more time in PostgreSQL, and CockroachDB advises against them.
     static let extentSize = 256 << 10
@@ -14,7 +14,7 @@ enum Schema {
         """
         CREATE TABLE IF NOT EXISTS vault.head (
             name bytea PRIMARY KEY, generation int8 NOT NULL, sequence int8 NOT NULL, authenticator bytea NOT NULL,
-            size int8 NOT NULL, base int8 NOT NULL, hint_place int8, hint_sequence int8)
+            size int8 NOT NULL, base int8 NOT NULL, hint_offset int8, hint_sequence int8)
         """,
         """
         CREATE TABLE IF NOT EXISTS vault.generation (
@@ -23,7 +23,7 @@ enum Schema {
         """,
         """
         CREATE TABLE IF NOT EXISTS vault.extent (
-            generation int8 NOT NULL, place int8 NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (generation, place))
+            generation int8 NOT NULL, first_byte int8 NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (generation, first_byte))
         """,
     ]
 

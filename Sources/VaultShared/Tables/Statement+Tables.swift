@@ -4,7 +4,7 @@ import Sealing
 // What stores ask of the tables; see ``Schema``.
 
 extension Statement {
-    private static let headColumns = "generation, sequence, authenticator, size, hint_place, hint_sequence"
+    private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
     /// The server's clock in milliseconds since 1970. That of the transaction stands still while it waits for a lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
@@ -21,8 +21,8 @@ extension Statement {
     static func header(of name: [UInt8]) -> Statement {
         Statement(
             """
-            SELECT place, bytes FROM vault.extent
-            WHERE generation = (SELECT generation FROM vault.head WHERE name = $1) AND place = 0
+            SELECT first_byte, bytes FROM vault.extent
+            WHERE generation = (SELECT generation FROM vault.head WHERE name = $1) AND first_byte = 0
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
@@ -31,10 +31,10 @@ extension Statement {
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
-            SELECT place, bytes FROM vault.extent JOIN vault.head USING (generation)
-            WHERE name = $1 AND place >= 0 AND place < size
-                AND (size <= $2 OR place >= greatest(coalesce(hint_place, 0), size - $2))
-            ORDER BY place
+            SELECT first_byte, bytes FROM vault.extent JOIN vault.head USING (generation)
+            WHERE name = $1 AND first_byte >= 0 AND first_byte < size
+                AND (size <= $2 OR first_byte >= greatest(coalesce(hint_offset, 0), size - $2))
+            ORDER BY first_byte
             """, .bytes(name), .number(count), limit: count)
     }
 
@@ -42,14 +42,14 @@ extension Statement {
     static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
         Statement(
             """
-            SELECT greatest(place, base - $2), substring(bytes, (greatest(base - $2 - place, 0) + 1)::int4,
-                (least(place + length(bytes), base) - greatest(place, base - $2))::int4)
+            SELECT greatest(first_byte, base - $2), substring(bytes, (greatest(base - $2 - first_byte, 0) + 1)::int4,
+                (least(first_byte + length(bytes), base) - greatest(first_byte, base - $2))::int4)
             FROM vault.extent
                 JOIN (SELECT generation, size, greatest(base, 0) AS base FROM vault.head WHERE name = $1) AS head
                 USING (generation)
-            WHERE size > $3 AND place > base - $2 - \(Schema.extentSize) AND place < base
-                AND place + length(bytes) > base - $2
-            ORDER BY place
+            WHERE size > $3 AND first_byte > base - $2 - \(Schema.extentSize) AND first_byte < base
+                AND first_byte + length(bytes) > base - $2
+            ORDER BY first_byte
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
@@ -59,15 +59,15 @@ extension Statement {
         Statement(
             """
             SELECT EXISTS (SELECT 1 FROM vault.extent JOIN vault.head USING (generation)
-                WHERE name = $1 AND (place < 0 OR place >= size OR place > greatest(size, 0) - \(Schema.extentSize)
-                    AND length(bytes) > greatest(size, 0) - greatest(place, 0)))
+                WHERE name = $1 AND (first_byte < 0 OR first_byte >= size OR first_byte > greatest(size, 0) - \(Schema.extentSize)
+                    AND length(bytes) > greatest(size, 0) - greatest(first_byte, 0)))
             """, .bytes(name))
     }
 
     /// Returns where the last extent of a generation ends; null if there is none.
     static func end(_ generation: UInt64) -> Statement {
         Statement(
-            "SELECT place + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY place DESC LIMIT 1",
+            "SELECT first_byte + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY first_byte DESC LIMIT 1",
             .number(generation))
     }
 
@@ -75,8 +75,8 @@ extension Statement {
     static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
         Statement(
             """
-            SELECT place, bytes FROM vault.extent WHERE generation = $1 AND place >= $2 AND place < $2 + $3
-            ORDER BY place
+            SELECT first_byte, bytes FROM vault.extent WHERE generation = $1 AND first_byte >= $2 AND first_byte < $2 + $3
+            ORDER BY first_byte
             """, .number(generation), .number(offset), .number(count), limit: count + UInt64(Schema.extentSize))
     }
 
@@ -84,17 +84,17 @@ extension Statement {
     static func bytes(_ generation: UInt64, _ range: Range<UInt64>) -> Statement {
         Statement(
             """
-            SELECT greatest(place, $2), substring(bytes,
-                (greatest($2 - place, 0) + 1)::int4, (least(place + length(bytes), $3) - greatest(place, $2))::int4)
+            SELECT greatest(first_byte, $2), substring(bytes,
+                (greatest($2 - first_byte, 0) + 1)::int4, (least(first_byte + length(bytes), $3) - greatest(first_byte, $2))::int4)
             FROM vault.extent
-            WHERE generation = $1 AND place > $2 - \(Schema.extentSize) AND place < $3 AND place + length(bytes) > $2
-            ORDER BY place
+            WHERE generation = $1 AND first_byte > $2 - \(Schema.extentSize) AND first_byte < $3 AND first_byte + length(bytes) > $2
+            ORDER BY first_byte
             """, .number(generation), .number(range.lowerBound), .number(range.upperBound), limit: UInt64(range.count))
     }
 
     static func insertExtent(_ generation: UInt64, at offset: UInt64, _ bytes: ArraySlice<UInt8>) -> Statement {
         Statement(
-            "INSERT INTO vault.extent (generation, place, bytes) VALUES ($1, $2, $3)",
+            "INSERT INTO vault.extent (generation, first_byte, bytes) VALUES ($1, $2, $3)",
             .number(generation), .number(offset), .bytes(bytes))
     }
 
@@ -145,10 +145,10 @@ extension Statement {
             """
             WITH moved AS (
                 UPDATE vault.head SET sequence = $4, authenticator = $5, size = $6,
-                    hint_place = coalesce($7, hint_place), hint_sequence = coalesce($8, hint_sequence)
+                    hint_offset = coalesce($7, hint_offset), hint_sequence = coalesce($8, hint_sequence)
                 WHERE name = $1 AND generation = $2 AND sequence = $9 AND authenticator = $10
                 RETURNING generation)
-            INSERT INTO vault.extent (generation, place, bytes) VALUES ((SELECT generation FROM moved), $3, $11)
+            INSERT INTO vault.extent (generation, first_byte, bytes) VALUES ((SELECT generation FROM moved), $3, $11)
             """,
             .bytes(name), .number(head.generation), .number(offset), .number(head.position.sequence),
             .bytes(head.position.authenticator.bytes), .number(head.size), .optional(head.hint?.offset),
@@ -187,7 +187,7 @@ extension Statement {
         return Statement(
             """
             UPDATE vault.head SET generation = $2, sequence = $3, authenticator = $4, size = $5, base = $5,
-                hint_place = $6, hint_sequence = $7
+                hint_offset = $6, hint_sequence = $7
             WHERE name = $1 AND generation = $8 AND \(comparison)
             """,
             .bytes(name), .number(head.generation), .number(head.position.sequence),

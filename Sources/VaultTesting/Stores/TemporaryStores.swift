@@ -23,9 +23,9 @@ public final class TemporaryStores: Sendable {
     public init(files: FaultyFiles? = nil) throws(VaultError) {
         folder = try TemporaryFolder()
         let fileSystem: any FileSystem = files?.fileSystem ?? PosixFileSystem()
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder.file("test.vault"), keyFile: folder.file("test.key"), rollbackMemory: folder.file("state"))
-        keychain = try Keychain(at: places, creatingIfAbsent: true, in: fileSystem)
+        keychain = try Keychain(at: location, creatingIfAbsent: true, in: fileSystem)
         preferences = Preferences(.success(folder.file("test.plist")), in: fileSystem)
         standard = StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }

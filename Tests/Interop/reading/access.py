@@ -54,22 +54,22 @@ def keys_of(vault: Vault) -> list[bytes]:
 
 def read_log(data: bytes, vault: Vault) -> AccessLog:
     vault_id, keys = vault.header.vault_id, keys_of(vault)
-    log, place, last = AccessLog(), 0, None
-    while place < len(data):
-        access = read_record(data, place, vault_id, keys)
+    log, offset, last = AccessLog(), 0, None
+    while offset < len(data):
+        access = read_record(data, offset, vault_id, keys)
         if access is None:
-            behind = range(place + ALIGNMENT, len(data), ALIGNMENT)
+            behind = range(offset + ALIGNMENT, len(data), ALIGNMENT)
             following = next((other for other in behind if read_record(data, other, vault_id, keys)), None)
-            if following is not None or is_damage(data[place:], vault_id):
-                log.damage.append(place)
+            if following is not None or is_damage(data[offset:], vault_id):
+                log.damage.append(offset)
             if following is None:
                 break
-            place, last = following, None
+            offset, last = following, None
             continue
         if last is not None and (access.number, access.previous) != (last.number + 1, last.authenticator):
-            log.damage.append(place)
+            log.damage.append(offset)
         log.accesses.append(access)
-        place, last = place + access.size, access
+        offset, last = offset + access.size, access
     return log
 
 
@@ -83,8 +83,8 @@ def size_of_record(data: bytes, vault_id: bytes) -> int | None:
     return size if 0 < size <= LARGEST and size % ALIGNMENT == 0 else None
 
 
-def read_record(data: bytes, place: int, vault_id: bytes, keys: list[bytes]) -> Access | None:
-    rest = data[place : place + LARGEST]
+def read_record(data: bytes, offset: int, vault_id: bytes, keys: list[bytes]) -> Access | None:
+    rest = data[offset : offset + LARGEST]
     size = size_of_record(rest, vault_id)
     if size is None or size > len(rest):
         return None

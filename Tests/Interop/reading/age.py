@@ -48,8 +48,8 @@ def bech32_checksum(prefix: str, digits: list[int]) -> int:
     checksum = 1
     for digit in [ord(letter) >> 5 for letter in prefix] + [0] + [ord(letter) & 31 for letter in prefix] + digits:
         top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ digit
-        for place, generator in enumerate(BECH32_GENERATORS):
-            checksum ^= generator if top >> place & 1 else 0
+        for index, generator in enumerate(BECH32_GENERATORS):
+            checksum ^= generator if top >> index & 1 else 0
     return checksum
 
 

@@ -8,19 +8,19 @@ LARGEST_NUMBER = 2**64 - 1
 class Cursor:
     """Reads the fields of `data` in order; one that breaks a rule is `Damaged`, by its name, in `what`."""
 
-    def __init__(self, data: bytes, what: str, place: int = 0) -> None:
+    def __init__(self, data: bytes, what: str, offset: int = 0) -> None:
         self.data = data
         self.what = what
-        self.place = place
+        self.offset = offset
 
     def fail(self, reason: str) -> Damaged:
         return Damaged(reason, self.what)
 
     def take(self, count: int, field: str) -> bytes:
-        if count > len(self.data) - self.place:
+        if count > len(self.data) - self.offset:
             raise self.fail(f"{field}: cut")
-        self.place += count
-        return self.data[self.place - count : self.place]
+        self.offset += count
+        return self.data[self.offset - count : self.offset]
 
     def fixed(self, width: int, field: str) -> int:
         """An unsigned number of `width` bytes, little-endian."""
@@ -60,5 +60,5 @@ class Cursor:
 
     def finish_padding(self, field: str) -> None:
         """What is left is zeros, however many."""
-        if any(self.data[self.place :]):
+        if any(self.data[self.offset :]):
             raise self.fail(f"{field}: padding")

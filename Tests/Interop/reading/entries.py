@@ -11,7 +11,7 @@ from .signatures import Signature
 MOST_NAME_BYTES = 1024
 MOST_ENTRY_BYTES = 8000
 MOST_VALUE_BYTES = 16 << 20
-VALUE_PLACE_LIMIT = 1 << 61
+VALUE_OFFSET_LIMIT = 1 << 61
 CONTROL_CHARACTER = re.compile("[\u0000-\u001f\u007f-\u009f]")
 REMOVED, ATTRIBUTES, EXPIRY, EARLIER, FORGOTTEN, JOINED, SIGNED = 1, 2, 4, 8, 16, 32, 64
 ALL_FLAGS = REMOVED | ATTRIBUTES | EXPIRY | EARLIER | FORGOTTEN | JOINED | SIGNED
@@ -23,22 +23,22 @@ Attributes = tuple[tuple[str, str], ...]
 class StoredVersion:
     kind: int
     nonce: bytes
-    place: int
+    offset: int
     length: int
 
     @classmethod
     def read(cls, cursor: Cursor) -> "StoredVersion":
-        kind, nonce, place = cursor.fixed(1, "value kind"), cursor.take(NONCE_SIZE, "value nonce"), cursor.units("value offset")
-        if place >= VALUE_PLACE_LIMIT:
+        kind, nonce, offset = cursor.fixed(1, "value kind"), cursor.take(NONCE_SIZE, "value nonce"), cursor.units("value offset")
+        if offset >= VALUE_OFFSET_LIMIT:
             raise cursor.fail("value offset: bounds")
-        return cls(kind, nonce, place, cursor.varint("value length", 0, MOST_VALUE_BYTES))
+        return cls(kind, nonce, offset, cursor.varint("value length", 0, MOST_VALUE_BYTES))
 
     @property
     def end(self) -> int:
-        return self.place + max(16, -(-self.length // 16) * 16) + TAG_SIZE
+        return self.offset + max(16, -(-self.length // 16) * 16) + TAG_SIZE
 
     def opened(self, image: bytes, value_key: bytes, what: str) -> bytes:
-        content = open_box(image[self.place : self.end], self.nonce, value_key, "value: box", what)
+        content = open_box(image[self.offset : self.end], self.nonce, value_key, "value: box", what)
         if any(content[self.length :]):
             raise Cursor(content, what).fail("value: padding")
         return content[: self.length]
@@ -80,8 +80,8 @@ class Entry:
         """Of the encoding, in which a place counts as one byte, and of the boxes; 0 if there are none."""
         if not self.versions:
             return 0
-        places = sum(max(1, ((version.place // 16).bit_length() + 6) // 7) - 1 for version in self.versions)
-        return self.encoded_size - places + sum(version.end - version.place for version in set(self.versions))
+        offsets = sum(max(1, ((version.offset // 16).bit_length() + 6) // 7) - 1 for version in self.versions)
+        return self.encoded_size - offsets + sum(version.end - version.offset for version in set(self.versions))
 
 
 def read_name(cursor: Cursor) -> bytes:
@@ -92,7 +92,7 @@ def read_name(cursor: Cursor) -> bytes:
 
 
 def read_entry(cursor: Cursor) -> Entry:
-    start = cursor.place
+    start = cursor.offset
     name, flags, modified = read_name(cursor), cursor.fixed(1, "entry flags"), cursor.varint("modified")
     sequence = cursor.varint("sequence")
     if flags & ~ALL_FLAGS:
@@ -109,7 +109,7 @@ def read_entry(cursor: Cursor) -> Entry:
     forgotten = cursor.varint("forgotten") if flags & FORGOTTEN else None
     joined = cursor.varint("joined") if flags & JOINED else None
     signature = Signature.read(cursor) if flags & SIGNED else None
-    size = cursor.place - start
+    size = cursor.offset - start
     if size > MOST_ENTRY_BYTES:
         raise cursor.fail("entry: size")
     return Entry(

@@ -7,14 +7,14 @@ from .credentials import RECIPIENT, Credentials
 from .cursor import Cursor
 from .errors import Damaged, Locked, Newer
 from .sealing import Subkeys, hash256
-from .slots import MOST_SLOTS, SLOTS_PLACE, KeySlot, check_limits, read_slots
+from .slots import MOST_SLOTS, SLOTS_OFFSET, KeySlot, check_limits, read_slots
 
 SIZE = 4096
 CHECKPOINT_START = 2 * SIZE
 MAGIC = b"\x89VLT\r\n\x1a\n"
 VERSION = 1
-MAC_PLACE, HINT_PLACE = 4032, 4064
-NAME_PLACE, NAME_SIZE, MARK_SIZE = 140, 72, 16
+MAC_OFFSET, HINT_OFFSET = 4032, 4064
+NAME_OFFSET, NAME_SIZE, MARK_SIZE = 140, 72, 16
 MOST_VERSIONS = 255
 SEQUENCE_LIMIT = 1 << 62
 ACCESS_LOGGED, MEMBERS = 1, 2
@@ -23,7 +23,7 @@ LEAST_SEALED_BYTES, MOST_PAGE_BYTES, MOST_MANIFEST_BYTES = 32, 16 << 10, 1 << 20
 
 @dataclass(frozen=True)
 class PageReference:
-    place: int
+    offset: int
     sealed_length: int
     nonce: bytes
 
@@ -33,16 +33,16 @@ class PageReference:
 
     @property
     def end(self) -> int:
-        return self.place + self.sealed_length
+        return self.offset + self.sealed_length
 
     def check(self, most_bytes: int, within: range, field: str) -> None:
         """`Damaged` unless this can be a box of at most so many bytes in these places."""
         what = f"{self.sealed_length} bytes at {self.place}"
         if not LEAST_SEALED_BYTES <= self.sealed_length <= most_bytes or self.sealed_length % 16:
             raise Damaged(f"{field} length: bounds", what)
-        if self.place % 16:
+        if self.offset % 16:
             raise Damaged(f"{field} offset: multiple of 16", what)
-        if self.place < within.start or self.end > within.stop:
+        if self.offset < within.start or self.end > within.stop:
             raise Damaged(f"{field} offset: bounds", what)
 
 
@@ -56,7 +56,7 @@ class History:
 
 @dataclass(frozen=True)
 class Hint:
-    place: int
+    offset: int
     sequence: int
 
 
@@ -118,7 +118,7 @@ def open_header(image: bytes, credentials: Credentials) -> tuple[Header, Subkeys
     if len(image) < CHECKPOINT_START:
         raise Damaged("header: cut")
     first, copy = image[:SIZE], image[SIZE:CHECKPOINT_START]
-    is_copied = copy == first[:HINT_PLACE] + bytes(SIZE - HINT_PLACE)
+    is_copied = copy == first[:HINT_OFFSET] + bytes(SIZE - HINT_OFFSET)
     try:
         opened = open_one_header(first, credentials, len(image))
     except (Damaged, Locked, Newer):
@@ -160,20 +160,20 @@ def read_header(image: bytes, file_size: int) -> Header:
     if history.versions > MOST_VERSIONS:
         raise cursor.fail("history: bounds")
     flags, name = cursor.fixed(4, "flags"), BoundName.read(cursor)
-    if flags & ~(ACCESS_LOGGED | MEMBERS) or any(image[cursor.place : SLOTS_PLACE]):
+    if flags & ~(ACCESS_LOGGED | MEMBERS) or any(image[cursor.offset : SLOTS_OFFSET]):
         raise cursor.fail("header: reserved")
     slots = read_slots(image, count)
-    hint = Cursor(image, "the hint", HINT_PLACE)
+    hint = Cursor(image, "the hint", HINT_OFFSET)
     header = Header(
-        vault_id, sequence, root if root.place or root.sealed_length else None, manifest, checkpoint_end, history,
-        bool(flags & ACCESS_LOGGED), bool(flags & MEMBERS), name, slots, authenticator=image[MAC_PLACE : MAC_PLACE + 16],
+        vault_id, sequence, root if root.offset or root.sealed_length else None, manifest, checkpoint_end, history,
+        bool(flags & ACCESS_LOGGED), bool(flags & MEMBERS), name, slots, authenticator=image[MAC_OFFSET : MAC_OFFSET + 16],
         hint=Hint(hint.fixed(8, "offset"), hint.fixed(8, "sequence number")),
     )  # fmt: skip
-    check_places(header, file_size)
+    check_offsets(header, file_size)
     return header
 
 
-def check_places(header: Header, file_size: int) -> None:
+def check_offsets(header: Header, file_size: int) -> None:
     if header.sequence >= SEQUENCE_LIMIT:
         raise Damaged("header sequence number: bounds")
     if header.checkpoint_end % 16 or not CHECKPOINT_START <= header.checkpoint_end <= file_size:
@@ -194,9 +194,9 @@ def unlock(image: bytes, header: Header, credentials: Credentials) -> Subkeys:
             keys = Subkeys.derived(data_key)
             if slot.kind == RECIPIENT and keys.fingerprint(header.vault_id) != credentials.fingerprint:
                 raise Locked("fingerprint: another")
-            covered = image[:NAME_PLACE] + bytes(NAME_SIZE) + image[NAME_PLACE + NAME_SIZE : MAC_PLACE]
+            covered = image[:NAME_OFFSET] + bytes(NAME_SIZE) + image[NAME_OFFSET + NAME_SIZE : MAC_OFFSET]
             mac = hash256(covered, key=keys.header)
-            if not hmac.compare_digest(mac, image[MAC_PLACE:HINT_PLACE]):
+            if not hmac.compare_digest(mac, image[MAC_OFFSET:HINT_OFFSET]):
                 raise Damaged("header: MAC")
             if header.name:
                 header.name.check(mac, keys.name)

@@ -21,44 +21,44 @@ class Log:
 
 def read_log(image: bytes, header: Header, keys: Subkeys) -> Log:
     """Every record from the checkpoint's end on; a torn tail is dropped, any other failure is `Damaged`."""
-    place, sequence, previous = header.checkpoint_end, header.sequence, header.authenticator
+    offset, sequence, previous = header.checkpoint_end, header.sequence, header.authenticator
     records: list[Record] = []
-    while place < len(image):
+    while offset < len(image):
         try:
-            record = read_record(image, place, header, keys, sequence + 1, previous)
+            record = read_record(image, offset, header, keys, sequence + 1, previous)
         except Foreign:
             raise
         except Damaged:
-            if not looks_torn(image, place, header):
+            if not looks_torn(image, offset, header):
                 raise
-            check_behind(image, place, header)
+            check_behind(image, offset, header)
             break
         records.append(record)
-        place, sequence, previous = record.frame.end, record.sequence, record.authenticator
-    return Log(records, place)
+        offset, sequence, previous = record.frame.end, record.sequence, record.authenticator
+    return Log(records, offset)
 
 
-def looks_torn(image: bytes, place: int, header: Header) -> bool:
-    """Whether the end of the file cuts the failing record at `place`, or a sector of it is zero."""
-    is_framed = frame_holds(image, place, header.vault_id)
-    end = read_frame(image, place, header.vault_id).end if is_framed else place + FRAME_SIZE
-    return end > len(image) or has_zero_share(image, place, end)
+def looks_torn(image: bytes, offset: int, header: Header) -> bool:
+    """Whether the end of the file cuts the failing record at `first_byte`, or a sector of it is zero."""
+    is_framed = frame_holds(image, offset, header.vault_id)
+    end = read_frame(image, offset, header.vault_id).end if is_framed else offset + FRAME_SIZE
+    return end > len(image) or has_zero_share(image, offset, end)
 
 
-def check_behind(image: bytes, place: int, header: Header) -> None:
-    """`Damaged` unless a writer may have left what lies behind the log's end, which is at `place`."""
-    what = f"the log's end at {place}"
-    if len(image) - place > LARGEST_TAIL:
+def check_behind(image: bytes, offset: int, header: Header) -> None:
+    """`Damaged` unless a writer may have left what lies behind the log's end, which is at `first_byte`."""
+    what = f"the log's end at {offset}"
+    if len(image) - offset > LARGEST_TAIL:
         raise Damaged("tail: length", what)
-    magics = [found for found in places_of_magic(image, place) if found % 16 == 0]
+    magics = [found for found in offsets_of_magic(image, offset) if found % 16 == 0]
     if any(frame_holds(image, found, header.vault_id) for found in magics):
         raise Damaged("tail: frame behind", what)
     if len(magics) > MOST_MAGICS:
         raise Damaged("tail: magics", what)
 
 
-def places_of_magic(image: bytes, place: int) -> Iterator[int]:
-    found = image.find(MAGIC, place + 16)
+def offsets_of_magic(image: bytes, offset: int) -> Iterator[int]:
+    found = image.find(MAGIC, offset + 16)
     while found >= 0:
         yield found
         found = image.find(MAGIC, found + 1)

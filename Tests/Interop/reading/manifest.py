@@ -73,8 +73,8 @@ def setting(cursor: Cursor) -> str:
 
 
 def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
-    place = header.manifest
-    content = open_box(image[place.place : place.end], place.nonce, page_key, "manifest: box", "the manifest")
+    page = header.manifest
+    content = open_box(image[page.page : page.end], page.nonce, page_key, "manifest: box", "the manifest")
     cursor = Cursor(content, "the manifest")
     created, totals = cursor.varint("created"), Totals.read(cursor)
     chain = [cursor.take(16, "chain") for _ in range(cursor.varint("chain", 0, header.sequence))]

@@ -209,14 +209,14 @@ def read_known_to_key(cursor: Cursor, changes: list[MemberChange]) -> list[bytes
 
 
 def read_change(cursor: Cursor) -> MemberChange:
-    start = cursor.place
+    start = cursor.offset
     flags, time = cursor.fixed(1, "members"), cursor.varint("members")
     if flags & ~REMOVAL:
         raise cursor.fail("members: reserved")
     name, device = cursor.text("members", 0, MOST_NAME_BYTES), cursor.take(DEVICE_SIZE, "members")
     recipient = cursor.text("members", 0, MOST_RECIPIENT_BYTES)
     known = tuple(cursor.take(16, "members") for _ in range(cursor.varint("members", 0, MOST_CHANGES)))
-    statement = CHANGE + cursor.data[start : cursor.place]
+    statement = CHANGE + cursor.data[start : cursor.offset]
     return MemberChange(flags == REMOVAL, time, name, device, recipient, known, Signature.read(cursor), statement)
 
 

@@ -23,21 +23,21 @@ TREE, NOTICE, NAMED = 1, 2, 4
 
 @dataclass(frozen=True)
 class Frame:
-    place: int
+    offset: int
     index_length: int
     payload_length: int
 
     @property
-    def index_place(self) -> int:
-        return self.place + FRAME_SIZE + NONCE_SIZE
+    def index_offset(self) -> int:
+        return self.offset + FRAME_SIZE + NONCE_SIZE
 
     @property
-    def payload_place(self) -> int:
-        return self.index_place + self.index_length
+    def payload_offset(self) -> int:
+        return self.index_offset + self.index_length
 
     @property
     def end(self) -> int:
-        return self.payload_place + self.payload_length
+        return self.payload_offset + self.payload_length
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class Record:
     tree: RecordTree | None
 
 
-def read_frame(image: bytes, place: int, vault_id: bytes) -> Frame:
-    """The frame at `place`; `Damaged` if its magic, checksum or lengths do not hold."""
-    what = f"the record at {place}"
-    data = image[place : place + FRAME_SIZE]
+def read_frame(image: bytes, offset: int, vault_id: bytes) -> Frame:
+    """The frame at `first_byte`; `Damaged` if its magic, checksum or lengths do not hold."""
+    what = f"the record at {offset}"
+    data = image[offset : offset + FRAME_SIZE]
     if len(data) < FRAME_SIZE:
         raise Damaged("frame: cut", what)
     magic, index_length, payload_length, checksum = struct.unpack("<4sIQ8s", data)
@@ -71,35 +71,35 @@ def read_frame(image: bytes, place: int, vault_id: bytes) -> Frame:
     is_bounded = LEAST_SEALED_BYTES <= index_length <= MOST_INDEX_BYTES and payload_length < PAYLOAD_LIMIT
     if index_length % 16 or payload_length % 16 or not is_bounded:
         raise Damaged("frame: lengths", what)
-    return Frame(place, index_length, payload_length)
+    return Frame(offset, index_length, payload_length)
 
 
-def frame_holds(image: bytes, place: int, vault_id: bytes) -> bool:
+def frame_holds(image: bytes, offset: int, vault_id: bytes) -> bool:
     try:
-        read_frame(image, place, vault_id)
+        read_frame(image, offset, vault_id)
     except Damaged:
         return False
     return True
 
 
 def open_index(image: bytes, frame: Frame, record_key: bytes) -> bytes:
-    box = image[frame.index_place : frame.payload_place]
-    nonce = image[frame.place + FRAME_SIZE : frame.index_place]
+    box = image[frame.index_offset : frame.payload_offset]
+    nonce = image[frame.offset + FRAME_SIZE : frame.index_offset]
     return open_box(box, nonce, record_key, "index: box", f"the record at {frame.place}")
 
 
-def read_record(image: bytes, place: int, header: Header, keys: Subkeys, sequence: int, previous: bytes) -> Record:
-    """The record at `place`, which has to continue the chain; `Damaged` if it fails in any way."""
-    what = f"the record at {place}"
-    frame = read_frame(image, place, header.vault_id)
-    if frame.payload_place > len(image):
+def read_record(image: bytes, offset: int, header: Header, keys: Subkeys, sequence: int, previous: bytes) -> Record:
+    """The record at `first_byte`, which has to continue the chain; `Damaged` if it fails in any way."""
+    what = f"the record at {offset}"
+    frame = read_frame(image, offset, header.vault_id)
+    if frame.payload_offset > len(image):
         raise Damaged("index: cut", what)
     cursor = Cursor(open_index(image, frame, keys.record), what)
     try:
         payload_hash, record = read_index(cursor, image, frame, header, sequence, previous)
     except Damaged as failure:
         raise Foreign(failure.reason, failure.what) from None
-    if payload_hash != hash256(image[frame.payload_place : frame.end]):
+    if payload_hash != hash256(image[frame.payload_offset : frame.end]):
         raise cursor.fail("payload: hash")
     return record
 
@@ -127,10 +127,10 @@ def read_index(
         raise cursor.fail("transactions: beside a tree or a notice")
     if flags & NOTICE and frame.payload_length:
         raise cursor.fail("payload: of a notice")
-    check_places(frame, transactions, tree)
+    check_offsets(frame, transactions, tree)
     if payload_end(frame, transactions, tree) != frame.end:
         raise cursor.fail("payload: end")
-    authenticator = image[frame.index_place : frame.index_place + 16]
+    authenticator = image[frame.index_offset : frame.index_offset + 16]
     return payload_hash, Record(frame, authenticator, sequence, totals, bool(flags & NOTICE), transactions, tree)
 
 
@@ -138,10 +138,10 @@ def read_transaction(cursor: Cursor) -> list[Entry]:
     return [read_entry(cursor) for _ in range(cursor.varint("transactions"))]
 
 
-def check_places(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> None:
+def check_offsets(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> None:
     """Values lie before the record's end, and a tree in its payload."""
     if tree:
-        tree.root.check(MOST_PAGE_BYTES, range(frame.payload_place, frame.end), "tree root")
+        tree.root.check(MOST_PAGE_BYTES, range(frame.payload_offset, frame.end), "tree root")
     for entry in itertools.chain.from_iterable(transactions):
         if any(version.end > frame.end for version in entry.versions):
             raise Damaged("value offset: bounds", f"the record at {frame.place}")
@@ -152,8 +152,8 @@ def payload_end(frame: Frame, transactions: list[list[Entry]], tree: RecordTree 
     if tree:
         return tree.root.end
     entries = itertools.chain.from_iterable(transactions)
-    ends = [version.end for entry in entries for version in entry.versions if version.place >= frame.payload_place]
-    return max(ends, default=frame.payload_place)
+    ends = [version.end for entry in entries for version in entry.versions if version.offset >= frame.payload_offset]
+    return max(ends, default=frame.payload_offset)
 
 
 def read_record_tree(cursor: Cursor, header: Header) -> RecordTree:

@@ -14,17 +14,17 @@ Entries = dict[bytes, Entry]
 
 def check_coverage(header: Header, checkpoint: Tree) -> None:
     """Values, pages and manifest fill the checkpoint, each byte once."""
-    parts = {(page.place, page.end) for page in checkpoint.pages}
-    parts.add((header.manifest.place, header.manifest.end))
+    parts = {(page.offset, page.end) for page in checkpoint.pages}
+    parts.add((header.manifest.offset, header.manifest.end))
     for entry in checkpoint.entries.values():
-        parts.update((version.place, version.end) for version in entry.versions)
-    place = header.checkpoint.start
+        parts.update((version.offset, version.end) for version in entry.versions)
+    offset = header.checkpoint.start
     for start, end in sorted(parts):
-        if start != place:
-            raise Damaged("checkpoint: gaps", f"the checkpoint at {min(start, place)}")
-        place = end
-    if place != header.checkpoint_end:
-        raise Damaged("checkpoint: gaps", f"the checkpoint at {place}")
+        if start != offset:
+            raise Damaged("checkpoint: gaps", f"the checkpoint at {min(start, offset)}")
+        offset = end
+    if offset != header.checkpoint_end:
+        raise Damaged("checkpoint: gaps", f"the checkpoint at {offset}")
 
 
 def replay(image: bytes, log: Log, keys: Subkeys, checkpoint: Entries, values: Values) -> Entries:
@@ -35,7 +35,7 @@ def replay(image: bytes, log: Log, keys: Subkeys, checkpoint: Entries, values: V
             values.open_all(transaction, record.frame.end)
             since |= {entry.name: entry for entry in transaction}
         if record.tree:
-            within = range(record.frame.payload_place, record.frame.end)
+            within = range(record.frame.payload_offset, record.frame.end)
             tree = read_tree(image, record.tree.root, keys.page, within)
             check_tree(record, tree.entries, since, checkpoint)
             values.open_all(tree.entries.values(), record.frame.end)
@@ -55,7 +55,7 @@ def check_tree(record: Record, tree: Entries, since: Entries, checkpoint: Entrie
         raise Damaged("tree: lacks an entry", f"{what}, {min(missing).decode()!r}")
     for name, entry in tree.items():
         before = since.get(name, checkpoint.get(name))
-        is_own = entry.version is None or record.frame.payload_place <= entry.version.place < record.frame.end
+        is_own = entry.version is None or record.frame.payload_offset <= entry.version.offset < record.frame.end
         is_known = before is not None and entry.version in before.versions
         if entry != before and not is_own and not is_known:
             raise Damaged("tree: older entry", f"{what}, {name.decode()!r}")

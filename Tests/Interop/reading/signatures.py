@@ -27,9 +27,9 @@ class Signature:
 
     @classmethod
     def read(cls, cursor: Cursor) -> "Signature":
-        start, field = cursor.place, "signature"
+        start, field = cursor.offset, "signature"
         author, seen = cursor.take(ID_SIZE, field), LogPosition(cursor.varint(field), cursor.take(16, field))
-        return cls(author, seen, cursor.take(SIGNATURE_SIZE, field), cursor.data[start : cursor.place])
+        return cls(author, seen, cursor.take(SIGNATURE_SIZE, field), cursor.data[start : cursor.offset])
 
     def holds(self, statement: bytes, vault_id: bytes, device: bytes) -> bool:
         """Whether the device has signed the statement in this vault."""

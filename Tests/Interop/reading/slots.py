@@ -9,7 +9,7 @@ from .keyfile import GENERATED, OTHER
 from .sealing import open_box
 
 SLOT_SIZE, MOST_SLOTS = 112, 16
-SLOTS_PLACE, PARAMETERS_PLACE, PARAMETERS_END = 256, 2048, 4032
+SLOTS_OFFSET, PARAMETERS_OFFSET, PARAMETERS_END = 256, 2048, 4032
 KINDS_WITHOUT_ARGON2ID = (1, 5)
 PASSES = range(1, 11)
 LARGEST_COST = 768 << 20
@@ -34,11 +34,11 @@ class KeySlot(Slot):
 
 def read_slots(header: bytes, count: int) -> list[KeySlot]:
     """The slots with their parameters, which follow each other from the start of their area."""
-    end = SLOTS_PLACE + count * SLOT_SIZE
-    if any(header[end:PARAMETERS_PLACE]):
+    end = SLOTS_OFFSET + count * SLOT_SIZE
+    if any(header[end:PARAMETERS_OFFSET]):
         raise Damaged("header: reserved")
-    area, used, slots = header[PARAMETERS_PLACE:PARAMETERS_END], 0, []
-    for start in range(SLOTS_PLACE, end, SLOT_SIZE):
+    area, used, slots = header[PARAMETERS_OFFSET:PARAMETERS_END], 0, []
+    for start in range(SLOTS_OFFSET, end, SLOT_SIZE):
         slots.append(read_slot(header[start : start + SLOT_SIZE], area, used))
         used += len(slots[-1].parameters)
     if any(area[used:]):

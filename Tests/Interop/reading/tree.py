@@ -62,7 +62,7 @@ def open_page(image: bytes, page: PageReference, page_key: bytes, within: range)
     """A cursor at the offsets of the page's cells, its level, and the number of cells."""
     what = f"the page at {page.place}"
     page.check(MOST_PAGE_BYTES, within, "page")
-    cursor = Cursor(open_box(image[page.place : page.end], page.nonce, page_key, "page: box", what), what)
+    cursor = Cursor(open_box(image[page.offset : page.end], page.nonce, page_key, "page: box", what), what)
     level, reserved, count = cursor.fixed(1, "page"), cursor.fixed(1, "page"), cursor.fixed(2, "page")
     if level > HIGHEST_LEVEL:
         raise cursor.fail("page: level")
@@ -78,7 +78,7 @@ def read_cells(cursor: Cursor, count: int, read: Callable[[Cursor], Cell]) -> li
     offsets = [cursor.fixed(2, "page") for _ in range(count)]
     cells = []
     for offset in offsets:
-        if offset != cursor.place:
+        if offset != cursor.offset:
             raise cursor.fail("page: offset of a cell")
         cells.append(read(cursor))
     cursor.finish_padding("page")

@@ -24,9 +24,9 @@ class Values:
         for entry in entries:
             for version in entry.versions:
                 what = f"a value of {entry.name.decode()!r}"
-                if version.place < CHECKPOINT_START or version.end > end:
+                if version.offset < CHECKPOINT_START or version.end > end:
                     raise Damaged("value offset: bounds", what)
-                if self.owners.setdefault(version.place, entry.name) != entry.name:
+                if self.owners.setdefault(version.offset, entry.name) != entry.name:
                     raise Damaged("value: box of another name", what)
                 if version not in self.contents:
                     self.contents[version] = version.opened(self.image, self.value_key, what)

@@ -136,6 +136,6 @@ def earlier(entry: Entry, values: Values) -> list[EarlierValue]:
 def hinted_record(header: Header, log: Log) -> Record | None:
     """The minor checkpoint that the hint leads to, if it leads to one."""
     for record in log.records:
-        if record.tree and (record.frame.place, record.sequence) == (header.hint.place, header.hint.sequence):
+        if record.tree and (record.frame.offset, record.sequence) == (header.hint.offset, header.hint.sequence):
             return record
     return None

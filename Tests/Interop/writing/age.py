@@ -26,10 +26,10 @@ def bech32(prefix: str, data: bytes) -> str:
     """BIP 173: five bits a letter, the last ones filled up with zeros, and six letters of a checksum."""
     number, bits = int.from_bytes(data, "big"), 8 * len(data)
     count = -(-bits // 5)
-    groups = [number << 5 * count - bits >> 5 * place & 31 for place in reversed(range(count))]
+    groups = [number << 5 * count - bits >> 5 * index & 31 for index in reversed(range(count))]
     expanded = [ord(letter) >> 5 for letter in prefix] + [0] + [ord(letter) & 31 for letter in prefix]
     remainder = polymod(expanded + groups + [0] * 6) ^ 1
-    checksum = [remainder >> 5 * place & 31 for place in reversed(range(6))]
+    checksum = [remainder >> 5 * index & 31 for index in reversed(range(6))]
     return f"{prefix}1{''.join(LETTERS[group] for group in groups + checksum)}"
 
 

@@ -6,13 +6,13 @@ Every part takes *changes*; see changes.py.
 from collections.abc import Callable, Iterable
 
 from .changes import CheckpointChanges, RecordChanges
-from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_PLACE, MAC_PLACE, NAME_PLACE, NAME_SIZE, Draft, WrittenRecord
+from .draft import CHECKPOINT_START, HEADER_SIZE, HINT_OFFSET, MAC_OFFSET, NAME_OFFSET, NAME_SIZE, Draft, WrittenRecord
 from .entries import MADE, Entry
 from .keys import SLOT_SIZE
 from .primitives import counted, hash256, padded, seal, siphash, u32, u64, varint
 from .trees import Reference, TreeWriter
 
-SLOTS_PLACE, PARAMETERS_PLACE = 256, 2048
+SLOTS_OFFSET, PARAMETERS_OFFSET = 256, 2048
 
 
 class VaultBuilder(Draft):
@@ -59,25 +59,25 @@ class VaultBuilder(Draft):
         return varint(MADE) + counted(f"slot {number}".encode()) + counted(self.recipients.get(number, "").encode())
 
     def write_header(self, root: Reference, manifest: Reference, edit: Callable[[bytearray], None]) -> None:
-        header = bytearray(MAC_PLACE)
+        header = bytearray(MAC_OFFSET)
         fields = b"\x89VLT\r\n\x1a\n" + u32(1) + u32(len(self.slots)) + self.vault_id + u64(self.sequence)
         fields += root.in_header() + manifest.in_header() + u64(len(self.data))
         fields += u32(self.history[0]) + u32(self.history[1]) + u32(int(self.is_access_logged) + 2 * bool(self.members.encoded))
         header[: len(fields)] = fields
         parameters = b""
         for number, slot in enumerate(self.slots):
-            place = SLOTS_PLACE + SLOT_SIZE * number
-            header[place : place + SLOT_SIZE] = slot.sealed(self.data_key, len(parameters))
+            offset = SLOTS_OFFSET + SLOT_SIZE * number
+            header[offset : offset + SLOT_SIZE] = slot.sealed(self.data_key, len(parameters))
             parameters += slot.parameters
-        header[PARAMETERS_PLACE : PARAMETERS_PLACE + len(parameters)] = parameters
+        header[PARAMETERS_OFFSET : PARAMETERS_OFFSET + len(parameters)] = parameters
         edit(header)
         mac = hash256(bytes(header), key=self.key(4))
         if self.name:
-            header[NAME_PLACE : NAME_PLACE + NAME_SIZE] = self.bound_name(mac)
-        self.data[:MAC_PLACE] = header
-        self.data[MAC_PLACE:HINT_PLACE] = mac
-        self.data[HEADER_SIZE : HEADER_SIZE + HINT_PLACE] = self.data[:HINT_PLACE]
-        self.authenticator = self.header_authenticator = bytes(self.data[MAC_PLACE : MAC_PLACE + 16])
+            header[NAME_OFFSET : NAME_OFFSET + NAME_SIZE] = self.bound_name(mac)
+        self.data[:MAC_OFFSET] = header
+        self.data[MAC_OFFSET:HINT_OFFSET] = mac
+        self.data[HEADER_SIZE : HEADER_SIZE + HINT_OFFSET] = self.data[:HINT_OFFSET]
+        self.authenticator = self.header_authenticator = bytes(self.data[MAC_OFFSET : MAC_OFFSET + 16])
 
     # Records
 
@@ -92,8 +92,8 @@ class VaultBuilder(Draft):
 
         changes = changes or RecordChanges()
 
-        def index_and_payload(place: int) -> tuple[bytes, bytes]:
-            payload = changes.leading_payload + self.seal_values(entries, place + len(changes.leading_payload))
+        def index_and_payload(offset: int) -> tuple[bytes, bytes]:
+            payload = changes.leading_payload + self.seal_values(entries, offset + len(changes.leading_payload))
             encoded = [varint(len(each)) + b"".join(entry.encoded() for entry in each) for each in transactions]
             return varint(len(transactions)) + b"".join(encoded), payload
 
@@ -111,10 +111,10 @@ class VaultBuilder(Draft):
         self.note(entries)
         in_tree = [self.since[name] for name in sorted(self.since)]
 
-        def index_and_payload(place: int) -> tuple[bytes, bytes]:
-            payload = changes.leading_payload + self.seal_values(list(entries), place + len(changes.leading_payload))
-            tree_place = place + len(payload)
-            writer = TreeWriter(tree_place, self.key(2), self.random, cells_per_page, changes.edit_page)
+        def index_and_payload(offset: int) -> tuple[bytes, bytes]:
+            payload = changes.leading_payload + self.seal_values(list(entries), offset + len(changes.leading_payload))
+            tree_offset = offset + len(payload)
+            writer = TreeWriter(tree_offset, self.key(2), self.random, cells_per_page, changes.edit_page)
             root = writer.write(changes.arrange([(entry.name_bytes, entry.encoded()) for entry in in_tree]))
             count = len(in_tree) if changes.tree_count is None else changes.tree_count
             authenticator = changes.tree_authenticator or self.header_authenticator
@@ -127,10 +127,10 @@ class VaultBuilder(Draft):
         self, flags: int, index_and_payload: Callable[[int], tuple[bytes, bytes]], changes: RecordChanges
     ) -> "VaultBuilder":
         """Seals a record. The index tells places in the payload behind it, so its own length is found by trial."""
-        place, nonce, length = len(self.data), self.random.take(24), 0
+        offset, nonce, length = len(self.data), self.random.take(24), 0
         while True:
-            payload_place = place + 48 + length
-            end_of_index, payload = index_and_payload(payload_place)
+            payload_offset = offset + 48 + length
+            end_of_index, payload = index_and_payload(payload_offset)
             payload += changes.extra_payload
             index = self.index(flags, end_of_index, payload, changes)
             if len(index) + 16 == length:
@@ -140,7 +140,7 @@ class VaultBuilder(Draft):
         frame = changes.edit_frame(b"vrec" + u32(length) + u64(len(payload)))
         self.data += frame + siphash(frame, self.vault_id) + nonce + box + payload
         self.sequence, self.authenticator = self.sequence + 1, box[:16]
-        self.records.append(WrittenRecord(place, len(self.data), self.sequence, payload_place))
+        self.records.append(WrittenRecord(offset, len(self.data), self.sequence, payload_offset))
         return self
 
     def index(self, flags: int, end: bytes, payload: bytes, changes: RecordChanges) -> bytes:

@@ -11,16 +11,16 @@ from .primitives import Randomness, hash256, seal, subkey, u64, varint
 
 HEADER_SIZE = 4096
 CHECKPOINT_START = 2 * HEADER_SIZE
-MAC_PLACE, HINT_PLACE = 4032, 4064
-NAME_PLACE, NAME_SIZE = 140, 72
+MAC_OFFSET, HINT_OFFSET = 4032, 4064
+NAME_OFFSET, NAME_SIZE = 140, 72
 
 
 @dataclass(frozen=True)
 class WrittenRecord:
-    place: int
+    offset: int
     end: int
     sequence: int
-    payload_place: int
+    payload_offset: int
 
 
 class Draft:
@@ -86,11 +86,11 @@ class Draft:
 
     def renamed(self, name: str | None) -> Self:
         """Copies the vault to another name, behind its newest record."""
-        mac = bytes(self.data[MAC_PLACE:HINT_PLACE])
+        mac = bytes(self.data[MAC_OFFSET:HINT_OFFSET])
         self.name, self.copied = name, self.sequence
         for start in (0, HEADER_SIZE):
-            place = start + NAME_PLACE
-            self.data[place : place + NAME_SIZE] = self.bound_name(mac)
+            offset = start + NAME_OFFSET
+            self.data[offset : offset + NAME_SIZE] = self.bound_name(mac)
         return self
 
     def fingerprint(self) -> bytes:
@@ -98,14 +98,14 @@ class Draft:
 
     # Values and totals
 
-    def seal_values(self, entries: list[Entry], place: int) -> bytes:
-        """Boxes of the values that have none in the file yet, as they lie from `place` on."""
+    def seal_values(self, entries: list[Entry], offset: int) -> bytes:
+        """Boxes of the values that have none in the file yet, as they lie from `first_byte` on."""
         values = dict.fromkeys(value for entry in entries for value in entry.values)
         boxes = b""
         for value in values:
-            if value.place is None or value.place >= len(self.data):
+            if value.offset is None or value.offset >= len(self.data):
                 value.nonce = value.nonce or self.random.take(24)
-                value.place = place + len(boxes)
+                value.offset = offset + len(boxes)
                 boxes += seal(value.plain, value.nonce, self.key(3))
         return boxes
 
@@ -115,8 +115,8 @@ class Draft:
             name = entry.name_bytes
             old = self.present.pop(name, None) or self.removed.pop(name, None)
             if old:
-                places = {value.place for value in entry.values} - {None}
-                kept = {value for value in old.values if value.place in places}
+                offsets = {value.offset for value in entry.values} - {None}
+                kept = {value for value in old.values if value.offset in offsets}
                 self.dead_bytes += old.live_bytes - sum(value.box_size for value in kept)
             self.since[name] = entry
             if entry.values:
@@ -160,24 +160,24 @@ class Draft:
 
     # What a test does with the finished file
 
-    def hint(self, record: int = -1, place: int | None = None, sequence: int | None = None) -> Self:
+    def hint(self, record: int = -1, offset: int | None = None, sequence: int | None = None) -> Self:
         """Points the hint at a record, or at anything else."""
         written = self.records[record]
-        place = written.place if place is None else place
+        offset = written.offset if offset is None else offset
         sequence = written.sequence if sequence is None else sequence
-        self.data[HINT_PLACE:HEADER_SIZE] = u64(place) + u64(sequence) + bytes(16)
+        self.data[HINT_OFFSET:HEADER_SIZE] = u64(offset) + u64(sequence) + bytes(16)
         return self
 
     def zero(self, start: int, end: int) -> Self:
         self.data[start:end] = bytes(end - start)
         return self
 
-    def flip(self, place: int) -> Self:
-        self.data[place] ^= 1
+    def flip(self, offset: int) -> Self:
+        self.data[offset] ^= 1
         return self
 
-    def flip_in_both_headers(self, place: int) -> Self:
-        return self.flip(place).flip(HEADER_SIZE + place)
+    def flip_in_both_headers(self, offset: int) -> Self:
+        return self.flip(offset).flip(HEADER_SIZE + offset)
 
     def described(self) -> dict[str, dict]:
         """What a reader has to find: what has not expired when the vector was made."""

@@ -15,7 +15,7 @@ Attributes = list[tuple[str, str]]
 
 @dataclass(eq=False)
 class Value:
-    """A value; each instance gets one box. `box` says what was sealed, `place` and `nonce` where and how.
+    """A value; each instance gets one box. `box` says what was sealed, `first_byte` and `nonce` where and how.
 
     `expiry`, `attributes` and `signature` are what its name had beside it, where it is an earlier version.
     """
@@ -24,7 +24,7 @@ class Value:
     kind: int = 1
     modified: int = MADE
     nonce: bytes = b""
-    place: int | None = None
+    offset: int | None = None
     stated_length: int | None = None
     padding: bytes | None = None
     expiry: int | None = None
@@ -44,7 +44,7 @@ class Value:
     def stored(self) -> bytes:
         """The stored version of an entry."""
         length = len(self.content) if self.stated_length is None else self.stated_length
-        return bytes([self.kind]) + self.nonce + varint((self.place or 0) // 16) + varint(length)
+        return bytes([self.kind]) + self.nonce + varint((self.offset or 0) // 16) + varint(length)
 
     def as_earlier(self, following: Attributes) -> bytes:
         """The earlier version of an entry, whose attributes are stated if they differ from what followed it."""
@@ -112,8 +112,8 @@ class Entry:
     def live_bytes(self) -> int:
         if not self.values:
             return 0
-        places = sum(len(varint((value.place or 0) // 16)) - 1 for value in self.values)
-        return len(self.encoded()) - places + sum(value.box_size for value in set(self.values))
+        offsets = sum(len(varint((value.offset or 0) // 16)) - 1 for value in self.values)
+        return len(self.encoded()) - offsets + sum(value.box_size for value in set(self.values))
 
     def statement(self) -> bytes:
         """What the author of this state has signed."""

@@ -41,12 +41,12 @@ class Slot:
     length: int | None = None
     reserved: bytes = bytes(3)
 
-    def sealed(self, data_key: bytes, place: int) -> bytes:
+    def sealed(self, data_key: bytes, behind: int) -> bytes:
         """The slot whose parameters begin at this place in their area."""
         salted = self.salt + self.behind_the_salt
         wrapping_key = hash256(f"vault slot {self.kind}".encode() + salted, key=self.secret)
-        place = place if self.parameters else 0
-        offset = u16(place if self.offset is None else self.offset)
+        behind = behind if self.parameters else 0
+        offset = u16(behind if self.offset is None else self.offset)
         length = u16(len(self.parameters) if self.length is None else self.length)
         start = bytes([self.kind]) + self.reserved[:1] + offset + length + self.reserved[1:]
         limits = u64(self.passes) + u64(self.memory)
@@ -62,7 +62,7 @@ class AnySlot(Protocol):
     kind: int
     parameters: bytes
 
-    def sealed(self, data_key: bytes, place: int) -> bytes: ...
+    def sealed(self, data_key: bytes, behind: int) -> bytes: ...
 
 
 def generated_slot(secret: bytes, salt: bytes, nonce: bytes) -> Slot:

@@ -18,7 +18,7 @@ REFUSED = {
     "chain: bounds": "manifest-chain-too-long manifest-chain-endless",
     "checkpoint end: bounds": (
         "file-cut-behind-the-headers-copy file-cut-in-the-checkpoint checkpoint-end-behind-the-file "
-        "checkpoint-end-at-the-largest-place checkpoint-end-in-the-header checkpoint-end-in-the-headers-copy "
+        "checkpoint-end-at-the-largest-offset checkpoint-end-in-the-header checkpoint-end-in-the-headers-copy "
         "checkpoint-end-out-of-step"
     ),
     "checkpoint: gaps": "root-missing checkpoint-with-a-gap checkpoint-with-a-gap-at-its-end",
@@ -81,7 +81,7 @@ REFUSED = {
     "labels: cut": "manifest-cut",
     "labels: recipient of another kind": "recipient-of-a-key-file",
     "manifest length: bounds": "manifest-too-long manifest-of-the-largest-length manifest-empty manifest-too-large",
-    "manifest offset: bounds": "manifest-at-no-place manifest-at-the-largest-place manifest-behind-the-checkpoint",
+    "manifest offset: bounds": "manifest-at-no-offset manifest-at-the-largest-offset manifest-behind-the-checkpoint",
     "manifest: box": "manifest-flipped",
     "manifest: padding": "manifest-with-more members-without-their-flag",
     "members: bounds": (
@@ -153,10 +153,10 @@ REFUSED = {
     ),
     "root length: bounds": "root-of-17408-bytes root-of-16-bytes root-of-0-bytes",
     "root offset: bounds": (
-        "root-behind-the-end root-at-the-largest-place root-in-the-header root-in-the-headers-copy "
-        "root-at-no-place root-behind-the-checkpoint"
+        "root-behind-the-end root-at-the-largest-offset root-in-the-header root-in-the-headers-copy "
+        "root-at-no-offset root-behind-the-checkpoint"
     ),
-    "root offset: multiple of 16": "root-out-of-step header-place-and-another-key",
+    "root offset: multiple of 16": "root-out-of-step header-offset-and-another-key",
     "settings: varint": "manifest-varint",
     "signature: cut": "signature-missing",
     "signature: does not hold": (
@@ -186,7 +186,7 @@ REFUSED = {
     "transactions: beside a tree or a notice": "record-notice-with-entries tree-beside-transactions",
     "transactions: cut": "record-with-most-transactions",
     "tree root length: bounds": "tree-root-too-long",
-    "tree root offset: bounds": "tree-outside-of-its-record tree-root-at-the-largest-place",
+    "tree root offset: bounds": "tree-outside-of-its-record tree-root-at-the-largest-offset",
     "tree: cut": "record-tree-missing",
     "tree: lacks an entry": "tree-without-an-entry",
     "tree: number of entries": "tree-count-too-high",
@@ -200,9 +200,9 @@ REFUSED = {
     "value length: bounds": "value-of-too-many-bytes value-of-most-bytes",
     "value nonce: cut": "record-index-cut",
     "value offset: bounds": (
-        "value-place-0 value-in-the-header value-behind-the-end value-behind-the-end-in-a-checkpoint "
-        "value-at-the-largest-place value-at-2-to-61 checkpoint-with-a-later-value record-with-a-later-value "
-        "tree-with-an-earlier-version-at-no-place"
+        "value-offset-0 value-in-the-header value-behind-the-end value-behind-the-end-in-a-checkpoint "
+        "value-at-the-largest-offset value-at-2-to-61 checkpoint-with-a-later-value record-with-a-later-value "
+        "tree-with-an-earlier-version-at-no-offset"
     ),
     "value: box": (
         "value-longer-than-its-box value-shorter-than-its-box value-flipped values-swapped "

@@ -11,15 +11,15 @@ PageEdit = Callable[[int, int, bytes], bytes]  # level, number of the page in it
 
 @dataclass(frozen=True)
 class Reference:
-    place: int
+    offset: int
     sealed_length: int
     nonce: bytes
 
     def in_header(self) -> bytes:
-        return u64(self.place) + u64(self.sealed_length) + self.nonce
+        return u64(self.offset) + u64(self.sealed_length) + self.nonce
 
     def in_units(self) -> bytes:
-        return varint(self.place // 16) + varint(self.sealed_length // 16) + self.nonce
+        return varint(self.offset // 16) + varint(self.sealed_length // 16) + self.nonce
 
 
 NOWHERE = Reference(0, 0, bytes(24))
@@ -35,12 +35,12 @@ def page_content(level: int, cells: list[bytes]) -> bytes:
 
 @dataclass
 class TreeWriter:
-    """Seals pages one after the other from `place` on, as a tree of at least `levels` levels.
+    """Seals pages one after the other from `first_byte` on, as a tree of at least `levels` levels.
 
     `edit` changes a page's content before it is sealed.
     """
 
-    place: int
+    offset: int
     page_key: bytes
     random: Randomness
     cells_per_page: int = 100
@@ -51,7 +51,7 @@ class TreeWriter:
     def seal_page(self, content: bytes) -> Reference:
         nonce = self.random.take(24)
         box = seal(padded(content), nonce, self.page_key)
-        reference = Reference(self.place + len(self.pages), len(box), nonce)
+        reference = Reference(self.offset + len(self.pages), len(box), nonce)
         self.pages += box
         return reference
 

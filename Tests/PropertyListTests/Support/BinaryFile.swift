@@ -16,14 +16,14 @@ struct BinaryFile {
 
     var bytes: [UInt8] {
         var bytes = header
-        var places: [Int] = []
+        var location: [Int] = []
         for object in objects {
-            places.append(bytes.count)
+            location.append(bytes.count)
             bytes += object
         }
         let table = bytes.count
-        for (index, place) in places.enumerated() {
-            bytes += big(UInt64(bitPattern: Int64(offsets[index] ?? place)), 2)
+        for (index, location) in location.enumerated() {
+            bytes += big(UInt64(bitPattern: Int64(offsets[index] ?? location)), 2)
         }
         bytes += [0, 0, 0, 0, 0, 0, offsetSize, referenceSize]
         bytes += big(objectCount ?? UInt64(objects.count), 8) + big(UInt64(root), 8)

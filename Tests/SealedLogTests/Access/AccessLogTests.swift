@@ -90,12 +90,12 @@ struct AccessLogTests {
             changed[offset] ^= UInt8(1 << (offset % 8))
             try overwrite(fixture.path, changed)
             let report = try fixture.report()
-            let place = offset / 128
-            let remaining = ["a", "b", "c"].enumerated().filter { $0.offset != place }.map(\.element)
+            let record = offset / 128
+            let remaining = ["a", "b", "c"].enumerated().filter { $0.offset != record }.map(\.element)
             #expect(report.names == remaining)
             // Without its frame or its end, the last record looks like one that was not written completely.
-            let isTorn = place == 2 && (offset % 128 < 16 || changed.last == 0)
-            #expect(report.offsets == (isTorn ? [] : [place * 128]), "byte \(offset)")
+            let isTorn = record == 2 && (offset % 128 < 16 || changed.last == 0)
+            #expect(report.offsets == (isTorn ? [] : [record * 128]), "byte \(offset)")
         }
     }
 

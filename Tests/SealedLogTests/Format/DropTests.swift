@@ -42,10 +42,10 @@ struct DropTests {
 
     @Test func withANameThatNoEntryCanHaveAreRefused() throws {
         let whole = try drop("name").encoded().unsafeArray()
-        let place = try #require(whole.indices.first { whole[$0...].starts(with: "name".utf8) })
+        let offset = try #require(whole.indices.first { whole[$0...].starts(with: "name".utf8) })
         for byte in [0x00, 0x0A, 0x1B, 0x7F, 0xFF] as [UInt8] {
             var changed = whole
-            changed[place] = byte
+            changed[offset] = byte
             #expect(try code(changed) == .damaged)
         }
     }

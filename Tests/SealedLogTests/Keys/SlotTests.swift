@@ -35,7 +35,7 @@ struct SlotTests {
     private func opens(_ credential: () throws(LogError) -> Credential) throws -> Bool {
         try withoutActuallyEscaping(credential) { credential in
             var unlocker = CredentialUnlocker(credential)
-            let opening = Opening(place: fixture.place, options: fixture.options())
+            let opening = Opening(location: fixture.location, options: fixture.options())
             var text: String?
             let code = try LogError.code { text = try opening.opened(&unlocker).text("a") }
             #expect(text == (code == nil ? "value" : nil))
@@ -382,7 +382,7 @@ struct SlotTests {
             try overwrite(fixture.path, image)
             defer { try? overwrite(fixture.path, bytes) }
             var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase(text) }
-            let opening = Opening(place: fixture.place, options: fixture.options())
+            let opening = Opening(location: fixture.location, options: fixture.options())
             return try LogError.code { _ = try opening.opened(&unlocker) }
         }
         #expect(try code(slots) == nil)

@@ -30,7 +30,7 @@ struct BackupTests {
     @discardableResult
     private func backUp(_ log: SealedLog? = nil, replacing: Bool = false) throws -> VerificationReport {
         var unlocker = KeyFileUnlocker { [fixture] () throws(LogError) in try fixture.key() }
-        return try (log ?? self.log).backUp(to: FilePlace(target, in: files), replacing: replacing, with: &unlocker)
+        return try (log ?? self.log).backUp(to: FileLocation(target, in: files), replacing: replacing, with: &unlocker)
     }
 
     @Test func hasAllThatTheVaultHas() throws {
@@ -75,9 +75,9 @@ struct BackupTests {
     }
 
     @Test func ofADamagedVaultIsNotMade() throws {
-        let place = try Int(RecordList(fixture.path).records[3].upperBound) - 1
+        let location = try Int(RecordList(fixture.path).records[3].upperBound) - 1
         var bytes = try fixture.bytes
-        bytes[place] ^= 1
+        bytes[location] ^= 1
         try overwrite(fixture.path, bytes)
         try overwrite(target, [1, 2, 3])
         #expect(try LogError.code { try backUp(open(fixture.path), replacing: true) } == .damaged)

@@ -38,7 +38,7 @@ struct ClockMergeTests {
 
     private func copies(_ count: Int, _ seed: Int, _ generator: inout SeededGenerator) throws -> [Machine] {
         let log = try fixture.open()
-        let bytes = try contents(log.view.withLock { $0.store.location })
+        let bytes = try contents(log.view.withLock { $0.store.path })
         return try (0..<count).map { number in
             let path = fixture.folder.file("\(seed) \(number)")
             try overwrite(path, bytes)
@@ -69,7 +69,7 @@ struct ClockMergeTests {
     @Test(arguments: [0, 2, 1_826, 30_000_000]) func aRemovalThatDoesNotCountIsNamed(_ daysAhead: Int64) throws {
         let now = Int64(Clock.milliseconds)
         try fixture.open().commit([fixture.open().change("a", to: Array("first".utf8))], at: UInt64(now - 1_000))
-        let bytes = try contents(fixture.open().view.withLock { $0.store.location })
+        let bytes = try contents(fixture.open().view.withLock { $0.store.path })
         let logs = try ["one", "other"].map { name in
             let path = fixture.folder.file(name)
             try overwrite(path, bytes)

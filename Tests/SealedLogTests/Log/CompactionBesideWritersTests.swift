@@ -160,7 +160,7 @@ struct CompactionBesideWritersTests {
     }
 
     /// What is in the vault's place is the same history, but not the file that was copied.
-    @Test func beginsAnewIfACopyOfTheVaultTookItsPlace() throws {
+    @Test func beginsAnewIfACopyReplacedTheVault() throws {
         let state = try log.state()
         whileItCopies { [path = fixture.path] in try replace(path, with: contents(path)) }
         try log.compact()
@@ -177,8 +177,8 @@ struct CompactionBesideWritersTests {
         }
         try log.compact()
         let entries = try log.entries(prefix: Array("new ".utf8))
-        let places = entries.sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
-        #expect(places.map(\.name.text) == names)
+        let ordered = entries.sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+        #expect(ordered.map(\.name.text) == names)
     }
 
     @Test func manyChangesAreFoundThroughTheHint() throws {

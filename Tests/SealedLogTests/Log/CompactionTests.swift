@@ -83,8 +83,8 @@ struct CompactionTests {
         let options = fixture.options()
         _ = try SealedLog.salvage(fixture.path, to: target, key: fixture.key(), options: options, in: PosixFileSystem())
         let salvaged = try openApart(target, options: options, readKey: fixture.key)
-        let places = try salvaged.entries().sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
-        #expect(places.map(\.name.text) == expected)
+        let entries = try salvaged.entries().sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+        #expect(entries.map(\.name.text) == expected)
     }
 
     @Test func continuesTheChain() throws {

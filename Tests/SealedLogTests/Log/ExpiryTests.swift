@@ -19,7 +19,7 @@ struct ExpiryTests {
     }
 
     /// Among the recent entries, in the tree of a minor checkpoint and in that of the checkpoint.
-    private func inEachPlace(_ body: (SealedLog) throws -> Void) throws {
+    private func inEachPart(_ body: (SealedLog) throws -> Void) throws {
         try body(log)
         for number in 0..<130 { try log.set("z\(number)", "x") }
         #expect(try fixture.open().view.withLock { $0.minor } != nil)
@@ -48,7 +48,7 @@ struct ExpiryTests {
             #expect(opened.starts(with: ["b", "c"]))
             #expect(try log.verify().entries == opened.count)
         }
-        try inEachPlace(check)
+        try inEachPart(check)
     }
 
     @Test func areAbsentFromTheirExpiryOn() throws {

@@ -401,15 +401,15 @@ struct HistoryTests {
 
     /// A version that is in the checkpoint needs no second box behind it.
     private func expectNoNonceTwice(_ view: LogView) throws {
-        var places: [Nonce: UInt64] = [:]
+        var offsets: [Nonce: UInt64] = [:]
         for root in [view.header.root, view.minor?.root] {
             var cursor = try TreeCursor(root: root, loader: view.loader)
             while let entry = try cursor.next() {
-                for version in entry.versions { places[version.nonce] = version.offset }
+                for version in entry.versions { offsets[version.nonce] = version.offset }
             }
         }
         for entry in try log.entriesWithHistory() {
-            for version in entry.versions { #expect(places[version.nonce, default: version.offset] == version.offset) }
+            for version in entry.versions { #expect(offsets[version.nonce, default: version.offset] == version.offset) }
         }
     }
 

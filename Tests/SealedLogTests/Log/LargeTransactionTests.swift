@@ -27,10 +27,10 @@ struct LargeTransactionTests {
     private static let before = ["name 7": Array("old".utf8)]
 
     /// Lets the log end at one of these places within a sector.
-    private func end(at places: Range<UInt64>) throws -> UInt64 {
+    private func end(at tree: Range<UInt64>) throws -> UInt64 {
         while true {
             let end = log.view.withLock { $0.end }
-            if places.contains(end % Limits.sector) { return end }
+            if tree.contains(end % Limits.sector) { return end }
             try log.set("name 7", "old")
         }
     }

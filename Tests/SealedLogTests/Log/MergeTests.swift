@@ -24,7 +24,7 @@ struct MergeTests {
         return try openApart(path, options: SealedLog.Options(), readKey: fixture.key)
     }
 
-    private func bytes(_ log: SealedLog) throws -> [UInt8] { try contents(log.view.withLock { $0.store.location }) }
+    private func bytes(_ log: SealedLog) throws -> [UInt8] { try contents(log.view.withLock { $0.store.path }) }
 
     private func position(_ log: SealedLog) -> LogPosition { log.view.withLock { $0.origin } }
 
@@ -61,14 +61,14 @@ struct MergeTests {
         var right = CopiedVault(try copy("right \(seed)", of: base), "right", of: 8..<32, now: now)
         try left.work(200, &generator)
         try right.work(200, &generator)
-        let before = [try left.log.entriesWithoutPlaces(), try right.log.entriesWithoutPlaces()]
+        let before = [try left.log.entriesWithoutOffsets(), try right.log.entriesWithoutOffsets()]
         let former = try seed.isMultiple(of: 2) ? copy("left \(seed), former", of: bytes(left.log)) : nil
 
         // Either both take over what the other had, or one after the other.
         let report = try merge(right.log, into: left.log)
         let second = try merge(former ?? left.log, into: right.log)
-        let merged = try left.log.entriesWithoutPlaces()
-        let other = try right.log.entriesWithoutPlaces()
+        let merged = try left.log.entriesWithoutOffsets()
+        let other = try right.log.entriesWithoutOffsets()
         let isSame = merged == other
         #expect(isSame, "seed \(seed)")
 
@@ -122,7 +122,7 @@ struct MergeTests {
         for (log, other) in [(left, right), (right, left)] {
             let report = try merge(other, into: log)
             #expect(report == MergeReport(), "seed \(seed)")
-            #expect(try log.entriesWithoutPlaces() == merged, "seed \(seed)")
+            #expect(try log.entriesWithoutOffsets() == merged, "seed \(seed)")
         }
         // What is known needs no other header.
         let position = position(right)
@@ -345,9 +345,9 @@ struct MergeTests {
         try right.set("b", "there")
         // Of a record in the log, opening or following it would tell.
         try right.compact()
-        let place = try #require(right.view.withLock { try $0.find(.sample("b")) }?.content?.current.offset)
+        let offset = try #require(right.view.withLock { try $0.find(.sample("b")) }?.content?.current.offset)
         var bytes = try bytes(right)
-        bytes[Int(place)] ^= 1
+        bytes[Int(offset)] ^= 1
         let damaged = try copy("damaged", of: bytes)
         #expect(try LogError.code { try merge(damaged, into: left) } == .copyDamaged)
         #expect(try left.text("b") == nil)

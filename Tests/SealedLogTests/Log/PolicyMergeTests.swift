@@ -43,14 +43,14 @@ struct PolicyMergeTests {
             #expect(try attributes(merged) == expected)
             try merged.verify()
         }
-        if !hasMembers { #expect(try log.entriesWithoutPlaces() == other.entriesWithoutPlaces()) }
+        if !hasMembers { #expect(try log.entriesWithoutOffsets() == other.entriesWithoutOffsets()) }
         _ = try merge(other, into: log)
         #expect(try attributes(log) == expected)
     }
 
     private func openCopy(of log: SealedLog, as key: DeviceKey?) throws -> SealedLog {
         let path = vault.fixture.folder.file("former.vault")
-        try overwrite(path, contents(log.view.withLock { $0.store.location }))
+        try overwrite(path, contents(log.view.withLock { $0.store.path }))
         return try vault.open(path, as: key)
     }
 

@@ -27,7 +27,7 @@ struct ReplaceableTests {
 
     private func copy(_ log: SealedLog? = nil) throws {
         var unlocker = KeyFileUnlocker { [fixture] () throws(LogError) in try fixture.key() }
-        _ = try (log ?? self.log).backUp(to: FilePlace(target, in: files), replacing: true, with: &unlocker)
+        _ = try (log ?? self.log).backUp(to: FileLocation(target, in: files), replacing: true, with: &unlocker)
     }
 
     /// Copies, and expects the target to be left alone.
@@ -36,7 +36,7 @@ struct ReplaceableTests {
         let thrown = try LogError.code { try copy() }
         #expect(thrown == code)
         #expect(try contents(target) == bytes)
-        #expect(try !FilePlace(unpublishedPath(for: target), in: files).exists())
+        #expect(try !FileLocation(unpublishedPath(for: target), in: files).exists())
     }
 
     private func isReplaced() throws {

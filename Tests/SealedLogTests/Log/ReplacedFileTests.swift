@@ -47,7 +47,7 @@ struct ReplacedFileTests {
     }
 
     /// As `cp` does, which keeps the file and replaces what is in it.
-    @Test func aWriterNoticesThatItsFileWasOverwrittenInPlace() throws {
+    @Test func aWriterNoticesThatItsFileWasOverwritten() throws {
         let older = try fixture.bytes
         let log = try vault.open()
         try log.set("a", "here")

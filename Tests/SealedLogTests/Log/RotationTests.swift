@@ -64,7 +64,7 @@ struct RotationTests {
     @Test func theFormerKeysOpenNothingOfTheNewFile() throws {
         try log.compact()
         let former = log.view.withLock { $0 }
-        let formerNonces = Set(try log.entriesWithoutPlaces().flatMap { $0.versions.map(\.nonce) })
+        let formerNonces = Set(try log.entriesWithoutOffsets().flatMap { $0.versions.map(\.nonce) })
         try log.rotate()
         try log.make((0..<500).map { ("more \($0)", [1]) })
         try log.set("a", "after it")
@@ -130,7 +130,7 @@ struct RotationTests {
             try table.add(passphrase("abc"), limits: .low, label: "to be dropped")
         }
         var unlocker = CredentialUnlocker { () throws(LogError) in try passphrase("abc") }
-        let dropped = try Opening(place: fixture.place, options: fixture.options())
+        let dropped = try Opening(location: fixture.location, options: fixture.options())
             .opened(&unlocker)
         #expect(try dropped.text("name 5") == "third 5")
         _ = try log.changeKeys(timeout: SealedLog.patience) { (table) throws(LogError) in
@@ -142,7 +142,7 @@ struct RotationTests {
         #expect(try LogError.code { try dropped.set("name 5", "x") } == code)
         // The key that was dropped opens the old file alone; a new data key makes that useless for the new one.
         unlocker = CredentialUnlocker { () throws(LogError) in try passphrase("abc") }
-        let opening = Opening(place: fixture.place, options: fixture.options())
+        let opening = Opening(location: fixture.location, options: fixture.options())
         #expect(try LogError.code { _ = try opening.opened(&unlocker) } == .keyWrong)
     }
 

@@ -23,11 +23,11 @@ struct SharedLogTests {
             readKey: fixture.key)
     }
 
-    @Test(arguments: [true, false]) func whatIsAcceptedIsSoForAllWhoHaveTheVaultOpen(_ isInPlace: Bool) throws {
+    @Test(arguments: [true, false]) func whatIsAcceptedIsSoForAllWhoHaveTheVaultOpen(_ overwritesFile: Bool) throws {
         let log = try openShared()
         let older = try fixture.bytes
         try log.set("a", "newer")
-        if isInPlace { try overwrite(fixture.path, older) } else { try replace(fixture.path, with: older) }
+        if overwritesFile { try overwrite(fixture.path, older) } else { try replace(fixture.path, with: older) }
         #expect(try LogError.code { try log.set("a", "x") } == .rolledBack)
         #expect(try LogError.code { _ = try openShared() } == .rolledBack)
         let accepting = try openShared(accepting: [.rolledBack])

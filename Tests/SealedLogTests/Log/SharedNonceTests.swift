@@ -116,7 +116,7 @@ struct SharedNonceTests {
 
     /// Nobody keeps himself from being shut out by values that do not open, wherever and whenever he writes them.
     @Test(arguments: ["checkpoint", "record", "meanwhile"]) func aValueThatDoesNotOpenStaysAsItIs(
-        _ place: String
+        _ part: String
     ) throws {
         let version = try #require(try log.history(.sample("iban"))?.content).current
         try log.set("earlier", "intact")
@@ -130,13 +130,13 @@ struct SharedNonceTests {
             entry.earlier[0].version.nonce = NonceSource.one()
             try log.write(entry, [nil, [UInt8](repeating: 8, count: entry.earlier[0].version.boxLength)])
         }
-        if place != "meanwhile" { try plant(log) }
-        if place == "checkpoint" { try log.compact() }
+        if part != "meanwhile" { try plant(log) }
+        if part == "checkpoint" { try log.compact() }
         let files = FaultyFileSystem()
         let owner = try fixture.open(in: files)
         let isPlanted = Flag()
         files.watch(.write) { call in
-            guard place == "meanwhile", call.path != fixture.path, !isPlanted.isSet else { return }
+            guard part == "meanwhile", call.path != fixture.path, !isPlanted.isSet else { return }
             isPlanted.set()
             try? plant(log)
         }

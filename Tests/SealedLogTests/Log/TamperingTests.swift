@@ -58,13 +58,13 @@ struct TamperingTests {
             try log.set("end", "x")
             if isCompacted { try log.compact() }
             var bytes = try fixture.bytes
-            let places = try ["left", "right"].map { name -> Range<Int> in
+            let ranges = try ["left", "right"].map { name -> Range<Int> in
                 let version = try #require(try log.entry(.sample(name))?.content?.current)
                 return Int(version.offset)..<Int(version.offset) + version.boxLength
             }
-            let left = Array(bytes[places[0]])
-            bytes.replaceSubrange(places[0], with: Array(bytes[places[1]]))
-            bytes.replaceSubrange(places[1], with: left)
+            let left = Array(bytes[ranges[0]])
+            bytes.replaceSubrange(ranges[0], with: Array(bytes[ranges[1]]))
+            bytes.replaceSubrange(ranges[1], with: left)
             #expect(try vault.outcome(of: bytes) == nil)
             // Even where nobody has verified.
             let other = try fixture.open()

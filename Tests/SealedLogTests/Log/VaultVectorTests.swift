@@ -77,7 +77,7 @@ struct VaultVectorTests {
         let options = SealedLog.Options(deviceKey: { () throws(LogError) in
             try DeviceKey(KeyFile.read(deviceKey, secretFolders: [], in: PosixFileSystem()))
         })
-        let opening = Opening(place: FilePlace(folder.file("vault"), in: PosixFileSystem()), options: options)
+        let opening = Opening(location: FileLocation(folder.file("vault"), in: PosixFileSystem()), options: options)
         return try opening.opened(&unlocker)
     }
 }

@@ -101,14 +101,14 @@ final class FormerMember {
             guard truth[name] != nil else { return }
             let planted = "planted \(number)"
             truth[planted] = text("Eve")
-            try copyInPlace().plant(planted, truth[planted] ?? "", under: log.nonce(of: name))
+            try copyAtItsPath().plant(planted, truth[planted] ?? "", under: log.nonce(of: name))
             note("Eve plants \(planted) under the nonce of \(name)")
         case 7: if draw(2) == 0 { try rotate() } else { try log.compact() }
         default: laptop = try copy(bytes, as: vault.tom)
         }
     }
 
-    private func copyInPlace() throws -> SealedLog { try vault.open(as: eve) }
+    private func copyAtItsPath() throws -> SealedLog { try vault.open(as: eve) }
 
     private func set(_ name: String, _ text: String, as key: DeviceKey) throws {
         try vault.open(as: key).set(name, text)
@@ -149,7 +149,7 @@ final class FormerMember {
         case 2: try log.compact()
         case 3 where draw(3) == 0: try rotate()
         case 4: try mergeLaptop()
-        case 5: try putOlderFileInPlace()
+        case 5: try putOlderFileAtItsPath()
         default: try mergeCopyOfEve()
         }
     }
@@ -235,21 +235,21 @@ final class FormerMember {
     }
 
     /// A server, or whoever can write the file, puts back what was there.
-    private func putOlderFileInPlace() throws {
+    private func putOlderFileAtItsPath() throws {
         let present = try vault.fixture.bytes
         let copy = try copy(copies[draw(copies.count)], as: eve)
         if draw(2) == 0 { try tamper(with: copy) }
-        try replace(vault.fixture.path, with: contents(copy.view.withLock { $0.store.location }))
+        try replace(vault.fixture.path, with: contents(copy.view.withLock { $0.store.path }))
         note("an older file is in place")
         let code = try LogError.code { _ = try vault.open(as: vault.mia, remembering: true).text("a") }
         try #require(code.map(LogError.Code.alarms.contains) == true, "no alarm: \(steps)")
-        if try draw(2) == 1 || !mergeIntoPlace(present) { try replace(vault.fixture.path, with: present) }
+        if try draw(2) == 1 || !mergeAtItsPath(present) { try replace(vault.fixture.path, with: present) }
         // A program that has the vault open looks for another file from time to time alone.
         log = try vault.open(as: vault.mia, remembering: true)
     }
 
     /// Mia merges the vault, of which a copy is left, into what is in its place. Returns whether that was done.
-    private func mergeIntoPlace(_ present: [UInt8]) throws -> Bool {
+    private func mergeAtItsPath(_ present: [UInt8]) throws -> Bool {
         let left = try self.copy(present, as: vault.mia)
         let joined = try vault.open(as: vault.mia, remembering: true, joining: [left])
         var report: MergeReport?

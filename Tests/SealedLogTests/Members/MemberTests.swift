@@ -172,7 +172,7 @@ struct MemberTests {
         let target = fixture.folder.file("salvaged.vault")
         var unlocker = KeyFileUnlocker(fixture.key)
         _ = try SealedLog.salvage(
-            fixture.place, to: FilePlace(target, in: PosixFileSystem()), with: &unlocker, options: fixture.options(),
+            fixture.location, to: FileLocation(target, in: PosixFileSystem()), with: &unlocker, options: fixture.options(),
             nil)
         let copy = try open(target, as: nil)
         salvaged = try #require(try copy.history(.sample("a")))
@@ -228,7 +228,7 @@ struct MemberTests {
         let other = try vault.forked(as: tom)
         let ann = try DeviceKey(.generate())
         try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
-        try open(other.view.withLock { $0.store.location }, as: ann).set("d of ann", "3")
+        try open(other.view.withLock { $0.store.path }, as: ann).set("d of ann", "3")
         try other.set("c", "2")
         try log.changeMembers { (members) throws(LogError) in try members.remove("tom", signedBy: mia) }
         var report = try log.merge(other, timeout: SealedLog.patience)
@@ -245,7 +245,7 @@ struct MemberTests {
         #expect(throws: LogError(.notMember, tom.device.text)) {
             try other.merge(log, taking: .all, timeout: SealedLog.patience)
         }
-        let mias = try open(other.view.withLock { $0.store.location }, as: mia)
+        let mias = try open(other.view.withLock { $0.store.path }, as: mia)
         report = try mias.merge(log, taking: .all, timeout: SealedLog.patience)
         #expect(report.members == MemberDifferences(removed: ["tom", "ann"]))
         #expect(try MemberTests.names(other) == ["mia"])

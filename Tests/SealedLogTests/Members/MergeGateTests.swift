@@ -20,7 +20,7 @@ struct MergeGateTests {
     }
 
     private func open(_ log: SealedLog, as key: DeviceKey?) throws -> SealedLog {
-        try vault.open(log.view.withLock { $0.store.location }, as: key)
+        try vault.open(log.view.withLock { $0.store.path }, as: key)
     }
 
     // MARK: A data key that was given up
@@ -122,16 +122,16 @@ struct MergeGateTests {
     }
 
     /// The removal comes with the copy: what the member signs in the vault's place does not count either.
-    @Test func whatARemovedMemberHasSignedInTheVaultsPlaceIsNamed() throws {
+    @Test func whatARemovedMemberHasSignedAtTheVaultsPathIsNamed() throws {
         let log = try vault.founded()
-        let place = try vault.forked(as: vault.tom)
-        try place.set("a", "evil")
-        try open(place, as: vault.mia).set("b", "of Mia")
+        let toms = try vault.forked(as: vault.tom)
+        try toms.set("a", "evil")
+        try open(toms, as: vault.mia).set("b", "of Mia")
         try vault.remove("tom", from: log)
-        let members = try place.members().records
-        let report = try merge(log, into: open(place, as: vault.mia))
+        let members = try toms.members().records
+        let report = try merge(log, into: open(toms, as: vault.mia))
         #expect(report.refused == ["a"] && report.refusesOwn && report.changed == [])
-        #expect(try open(place, as: vault.mia).members().records == members)
+        #expect(try open(toms, as: vault.mia).members().records == members)
     }
 
     /// Positions are no secret. What others have written since must not count as merged.
@@ -239,13 +239,13 @@ struct MergeGateTests {
     /// One that does not count there: who has made it was removed meanwhile.
     @Test func aRemovalOfTheRotatedCopyCountsThoughThisOneHasAsManyChanges() throws {
         let log = try vault.founded()
-        let place = try vault.forked(as: vault.tom)
+        let toms = try vault.forked(as: vault.tom)
         let ann = try DeviceKey(.generate())
-        try place.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom)
+        try toms.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: vault.tom)
         }
         try vault.remove("tom", from: log)
         try log.rotate()
-        let joined = try open(place, as: vault.mia)
+        let joined = try open(toms, as: vault.mia)
         #expect(try joined.members().records.count == log.members().records.count)
         #expect(try merge(log, into: joined).keys == .other)
         #expect(try joined.members().records == log.members().records)
@@ -265,7 +265,7 @@ struct MergeGateTests {
         try forged.write(entry, [nil])
         try log.rotate()
         let other = try vault.forked(as: vault.mia)
-        try replace(vault.fixture.path, with: try contents(forged.view.withLock { $0.store.location }))
+        try replace(vault.fixture.path, with: try contents(forged.view.withLock { $0.store.path }))
         let joined = try vault.open(as: vault.mia, remembering: true, joining: [other])
         #expect(try joined.earlierTexts("a") == [])
         #expect(try merge(other, into: joined).refused == [])
@@ -536,11 +536,11 @@ struct MergeGateTests {
         }
         try open(other, as: ann).set("a", "of Ann")
         try open(other, as: ann).set("b", "of Ann")
-        let place = try #require(try open(other, as: ann).history(.sample("b"))?.content).current.offset
+        let offset = try #require(try open(other, as: ann).history(.sample("b"))?.content).current.offset
         try open(other, as: ann).compact()
         let moved = try #require(try open(other, as: ann).history(.sample("b"))?.content).current.offset
-        #expect(moved != place)
-        var bytes = try contents(other.view.withLock { $0.store.location })
+        #expect(moved != offset)
+        var bytes = try contents(other.view.withLock { $0.store.path })
         bytes[Int(moved)] ^= 1
         try overwrite(vault.fixture.folder.file("damaged.vault"), bytes)
         let damaged = try vault.open(vault.fixture.folder.file("damaged.vault"), as: ann)
@@ -580,8 +580,8 @@ struct MergeGateTests {
         try open(other, as: vault.mia).set("of mia", "fourth")
         try vault.remove("tom", from: log)
         if isRotated { try log.rotate() }
-        let place = other.view.withLock { $0.store.location }
-        let mias = try vault.open(place, as: vault.mia, remembering: true)
+        let path = other.view.withLock { $0.store.path }
+        let mias = try vault.open(path, as: vault.mia, remembering: true)
         let kept = ["before", "of tom", "of zed"]
         #expect(try merge(log, into: mias).refused == kept)
         let state = try mias.state()
@@ -602,11 +602,11 @@ struct MergeGateTests {
     @Test func aMergeThatIsCutAfterThatIsDoneAgain() throws {
         let log = try vault.founded()
         let other = try vault.forked(as: vault.tom)
-        let place = other.view.withLock { $0.store.location }
+        let path = other.view.withLock { $0.store.path }
         try other.set("of tom", "second")
         try vault.remove("tom", from: log)
         let files = FaultyFileSystem()
-        let mias = try vault.open(place, as: vault.mia, in: files)
+        let mias = try vault.open(path, as: vault.mia, in: files)
         files.fail([.rename], with: .error(EIO))
         #expect(throws: LogError.self) { try merge(log, into: mias, taking: NamesTaken(["of tom"])) }
         #expect(try mias.members().members.map(\.name) == ["mia", "tom"])

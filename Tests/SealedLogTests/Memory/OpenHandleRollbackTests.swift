@@ -35,12 +35,12 @@ struct OpenHandleRollbackTests {
     }
 
     @Test(arguments: [1, 5], [true, false])
-    func aHandleThatReadNothingSinceNoticesAnOlderFileToo(_ changes: Int, _ isInPlace: Bool) throws {
+    func aHandleThatReadNothingSinceNoticesAnOlderFileToo(_ changes: Int, _ overwritesFile: Bool) throws {
         let (reader, writer) = (try vault.open(), try vault.open())
         let older = try fixture.bytes
         let other = try vault.open()
         for number in 0..<changes { try other.set("a", "new \(number)") }
-        if isInPlace { try overwrite(fixture.path, older) } else { try replace(fixture.path, with: older) }
+        if overwritesFile { try overwrite(fixture.path, older) } else { try replace(fixture.path, with: older) }
         try expectNothingIsWritten(writer, .rolledBack)
         try expectNothingIsRead(reader, .rolledBack)
         try expectNothingIsRead(writer, .rolledBack)

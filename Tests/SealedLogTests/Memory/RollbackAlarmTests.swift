@@ -63,7 +63,7 @@ struct RollbackAlarmTests {
     }
 
     /// The vault was moved there, and has not changed since.
-    @Test func anotherVaultInPlaceOfOneThatWasOnlyReadIsNoticed() throws {
+    @Test func anotherVaultAtThePathOfOneThatWasOnlyReadIsNoticed() throws {
         let path = fixture.folder.file("moved.vault")
         func read() throws -> String? {
             try openApart(path, options: fixture.options(remembering: true), readKey: fixture.key).text("a")

@@ -14,9 +14,9 @@ struct SalvageLossTests {
         fixture = try LogFixture()
     }
 
-    private func flipped(_ places: some Sequence<Int>) throws -> [UInt8] {
+    private func flipped(_ offsets: some Sequence<Int>) throws -> [UInt8] {
         var bytes = try fixture.bytes
-        for offset in places { bytes[offset] ^= 1 }
+        for offset in offsets { bytes[offset] ^= 1 }
         return bytes
     }
 
@@ -62,7 +62,7 @@ struct SalvageLossTests {
         #expect(doubtful > 50)
     }
 
-    @Test func aLostValueHasTheOneBeforeInItsPlace() throws {
+    @Test func aLostValueIsReplacedByTheOneBefore() throws {
         let log = try fixture.open()
         try log.set("a", "old")
         try log.set("b", "other")
@@ -165,14 +165,14 @@ struct SalvageLossTests {
     /// Slots of a file that was not generated take work to try.
     @Test func slotsOfSuchAHeaderKeepNoOtherFromBeingTried() throws {
         try overwrite(fixture.keyPath, Array("a key file of one's own".utf8))
-        let place = FilePlace(fixture.folder.file("own.vault"), in: PosixFileSystem())
+        let location = FileLocation(fixture.folder.file("own.vault"), in: PosixFileSystem())
         func key() throws(LogError) -> Credential { .keyFile(try fixture.key()) }
-        let log = try SealedLog.create(place, secret: key(), label: "own", options: SealedLog.Options())
+        let log = try SealedLog.create(location, secret: key(), label: "own", options: SealedLog.Options())
         try log.set("a", "old")
-        let (former, keys) = (try contents(place.location), log.keys)
+        let (former, keys) = (try contents(location.path), log.keys)
         try log.rotate()
         try log.set("a", "new")
-        var (bytes, header) = (try contents(place.location), try Header(parsing: Array(former[..<Header.size])))
+        var (bytes, header) = (try contents(location.path), try Header(parsing: Array(former[..<Header.size])))
         // Each costs a little less than the slot of the vault, and all of them as much as those of one header may.
         for number in 1...3 {
             var slot = header.slots[0]

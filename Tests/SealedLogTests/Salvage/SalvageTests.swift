@@ -23,9 +23,9 @@ struct SalvageTests {
         return salvaged
     }
 
-    private func flipped(_ places: Int...) -> [UInt8] {
+    private func flipped(_ offsets: Int...) -> [UInt8] {
         var bytes = file.bytes
-        for offset in places { bytes[offset] ^= 0x10 }
+        for offset in offsets { bytes[offset] ^= 0x10 }
         return bytes
     }
 
@@ -75,9 +75,9 @@ struct SalvageTests {
     }
 
     @Test(arguments: [[0], [8], [13], [130], [260], [2_900], [4_060]])
-    func aByteOfHeaderOrCopyCostsNothing(_ places: [Int]) throws {
+    func aByteOfHeaderOrCopyCostsNothing(_ offsets: [Int]) throws {
         for start in [0, Header.copyOffset] {
-            let salvaged = try salvage(flipped(places[0] + start))
+            let salvaged = try salvage(flipped(offsets[0] + start))
             #expect(salvaged.state == vault.state)
             #expect(salvaged.report.isComplete)
             #expect(salvaged.report.damage.count == 1)

@@ -73,7 +73,7 @@ struct SalvagedHistoryTests {
         #expect(salvaged.report.lostVersions == [] && salvaged.report.isComplete)
     }
 
-    @Test func theOnesBesideAnEarlierOneThatTakesThePlaceOfALostOneAreNamed() throws {
+    @Test func theOnesBesideAnEarlierOneThatReplacesALostOneAreNamed() throws {
         try set("a", "0", "1", "2", "3")
         try fixture.open().compact()
         let salvaged = try salvaged(damaging: [("a", 0), ("a", 1), ("a", 3)])

@@ -60,8 +60,8 @@ struct SalvagedVectorTests {
             try overwrite(folder.file("vault"), bytes)
             var unlocker = try VectorUnlocker(vector, in: folder)
             let report = try SealedLog.salvage(
-                FilePlace(folder.file("vault"), in: PosixFileSystem()),
-                to: FilePlace(folder.file("salvaged"), in: PosixFileSystem()), with: &unlocker,
+                FileLocation(folder.file("vault"), in: PosixFileSystem()),
+                to: FileLocation(folder.file("salvaged"), in: PosixFileSystem()), with: &unlocker,
                 options: SealedLog.Options())
             #expect(report.isComplete && report.certain >= vector.entries.count, "\(damage)")
             #expect(report.damage.isEmpty == (bytes == Array(vector.vault)), "\(damage): \(report.damage)")
@@ -69,8 +69,8 @@ struct SalvagedVectorTests {
 
             unlocker = try VectorUnlocker(vector, in: folder)
             unlocker.trustsRecipients = true
-            let place = FilePlace(folder.file("salvaged"), in: PosixFileSystem())
-            let log = try Opening(place: place, options: SealedLog.Options()).opened(&unlocker)
+            let location = FileLocation(folder.file("salvaged"), in: PosixFileSystem())
+            let log = try Opening(location: location, options: SealedLog.Options()).opened(&unlocker)
             let isTaken = Self.tornButWhole.contains(name)
             #expect(try (VaultVector.entries(of: log) == vector.entries) != isTaken, "\(damage)")
             let header = log.view.withLock(\.header)

@@ -25,7 +25,7 @@ final class LogFixture: Sendable {
             path, key: key(), label: "a label", history: history, options: options(), in: files)
     }
 
-    var place: FilePlace { FilePlace(path, in: PosixFileSystem()) }
+    var location: FileLocation { FileLocation(path, in: PosixFileSystem()) }
 
     func key() throws(LogError) -> KeyFile {
         try KeyFile.read(keyPath, secretFolders: [], in: PosixFileSystem())
@@ -86,7 +86,7 @@ func openApart(
 ) throws -> SealedLog {
     try withoutActuallyEscaping(readKey) { readKey in
         var unlocker = KeyFileUnlocker(readKey)
-        return try Opening(place: FilePlace(path, in: files), options: options).opened(&unlocker)
+        return try Opening(location: FileLocation(path, in: files), options: options).opened(&unlocker)
     }
 }
 

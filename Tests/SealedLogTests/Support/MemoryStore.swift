@@ -5,7 +5,7 @@ import Sealing
 
 /// A record store in memory, for trees that need no file.
 final class MemoryStore: RecordStore {
-    let location = "memory"
+    let path = "memory"
     let identity = RecordStoreIdentity([])
     let isTransactional = false
     let isWritable = true

@@ -52,7 +52,7 @@ extension SealedLog {
 
     /// The same, without what is of this file alone: where their boxes are, which record has set them, and when they
     /// were joined with another copy's.
-    func entriesWithoutPlaces() throws -> [Entry] {
+    func entriesWithoutOffsets() throws -> [Entry] {
         try entriesWithHistory().map { entry in
             var entry = entry
             entry.forEachVersion { $0.offset = 0 }

@@ -7,7 +7,7 @@ final class DatabaseStorage: VaultStorage {
 
     private enum Change {
         case exchange
-        case bit(generation: String, place: String, index: Int, mask: Int)
+        case bit(generation: String, firstByte: String, index: Int, mask: Int)
     }
 
     /// - Parameter foreign: the tables of another vault; nil if there is none.
@@ -20,7 +20,7 @@ final class DatabaseStorage: VaultStorage {
         return true
     }
 
-    func exchange(for other: OtherVault, inPlace: Bool) -> Bool {
+    func exchange(for other: OtherVault, overwriting: Bool) -> Bool {
         guard let source = other == .foreign ? foreign : hasBackUp ? .backUp : nil, database.hasVault else {
             return false
         }
@@ -30,19 +30,19 @@ final class DatabaseStorage: VaultStorage {
         return true
     }
 
-    func changeByte(at place: Double, bit: Double) -> Bool {
+    func changeByte(at firstByte: Double, bit: Double) -> Bool {
         guard database.hasVault else { return false }
         let extents = database.run(
             """
-            SELECT generation, place, length(bytes) FROM vault.extent JOIN vault.head USING (generation)
+            SELECT generation, first_byte, length(bytes) FROM vault.extent JOIN vault.head USING (generation)
             ORDER BY place
             """)
         let sizes = extents.map { Int($0[2]) ?? 0 }
-        var index = Int(place * Double(sizes.reduce(0, +)))
+        var index = Int(firstByte * Double(sizes.reduce(0, +)))
         for (extent, size) in zip(extents, sizes) {
             guard index >= size else {
                 let mask = 1 << Int(bit * 8)
-                change = .bit(generation: extent[0], place: extent[1], index: index, mask: mask)
+                change = .bit(generation: extent[0], firstByte: extent[1], index: index, mask: mask)
                 flip(extent[0], extent[1], index, mask)
                 return true
             }
@@ -51,11 +51,11 @@ final class DatabaseStorage: VaultStorage {
         return false
     }
 
-    private func flip(_ generation: String, _ place: String, _ index: Int, _ mask: Int) {
+    private func flip(_ generation: String, _ firstByte: String, _ index: Int, _ mask: Int) {
         database.run(
             """
             UPDATE vault.extent SET bytes = set_byte(bytes, \(index), get_byte(bytes, \(index)) # \(mask))
-            WHERE generation = \(generation) AND place = \(place)
+            WHERE generation = \(generation) AND first_byte = \(firstByte)
             """)
     }
 
@@ -64,8 +64,8 @@ final class DatabaseStorage: VaultStorage {
         switch change {
         case nil: return true
         case .exchange: return database.exchange(for: .former)
-        case .bit(let generation, let place, let index, let mask):
-            flip(generation, place, index, mask)
+        case .bit(let generation, let firstByte, let index, let mask):
+            flip(generation, firstByte, index, mask)
             return database.run("SELECT 1 FROM vault.head WHERE generation = \(generation)").count == 1
         }
     }

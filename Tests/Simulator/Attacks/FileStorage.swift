@@ -33,25 +33,25 @@ final class FileStorage: VaultStorage {
         return true
     }
 
-    func exchange(for other: OtherVault, inPlace: Bool) -> Bool {
+    func exchange(for other: OtherVault, overwriting: Bool) -> Bool {
         let bytes = other == .backUp ? backUp : foreign
-        return !bytes.isEmpty && replace(with: bytes, inPlace: inPlace, isExchange: true)
+        return !bytes.isEmpty && replace(with: bytes, overwriting: overwriting, isExchange: true)
     }
 
-    func changeByte(at place: Double, bit: Double) -> Bool {
+    func changeByte(at location: Double, bit: Double) -> Bool {
         guard var bytes = world.contents(path) else { return false }
         // Small steps: most of the file is zeros ahead of the log.
         let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
-        bytes[Int(place * Double(end))] ^= 1 << UInt8(bit * 8)
-        return replace(with: bytes, inPlace: true, isExchange: false)
+        bytes[Int(location * Double(end))] ^= 1 << UInt8(bit * 8)
+        return replace(with: bytes, overwriting: true, isExchange: false)
     }
 
-    private func replace(with bytes: [UInt8], inPlace: Bool, isExchange: Bool) -> Bool {
+    private func replace(with bytes: [UInt8], overwriting: Bool, isExchange: Bool) -> Bool {
         guard let node = world.disks[disk].names[path], case .file(let number) = node,
             let former = world.disks[disk].files[number]?.written
         else { return false }
         change = Change(node: node, number: number, former: former, new: bytes, isExchange: isExchange)
-        if inPlace {
+        if overwriting {
             world.disks[disk].overwrite(number, bytes)
             world.touch(FileKey(disk: disk, node: node))
         } else {

@@ -5,11 +5,11 @@ protocol VaultStorage: AnyObject {
     /// Puts the older vault in place of this one, or another one under the same key. Returns false if that cannot be.
     ///
     /// - Parameter inPlace: whether whoever has it open has the other one open then.
-    func exchange(for other: OtherVault, inPlace: Bool) -> Bool
+    func exchange(for other: OtherVault, overwriting: Bool) -> Bool
     /// Changes a bit. Returns false if there is no vault.
     ///
     /// - Parameters: which one, between 0 and 1.
-    func changeByte(at place: Double, bit: Double) -> Bool
+    func changeByte(at location: Double, bit: Double) -> Bool
     /// Undoes what was done last, and leaves what was written since. Returns false if a compaction has copied it.
     func putBack() -> Bool
 }

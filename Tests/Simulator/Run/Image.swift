@@ -13,26 +13,26 @@ struct Image {
     static let unpublishedName = "/.default.vault.vault-new"
 
     /// Where the vault is.
-    enum Place {
+    enum Location {
         case ownDisk, sharedDisk
         case server(Database)
 
         var database: Database? { if case .server(let database) = self { database } else { nil } }
 
-        var places: VaultPlaces {
+        var location: VaultLocation {
             let folder = if case .ownDisk = self { World.home } else { World.share }
-            var places = VaultPlaces(
+            var location = VaultLocation(
                 vault: folder + vaultFolder + vaultName, keyFile: "\(folder)/keys/default.key",
                 rollbackMemory: World.home + "/state")
             if let database {
-                places.vault = database.url
-                places.cache = World.home + "/cache"
+                location.vault = database.url
+                location.cache = World.home + "/cache"
             }
-            return places
+            return location
         }
     }
 
-    let place: Place
+    let location: Location
     private let kind: Kind
     let files: [String: [UInt8]]
     /// What the vault holds.
@@ -40,9 +40,9 @@ struct Image {
     /// Another vault under the same key, in a file.
     private let foreign: [UInt8]
 
-    init(_ kind: Kind, at place: Place) throws {
-        (self.kind, self.place) = (kind, place)
-        let world = World(1, machines: 1, place.database)
+    init(_ kind: Kind, at location: Location) throws {
+        (self.kind, self.location) = (kind, location)
+        let world = World(1, machines: 1, location.database)
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
         let files = SimulatedFileSystem(world: world, process: world.startProcess(on: 0))
@@ -50,27 +50,27 @@ struct Image {
             (self.files, values, foreign) = ([:], [:], [])
             return
         }
-        place.database?.clear()
-        values = try Image.fill(Image.vault(at: place.places, in: files), kind)
-        place.database?.copy(to: .image(kind))
-        place.database?.clear()
+        location.database?.clear()
+        values = try Image.fill(Image.vault(at: location.location, in: files), kind)
+        location.database?.copy(to: .image(kind))
+        location.database?.clear()
         self.files = Dictionary(
             uniqueKeysWithValues: world.disks.flatMap { disk in
                 disk.names.keys.compactMap { path in disk.contents(path).map { (path, $0) } }
             })
-        var other = place.places
+        var other = location.location
         (other.rollbackMemory, other.cache) = (nil, nil)
-        if place.database == nil { other.vault += ".other" }
+        if location.database == nil { other.vault += ".other" }
         try Image.vault(at: other, in: files).set("a/1", to: "of another vault")
         foreign = world.contents(other.vault) ?? []
-        place.database?.copy(to: .foreign(kind))
+        location.database?.copy(to: .foreign(kind))
     }
 
     /// Puts the vault where a run finds it; its files are there.
     func storage(in world: World) -> any VaultStorage {
-        guard let database = place.database else {
-            let disk = if case .ownDisk = place { 0 } else { world.disks.count - 1 }
-            return FileStorage(world, place.places.vault, disk: disk, foreign: foreign)
+        guard let database = location.database else {
+            let disk = if case .ownDisk = location { 0 } else { world.disks.count - 1 }
+            return FileStorage(world, location.location.vault, disk: disk, foreign: foreign)
         }
         database.clear()
         if kind != .none { database.copy(.image(kind), to: .vault) }
@@ -78,8 +78,8 @@ struct Image {
     }
 
     /// Creates a vault that keeps to itself how far a world's clock is from the server's.
-    private static func vault(at places: VaultPlaces, in files: SimulatedFileSystem) throws -> Keychain {
-        try Keychain(at: places, creatingIfAbsent: true, failures: FailureLog { _, _ in }, in: files)
+    private static func vault(at location: VaultLocation, in files: SimulatedFileSystem) throws -> Keychain {
+        try Keychain(at: location, creatingIfAbsent: true, failures: FailureLog { _, _ in }, in: files)
     }
 
     private static func fill(_ keychain: Keychain, _ kind: Kind) throws -> [String: String] {

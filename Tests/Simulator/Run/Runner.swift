@@ -11,8 +11,8 @@ struct Runner {
     init(_ options: Options) throws {
         self.options = options
         let database = options.isInDatabase ? try Database() : nil
-        images = try [.ownDisk, database.map { .server($0) } ?? .sharedDisk].map { place in
-            try Image.Kind.allCases.map { try Image($0, at: place) }
+        images = try [.ownDisk, database.map { .server($0) } ?? .sharedDisk].map { location in
+            try Image.Kind.allCases.map { try Image($0, at: location) }
         }
     }
 
@@ -72,9 +72,9 @@ struct Runner {
         print("seed \(seed): \(failure)")
         print("It needs no more than this:\n\(plan.text)")
         if let left = try run(plan).1 { print("then: \(left)") }
-        let place = options.isInDatabase ? " --database" : ""
+        let location = options.isInDatabase ? " --database" : ""
         let actions = kept.map(String.init).joined(separator: ",")
-        print("Repeat it: Tools/simulate\(place) --seed \(seed) --keep \(actions) --trace")
+        print("Repeat it: Tools/simulate\(location) --seed \(seed) --keep \(actions) --trace")
         return 1
     }
 

@@ -14,11 +14,11 @@ extension Simulation {
         let machine = attempt.session.process.machine
         let path = "\(World.home)/copy-\(attempt.operation.number).vault"
         try keychain.backUp(to: path)
-        var (copyPlaces, options) = (places, Keychain.Options())
-        copyPlaces.vault = path
+        var (copyLocations, options) = (location, Keychain.Options())
+        copyLocations.vault = path
         options.usesRollbackMemory = false
         let copy = try Keychain(
-            at: copyPlaces, creatingIfAbsent: false, options: options, failures: FailureLog { _, _ in },
+            at: copyLocations, creatingIfAbsent: false, options: options, failures: FailureLog { _, _ in },
             in: SimulatedFileSystem(world: world, process: attempt.session.process))
         let values = ["m/\(attempt.operation.number)": attempt.value, attempt.name: "copied " + attempt.value]
         _ = try copy.commit(StoreBatch(values.mapValues { .string($0) }))

@@ -47,8 +47,8 @@ extension Simulation {
         case .fullDisk: world.room = world.room == nil ? Int(fault.choices[1] * fault.choices[1] * 20_000) : nil
         case .sizeLimit:
             // Around where the log ends.
-            guard !places.isInDatabase else { return false }
-            let size = (world.contents(places.vault)?.lastIndex { $0 != 0 } ?? 0) + Int(fault.choices[1] * 1_000)
+            guard !location.isInDatabase else { return false }
+            let size = (world.contents(location.vault)?.lastIndex { $0 != 0 } ?? 0) + Int(fault.choices[1] * 1_000)
             let process = sessions[index].process
             process.sizeLimit = process.sizeLimit == nil ? size : nil
         case .stall:
@@ -159,7 +159,7 @@ extension Simulation {
     }
 
     private func exchange(for other: OtherVault, since time: Int?, _ choices: [Double]) -> Bool {
-        guard let time, isNoticed(since: time), storage.exchange(for: other, inPlace: choices[1] < 0.3) else {
+        guard let time, isNoticed(since: time), storage.exchange(for: other, overwriting: choices[1] < 0.3) else {
             return false
         }
         begin(isRollback: true)

@@ -22,7 +22,7 @@ extension Simulation {
         let watch: FileWatch
         do {
             watch = try FileWatch(
-                attempt.isVault ? places.vault : Simulation.preferencesPath,
+                attempt.isVault ? location.vault : Simulation.preferencesPath,
                 in: SimulatedFileSystem(world: world, process: process)
             ) { [unowned self] in look(display) }
         } catch { throw VaultError(.unavailable, "\(error)") }

@@ -179,7 +179,7 @@ extension Simulation {
         let isAttacked = isAttacked(attempt)
         // In a database, also because of a program that keeps the lock while it stands still.
         let hasWaited = world.scheduler.clock - attempt.clock >= 9_900_000_000
-        let isInDatabase = places.isInDatabase && attempt.isVault
+        let isInDatabase = location.isInDatabase && attempt.isVault
         let isExplained =
             switch error.code {
             // Another program has changed the keys meanwhile, or compacts, or has removed the key.

@@ -31,7 +31,7 @@ extension Simulation {
     // MARK: The administrator
 
     func takeDump() -> Bool {
-        guard let database = image.place.database, database.hasVault, database.copy(to: .dump) else { return false }
+        guard let database = image.location.database, database.hasVault, database.copy(to: .dump) else { return false }
         hasDump = true
         return true
     }
@@ -41,7 +41,7 @@ extension Simulation {
         // Whoever restores a server ends it before.
         world.sockets?.cut { _ in true }
         world.sockets?.settle()
-        guard image.place.database?.exchange(for: .dump) == true else { return false }
+        guard image.location.database?.exchange(for: .dump) == true else { return false }
         restores.begin(at: world.scheduler.steps)
         vault.isRestored = true
         return true

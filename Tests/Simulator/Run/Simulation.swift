@@ -28,7 +28,7 @@ final class Simulation: @unchecked Sendable {
     let vault: Model
     /// Of each machine.
     let preferences: [Model]
-    let places: VaultPlaces
+    let location: VaultLocation
     let image: Image
     var sessions: [Session] = []
     private var remaining: [ArraySlice<Plan.Operation>]
@@ -63,14 +63,14 @@ final class Simulation: @unchecked Sendable {
 
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false, events: EventLog? = nil) {
         (self.plan, self.image) = (plan, image)
-        let world = World(plan.seed, machines: plan.machines, image.place.database)
+        let world = World(plan.seed, machines: plan.machines, image.location.database)
         self.world = world
         (world.isTraced, world.events) = (isTraced, events)
         world.add(image.files)
         storage = image.storage(in: world)
         vault = Model(image.values)
         preferences = (0..<plan.machines).map { _ in Model([:]) }
-        places = image.place.places
+        location = image.location.location
         remaining = plan.programs.map { $0.operations[...] }
         faults = plan.faults[...]
     }
@@ -196,7 +196,7 @@ final class Simulation: @unchecked Sendable {
         let keychain: Keychain
         do throws(VaultError) {
             keychain = try Keychain(
-                at: places, creatingIfAbsent: true, options: options, failures: failures(of: process),
+                at: location, creatingIfAbsent: true, options: options, failures: failures(of: process),
                 in: SimulatedFileSystem(world: world, process: process))
         } catch {
             // What it may have kept is kept once more at the next opening, which tells of that.

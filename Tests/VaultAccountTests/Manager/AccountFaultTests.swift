@@ -44,7 +44,7 @@ struct AccountFaultTests {
         if isDone { #expect(manager.state == .loggedOut(.byUser)) }
         let reopened = AccountManager(
             service: fixture.service,
-            keychain: .store(try Keychain(at: AccountFixture.places(fixture.folder))),
+            keychain: .store(try Keychain(at: AccountFixture.location(fixture.folder))),
             preferences: .store(Preferences(path: fixture.folder.file("p.plist"))))
         #expect(reopened.reload() == manager.state)
         await reopened.autoLogin()
@@ -118,7 +118,7 @@ struct AccountPowerLossTests {
     ) async throws -> String {
         let (first, copy) = (folder.file("first"), folder.file("copy"))
         _ = try Keychain(
-            at: VaultPlaces(vault: first + "/v/v.vault", keyFile: first + "/k/k.key", rollbackMemory: nil),
+            at: VaultLocation(vault: first + "/v/v.vault", keyFile: first + "/k/k.key", rollbackMemory: nil),
             creatingIfAbsent: true)
         if loggedIn {
             try await manager(first, PosixFileSystem(), service).login(userName: "ada", password: "canary-password")
@@ -130,11 +130,11 @@ struct AccountPowerLossTests {
     private func manager(
         _ folder: String, _ files: any FileSystem, _ service: FakeService
     ) throws -> AccountManager<FakeService> {
-        let places = VaultPlaces(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil)
+        let location = VaultLocation(vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: nil)
         var options = AccountManager<FakeService>.Options()
         options.followsStores = false
         return AccountManager(
-            service: service, keychain: .store(try Keychain(at: places, creatingIfAbsent: false, in: files)),
+            service: service, keychain: .store(try Keychain(at: location, creatingIfAbsent: false, in: files)),
             preferences: .store(
                 Preferences(.success(folder + "/p.plist"), nil, FailureLog { _, _ in }, in: files)),
             options: options)

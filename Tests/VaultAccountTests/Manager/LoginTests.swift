@@ -37,7 +37,7 @@ struct LoginTests {
         _ = try await fixture.loggedIn(fixture.options(keepsPassword: true))
         let plist = String(decoding: try contents(fixture.preferences.path), as: UTF8.self)
         #expect(plist.contains("Ada") && !plist.contains("canary"))
-        #expect(try !contents(fixture.keychain.places.vault).holds("canary-access-1".utf8))
+        #expect(try !contents(fixture.keychain.location.vault).holds("canary-access-1".utf8))
         #expect(try fixture.keychain.keys(prefix: "account/password/") == ["account/password/id-ada"])
     }
 

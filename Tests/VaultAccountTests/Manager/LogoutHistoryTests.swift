@@ -26,9 +26,9 @@ struct LogoutHistoryTests {
     }
 
     private func log() throws -> SealedLog {
-        let places = fixture.keychain.places
-        return try SealedLog.open(places.vault, options: SealedLog.Options(), in: PosixFileSystem()) {
-            () throws(LogError) in try KeyFile.read(places.keyFile, secretFolders: [], in: PosixFileSystem())
+        let location = fixture.keychain.location
+        return try SealedLog.open(location.vault, options: SealedLog.Options(), in: PosixFileSystem()) {
+            () throws(LogError) in try KeyFile.read(location.keyFile, secretFolders: [], in: PosixFileSystem())
         }
     }
 
@@ -54,7 +54,7 @@ struct LogoutHistoryTests {
         #expect(try namesWithHistory() == [])
         #expect(try fixture.keychain.history(of: #require(sessions.first)) == [])
         // Nor the bytes, sealed as they are.
-        let bytes = try contents(fixture.keychain.places.vault)
+        let bytes = try contents(fixture.keychain.location.vault)
         for box in sealed { #expect(!bytes.holds(box)) }
     }
 }

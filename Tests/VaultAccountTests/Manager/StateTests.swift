@@ -115,8 +115,8 @@ struct StateTests {
 
     @Test func aVaultWithoutItsKeyIsLockedAndNotLoggedOut() async throws {
         let folder = try TemporaryFolder()
-        let places = VaultPlaces(vault: folder.file("v"), keyFile: folder.file("k"), rollbackMemory: nil)
-        let opening = Opening(places)
+        let location = VaultLocation(vault: folder.file("v"), keyFile: folder.file("k"), rollbackMemory: nil)
+        let opening = Opening(location)
         let reference = StoreReference { () throws(VaultError) in try opening.open() }
         let service = fixture.service
         func manager() -> AccountManager<FakeService> {
@@ -162,9 +162,9 @@ struct StateTests {
 
 /// Opens the keychain anew each time, as programs that start do.
 private struct Opening: Sendable {
-    let places: VaultPlaces
+    let location: VaultLocation
 
-    init(_ places: VaultPlaces) { self.places = places }
+    init(_ location: VaultLocation) { self.location = location }
 
-    func open() throws(VaultError) -> Keychain { try Keychain(at: places, creatingIfAbsent: true) }
+    func open() throws(VaultError) -> Keychain { try Keychain(at: location, creatingIfAbsent: true) }
 }

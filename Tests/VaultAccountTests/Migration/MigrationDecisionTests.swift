@@ -166,7 +166,7 @@ struct MigrationDecisionTests {
     }
 
     @Test(arguments: [false, true], [false, true])
-    func passwordAndTokenFromTwoPlacesComeTogether(_ keepsPassword: Bool, _ passwordFirst: Bool) throws {
+    func passwordAndTokenFromTwoStoresAreJoined(_ keepsPassword: Bool, _ passwordFirst: Bool) throws {
         leavePassword()
         try leaveFile()
         let manager = fixture.manager(fixture.options(keepsPassword: keepsPassword))

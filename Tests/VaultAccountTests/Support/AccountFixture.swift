@@ -19,13 +19,13 @@ final class AccountFixture: Sendable {
 
     init() throws {
         folder = try TemporaryFolder()
-        keychain = try Keychain(at: AccountFixture.places(folder), creatingIfAbsent: true, in: files)
+        keychain = try Keychain(at: AccountFixture.location(folder), creatingIfAbsent: true, in: files)
         preferences = Preferences(
             .success(folder.file("p.plist")), nil, FailureLog { _, _ in }, in: files)
     }
 
-    static func places(_ folder: TemporaryFolder) -> VaultPlaces {
-        VaultPlaces(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: nil)
+    static func location(_ folder: TemporaryFolder) -> VaultLocation {
+        VaultLocation(vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: nil)
     }
 
     var now: Date { clock.withLock { $0 } }

@@ -66,10 +66,10 @@ struct OldMachine {
     }
 
     func stores(in files: any FileSystem = PosixFileSystem()) throws -> Stores {
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
         return Stores(
-            keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
+            keychain: try Keychain(at: location, creatingIfAbsent: true, in: files),
             preferences: preferences("p/p.plist", files), old: preferences("old/old.plist", files))
     }
 

@@ -17,24 +17,24 @@ struct DatabaseFixture {
     }
 
     /// The places of one of several machines that share the key.
-    func places(machine: String = "one") -> VaultPlaces {
-        var places = VaultPlaces(
+    func location(machine: String = "one") -> VaultLocation {
+        var location = VaultLocation(
             vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("\(machine).state"))
-        places.cache = folder.file("\(machine).cache")
-        return places
+        location.cache = folder.file("\(machine).cache")
+        return location
     }
 
     func open(machine: String = "one") throws -> Keychain {
-        try Keychain(at: places(machine: machine), creatingIfAbsent: true)
+        try Keychain(at: location(machine: machine), creatingIfAbsent: true)
     }
 
-    func place(
+    func storeLocation(
         isShortLived: Bool = false, staysOffline: Bool = false, in files: any FileSystem = PosixFileSystem()
-    ) throws -> PostgresPlace {
+    ) throws -> PostgresLocation {
         var options = Keychain.Options()
         (options.allowsOffline, options.staysOffline) = (true, staysOffline)
         options.isShortLived = isShortLived
-        return try PostgresPlace(url, places(), options, in: files)
+        return try PostgresLocation(url, location(), options, in: files)
     }
 
     /// Opens a log of its own, that goes on without the server.
@@ -42,11 +42,11 @@ struct DatabaseFixture {
     /// - Parameter isShortLived: whether its first reading trusts what was there when it was opened.
     func openLog(
         isShortLived: Bool = false, in files: any FileSystem = PosixFileSystem()
-    ) throws -> (PostgresPlace, SealedLog) {
-        let place = try place(isShortLived: isShortLived, in: files)
+    ) throws -> (PostgresLocation, SealedLog) {
+        let storeLocation = try storeLocation(isShortLived: isShortLived, in: files)
         var unlocker = unlocker
         let options = SealedLog.Options(memoryFolder: folder.file("././one.state"))
-        return (place, try SealedLog.open(place, options: options, with: &unlocker))
+        return (storeLocation, try SealedLog.open(storeLocation, options: options, with: &unlocker))
     }
 
     private var unlocker: KeyFileUnlocker {
@@ -56,7 +56,7 @@ struct DatabaseFixture {
     }
 
     /// Merges what was changed offline, as opening the vault does.
-    func mergePending(_ copy: FilePlace, into log: SealedLog) throws(LogError) -> MergeReport? {
+    func mergePending(_ copy: FileLocation, into log: SealedLog) throws(LogError) -> MergeReport? {
         var unlocker = unlocker
         return try log.mergePending(copy, with: &unlocker, timeout: .seconds(5))
     }
@@ -65,8 +65,8 @@ struct DatabaseFixture {
     func openOffline() throws -> Keychain {
         var options = Keychain.Options()
         options.staysOffline = true
-        var places = places()
-        places.rollbackMemory = folder.file("./one.state")
-        return try Keychain(at: places, options: options)
+        var location = location()
+        location.rollbackMemory = folder.file("./one.state")
+        return try Keychain(at: location, options: options)
     }
 }

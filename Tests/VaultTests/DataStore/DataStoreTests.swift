@@ -82,7 +82,7 @@ struct DataStoreTests {
         #expect(try await keychain.read("k", as: Data.self) == Data("canary".utf8))
     }
 
-    @Test func nameBothTypesAndThePlaceButNoValue() async throws {
+    @Test func nameBothTypesAndTheKeyButNoValue() async throws {
         for store in try stores() {
             try await store.write("canary", for: "k")
             let whole = await #expect(throws: VaultError.self) { try await store.read("k", as: Int.self) }

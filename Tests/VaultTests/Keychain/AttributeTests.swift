@@ -30,12 +30,12 @@ import Testing
     }
 
     @Test func aCommandThatSwiftTakesForTheNamedOneIsNotAllowed() throws {
-        var places = fixture.places
-        places.keyCommand = "cat a; cat b"
+        var location = fixture.location
+        location.keyCommand = "cat a; cat b"
         let files = PosixFileSystem()
         let id = [UInt8](repeating: 7, count: 16)
-        #expect(try places.allows(command: "cat a; cat b", ofVault: id, in: files))
-        #expect(try !places.allows(command: "cat a\u{37E} cat b", ofVault: id, in: files))
+        #expect(try location.allows(command: "cat a; cat b", ofVault: id, in: files))
+        #expect(try !location.allows(command: "cat a\u{37E} cat b", ofVault: id, in: files))
     }
 
     @Test func aRefusedReadIsRecordedAsRefused() throws {

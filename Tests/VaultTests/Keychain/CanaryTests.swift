@@ -67,7 +67,7 @@ struct CanaryTests {
         seen.look(at: try keychain.items())
         seen.look(at: try keychain.information())
         seen.look(at: try keychain.verify(progress: nil))
-        seen.look(at: keychain.places)
+        seen.look(at: keychain.location)
         seen.look(at: try keychain.listing())
         var entries = try keychain.log.listing()
         while let entry = try entries.next() { seen.look(at: entry) }
@@ -98,16 +98,16 @@ struct CanaryTests {
             files.heal()
         }
         // A key file that does not fit, and one that is damaged.
-        let key = try #require(String(bytes: contents(fixture.places.keyFile), encoding: .utf8))
+        let key = try #require(String(bytes: contents(fixture.location.keyFile), encoding: .utf8))
         for content in ["another file, with \(canary)", key.replacing("vault-key-1-", with: "vault-key-1-0") + canary] {
-            try overwrite(fixture.places.keyFile, Array(content.utf8))
+            try overwrite(fixture.location.keyFile, Array(content.utf8))
             seen.look(atErrorOf: { _ = try fixture.open(in: files) })
         }
-        try overwrite(fixture.places.keyFile, Array(key.utf8))
+        try overwrite(fixture.location.keyFile, Array(key.utf8))
         // A value whose box was changed.
-        var bytes = try contents(fixture.places.vault)
-        for place in 4_096..<bytes.count { bytes[place] ^= 1 }
-        try overwrite(fixture.places.vault, bytes)
+        var bytes = try contents(fixture.location.vault)
+        for offset in 4_096..<bytes.count { bytes[offset] ^= 1 }
+        try overwrite(fixture.location.vault, bytes)
         seen.look(atErrorOf: { _ = try keychain.verify() })
         seen.expectNoCanary()
     }

@@ -67,22 +67,22 @@ struct CopiesBesideTests {
 
     // MARK: What errors say of them
 
-    private static func places(_ folder: borrowing TemporaryFolder) throws -> VaultPlaces {
+    private static func location(_ folder: borrowing TemporaryFolder) throws -> VaultLocation {
         try overwrite(folder.file("a.sync-conflict-1.vault"), [1])
-        return VaultPlaces(vault: folder.file("a.vault"), keyFile: folder.file("a.key"), rollbackMemory: nil)
+        return VaultLocation(vault: folder.file("a.vault"), keyFile: folder.file("a.key"), rollbackMemory: nil)
     }
 
     /// Also after a merge: whoever was shut out can put both files there.
     @Test func anOlderVaultBringsBackWhatWasRemovedWhateverIsBesideIt() throws {
         let folder = try TemporaryFolder()
-        let places = try CopiesBesideTests.places(folder)
+        let location = try CopiesBesideTests.location(folder)
         let (older, other) = (LogError(.rolledBack, "change 3"), LogError(.diverged, "change 3"))
         let told = "keys and members that were removed since come back."
-        #expect(VaultError(older, places).message.contains(told))
-        #expect(!VaultError(other, places).message.contains("come back"))
+        #expect(VaultError(older, location).message.contains(told))
+        #expect(!VaultError(other, location).message.contains("come back"))
         for isMerged in [false, true] {
             for tried in [[], [folder.file("a.sync-conflict-1.vault")], ["/v/b.vault"]] {
-                let alarm = VaultError.alarm(older, places, tried: tried, isMerged: isMerged)
+                let alarm = VaultError.alarm(older, location, tried: tried, isMerged: isMerged)
                 #expect(alarm?.message.contains(told) == true, "\(tried)")
             }
         }
@@ -91,33 +91,33 @@ struct CopiesBesideTests {
     @Test(arguments: [LogError.Code.damaged, .gone, .missing])
     func areNamedBeforeAVaultIsGivenUp(_ code: LogError.Code) throws {
         let folder = try TemporaryFolder()
-        let places = try CopiesBesideTests.places(folder)
-        let error = VaultError(LogError(code, "what is wrong"), places)
+        let location = try CopiesBesideTests.location(folder)
+        let error = VaultError(LogError(code, "what is wrong"), location)
         let mention = try #require(error.message.range(of: "which may be intact: "))
         #expect(error.message[mention.upperBound...].contains("a.sync-conflict-1.vault"))
         #expect(!error.message[..<mention.lowerBound].contains("estore"))
-        #expect(error.causes.first == .copyInstead(CopiesBeside(places.vault), isDamaged: code == .damaged))
-        #expect(error.causes.dropFirst() == (code == .damaged ? [.damagedVault(places.vault)] : []))
+        #expect(error.causes.first == .copyInstead(CopiesBeside(location.vault), isDamaged: code == .damaged))
+        #expect(error.causes.dropFirst() == (code == .damaged ? [.damagedVault(location.vault)] : []))
     }
 
     @Test func salvagingDoesNotAdviseItself() throws {
         let folder = try TemporaryFolder()
-        let places = try CopiesBesideTests.places(folder)
-        let error = VaultError(salvaging: LogError(.damaged, "it is cut"), to: "/v/b.vault", places)
+        let location = try CopiesBesideTests.location(folder)
+        let error = VaultError(salvaging: LogError(.damaged, "it is cut"), to: "/v/b.vault", location)
         #expect(error.code == .damaged && error.message.contains("can be salvaged: it is cut."))
         #expect(error.message.contains("a.sync-conflict-1.vault"))
-        #expect(error.causes == [.copyInstead(CopiesBeside(places.vault), isDamaged: true)])
+        #expect(error.causes == [.copyInstead(CopiesBeside(location.vault), isDamaged: true)])
         #expect(!error.message.contains("salvage what") && error.message.hasSuffix("Restore the vault from a backup."))
     }
 
     @Test func whatSalvagingHasWrittenIsTheNewVault() throws {
         let folder = try TemporaryFolder()
-        let places = try CopiesBesideTests.places(folder)
+        let location = try CopiesBesideTests.location(folder)
         let unknown = LogError(.outcomeUnknown, "flush /v", systemError: 5)
-        let error = VaultError(salvaging: unknown, to: "/v/b.vault", places)
+        let error = VaultError(salvaging: unknown, to: "/v/b.vault", location)
         #expect(error.code == .outcomeUnknown && error.systemError == 5)
         #expect(error.message.hasPrefix("/v/b.vault is written") && error.causes == [.unflushedCopy("/v/b.vault")])
-        let busy = VaultError(salvaging: LogError(.busy, "/v/c.vault"), to: "/v/b.vault", places)
+        let busy = VaultError(salvaging: LogError(.busy, "/v/c.vault"), to: "/v/b.vault", location)
         #expect(busy.code == .busy && busy.message.contains("/v/c.vault"))
     }
 

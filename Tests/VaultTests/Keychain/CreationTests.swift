@@ -10,7 +10,7 @@ import Testing
 @Suite("Making a vault")
 struct CreationTests {
     private let fixture: KeychainFixture
-    private var places: VaultPlaces { fixture.places }
+    private var location: VaultLocation { fixture.location }
 
     init() throws {
         fixture = try KeychainFixture()
@@ -21,47 +21,47 @@ struct CreationTests {
     @Test func makesAVaultAndAKeyForTheirOwnerAlone() throws {
         let first = try fixture.open()
         #expect(first.created == Keychain.Created(vault: true, keyFile: true))
-        #expect(try mode(places.vault) == 0o600)
-        #expect(try mode(places.keyFile) == 0o600)
+        #expect(try mode(location.vault) == 0o600)
+        #expect(try mode(location.keyFile) == 0o600)
         for folder in ["data", "config", "state"] { #expect(try mode(fixture.folder.file(folder)) == 0o700) }
         #expect(try fixture.open().created == Keychain.Created())
     }
 
     @Test func comesAboutOnlyIfItIsAskedFor() throws {
-        #expect(try VaultError.code { _ = try Keychain(at: places) } == .noVault)
-        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
+        #expect(try VaultError.code { _ = try Keychain(at: location) } == .noVault)
+        #expect(!fixture.isThere(location.vault) && !fixture.isThere(location.keyFile))
     }
 
     @Test func neverReplacesAVault() throws {
         try fixture.open().set("a", to: "x")
-        let before = try contents(places.vault)
-        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
-        #expect(try contents(places.vault) == before)
+        let before = try contents(location.vault)
+        #expect(try VaultError.code { _ = try Keychain.create(at: location) } == .exists)
+        #expect(try contents(location.vault) == before)
         #expect(try fixture.open().unsafeString("a") == "x")
     }
 
     @Test func neverReplacesAVaultWhoseKeyIsMissingOrAnotherOne() throws {
         try fixture.open().set("a", to: "x")
-        let before = try contents(places.vault)
-        let key = try contents(places.keyFile)
-        try FileManager.default.removeItem(atPath: places.keyFile)
+        let before = try contents(location.vault)
+        let key = try contents(location.keyFile)
+        try FileManager.default.removeItem(atPath: location.keyFile)
         for _ in 0..<2 {
             let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
             #expect(error.code == .locked)
-            #expect(error.description.contains(places.keyFile))
+            #expect(error.description.contains(location.keyFile))
         }
-        #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
-        #expect(!fixture.isThere(places.keyFile))
+        #expect(try VaultError.code { _ = try Keychain.create(at: location) } == .exists)
+        #expect(!fixture.isThere(location.keyFile))
 
         let other = try KeychainFixture()
         _ = try other.open()
-        try overwrite(places.keyFile, try contents(other.places.keyFile))
+        try overwrite(location.keyFile, try contents(other.location.keyFile))
         #expect(try VaultError.code { _ = try fixture.open() } == .locked)
-        try overwrite(places.keyFile, [])
+        try overwrite(location.keyFile, [])
         #expect(try VaultError.code { _ = try fixture.open() } == .locked)
-        #expect(try contents(places.vault) == before)
+        #expect(try contents(location.vault) == before)
 
-        try overwrite(places.keyFile, key)
+        try overwrite(location.keyFile, key)
         #expect(try fixture.open().unsafeString("a") == "x")
     }
 
@@ -69,73 +69,73 @@ struct CreationTests {
         try PosixFileSystem().makeFolder(fixture.folder.file("data"))
         _ = try KeychainFixture().open()
         for bytes in [[], Array("not a vault".utf8), [UInt8](repeating: 0, count: 8_192)] as [[UInt8]] {
-            try overwrite(places.vault, bytes)
+            try overwrite(location.vault, bytes)
             #expect(try VaultError.code { _ = try fixture.open() } == .damaged)
-            #expect(try VaultError.code { _ = try Keychain.create(at: places) } == .exists)
-            #expect(try contents(places.vault) == bytes)
+            #expect(try VaultError.code { _ = try Keychain.create(at: location) } == .exists)
+            #expect(try contents(location.vault) == bytes)
         }
-        try FileManager.default.removeItem(atPath: places.vault)
-        try FileManager.default.createDirectory(atPath: places.vault, withIntermediateDirectories: true)
+        try FileManager.default.removeItem(atPath: location.vault)
+        try FileManager.default.createDirectory(atPath: location.vault, withIntermediateDirectories: true)
         #expect(throws: VaultError.self) { _ = try fixture.open() }
     }
 
     @Test func usesTheKeyFileThatIsThere() throws {
         try PosixFileSystem().makeFolder(fixture.folder.file("config"))
-        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
-        let keychain = try Keychain.create(at: places, label: "the laptop's")
+        try overwrite(location.keyFile, Array("a passphrase in a file".utf8))
+        let keychain = try Keychain.create(at: location, label: "the laptop's")
         #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
         #expect(!keychain.created.keyFileIsShort && !keychain.created.keyFileIsBesideVault)
         let keys = try keychain.vaultKeys()
         #expect(keys.map(\.kind) == [.otherFile] && keys.map(\.label) == ["the laptop's"])
-        #expect(try contents(places.keyFile) == Array("a passphrase in a file".utf8))
+        #expect(try contents(location.keyFile) == Array("a passphrase in a file".utf8))
     }
 
     @Test func doesNotUseAKeyFileThatOthersCanRead() throws {
         try PosixFileSystem().makeFolder(fixture.folder.file("config"))
-        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
-        try setMode(places.keyFile, 0o644)
+        try overwrite(location.keyFile, Array("a passphrase in a file".utf8))
+        try setMode(location.keyFile, 0o644)
         let error = try #require(throws: VaultError.self) { _ = try fixture.open(in: FaultyFileSystem()) }
         #expect(error.code == .locked)
-        #expect(error.description.contains("chmod 600 \(places.keyFile)"))
-        #expect(!fixture.isThere(places.vault))
+        #expect(error.description.contains("chmod 600 \(location.keyFile)"))
+        #expect(!fixture.isThere(location.vault))
     }
 
     @Test func tellsOfAShortKeyFileAndOfOneBesideTheVault() throws {
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: fixture.folder.file("my.vault"), keyFile: fixture.folder.file("my.key"), rollbackMemory: nil)
-        try overwrite(places.keyFile, Array("fifteen letters".utf8))
-        let created = try Keychain.create(at: places).created
+        try overwrite(location.keyFile, Array("fifteen letters".utf8))
+        let created = try Keychain.create(at: location).created
         #expect(created.keyFileIsShort && created.keyFileIsBesideVault)
         // Only of what was made.
-        #expect(try Keychain(at: places).created == Keychain.Created())
+        #expect(try Keychain(at: location).created == Keychain.Created())
     }
 
     @Test func refusesOneFileForVaultAndKey() throws {
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), rollbackMemory: nil)
-        try expectRefusal(of: places, saying: "cannot be one file")
-        #expect(!fixture.isThere(places.vault))
+        try expectRefusal(of: location, saying: "cannot be one file")
+        #expect(!fixture.isThere(location.vault))
     }
 
     @Test(arguments: ["~", "~/x.vault", "~ann/x.vault", "new/", "new/.", "new/..", "new//", "", "."])
     func refusesAPathThatCannotBeMeant(path: String) throws {
         let word = path.hasPrefix("~") ? "./\(path)" : "folder: \"\(path)\""
-        try expectRefusal(of: VaultPlaces(vault: path, keyFile: places.keyFile, rollbackMemory: nil), saying: word)
-        try expectRefusal(of: VaultPlaces(vault: places.vault, keyFile: path, rollbackMemory: nil), saying: word)
+        try expectRefusal(of: VaultLocation(vault: path, keyFile: location.keyFile, rollbackMemory: nil), saying: word)
+        try expectRefusal(of: VaultLocation(vault: location.vault, keyFile: path, rollbackMemory: nil), saying: word)
         #expect(!fixture.isThere("~") && !fixture.isThere("new"))
-        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
+        #expect(!fixture.isThere(location.vault) && !fixture.isThere(location.keyFile))
     }
 
     @Test(arguments: ["/~/x", "/~x", "/x~", "/./~/x"])
     func takesATildeThatIsPartOfAName(path: String) throws {
-        let places = VaultPlaces(vault: fixture.folder.path + path, keyFile: places.keyFile, rollbackMemory: nil)
-        #expect(try Keychain(at: places, creatingIfAbsent: true).created.vault)
+        let location = VaultLocation(vault: fixture.folder.path + path, keyFile: location.keyFile, rollbackMemory: nil)
+        #expect(try Keychain(at: location, creatingIfAbsent: true).created.vault)
     }
 
-    private func expectRefusal(of places: VaultPlaces, saying word: String) throws {
+    private func expectRefusal(of location: VaultLocation, saying word: String) throws {
         for open in [
-            { _ = try Keychain(at: places) }, { _ = try Keychain(at: places, creatingIfAbsent: true) },
-            { _ = try Keychain.create(at: places) },
+            { _ = try Keychain(at: location) }, { _ = try Keychain(at: location, creatingIfAbsent: true) },
+            { _ = try Keychain.create(at: location) },
         ] {
             let error = try #require(throws: VaultError.self) { try open() }
             #expect(error.code == .invalid && error.description.contains(word))
@@ -144,7 +144,7 @@ struct CreationTests {
 
     @Test func refusesAVaultAsKeyFile() throws {
         _ = try fixture.open()
-        let other = VaultPlaces(vault: fixture.folder.file("other.vault"), keyFile: places.vault, rollbackMemory: nil)
+        let other = VaultLocation(vault: fixture.folder.file("other.vault"), keyFile: location.vault, rollbackMemory: nil)
         let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creatingIfAbsent: true) }
         #expect(error.code == .locked && error.description.contains("is a vault"))
         #expect(!fixture.isThere(other.vault))
@@ -152,14 +152,14 @@ struct CreationTests {
 
     @Test func whatAGuessCostsIsChosenAndRaisedAndNeverLowered() throws {
         try PosixFileSystem().makeFolder(fixture.folder.file("config"))
-        try overwrite(places.keyFile, Array("a passphrase in a file".utf8))
+        try overwrite(location.keyFile, Array("a passphrase in a file".utf8))
         let small = Keychain.KeyFileCost(passes: 1, memory: 1 << 20)
-        let keychain = try Keychain.create(at: places, label: "laptop", cost: small, replacingGone: false)
+        let keychain = try Keychain.create(at: location, label: "laptop", cost: small, replacingGone: false)
         #expect(try keychain.information().keySlots.map(\.cost) == [small])
         try keychain.set("a", to: "x")
         let higher = Keychain.KeyFileCost(passes: 2, memory: 1 << 20)
         try keychain.compact(raisingCostTo: higher)
-        let raised = try Keychain(at: places)
+        let raised = try Keychain(at: location)
         #expect(try raised.unsafeString("a") == "x")
         let slot = try #require(try raised.information().keySlots.first)
         #expect(slot.cost == higher && slot.label == "laptop")
@@ -171,11 +171,11 @@ struct CreationTests {
             #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
         }
         for cost in [Keychain.KeyFileCost(passes: 0, memory: 1 << 20), Keychain.KeyFileCost(passes: -1, memory: -1)] {
-            let other = VaultPlaces(vault: fixture.folder.file("o.vault"), keyFile: places.keyFile, rollbackMemory: nil)
+            let other = VaultLocation(vault: fixture.folder.file("o.vault"), keyFile: location.keyFile, rollbackMemory: nil)
             let create = { _ = try Keychain.create(at: other, cost: cost, replacingGone: false) }
             #expect(try VaultError.code(create) == .invalid)
         }
-        #expect(try Keychain(at: places).information().keySlots.map(\.cost) == [higher])
+        #expect(try Keychain(at: location).information().keySlots.map(\.cost) == [higher])
     }
 
     @Test func aGeneratedKeyFileIsNotStretched() throws {
@@ -186,60 +186,60 @@ struct CreationTests {
 
     @Test func refusesALabelThatIsTooLong() throws {
         let label = String(repeating: "ü", count: 129)
-        #expect(try VaultError.code { _ = try Keychain.create(at: places, label: label) } == .invalid)
-        #expect(!fixture.isThere(places.vault))
+        #expect(try VaultError.code { _ = try Keychain.create(at: location, label: label) } == .invalid)
+        #expect(!fixture.isThere(location.vault))
     }
 
     @Test func worksWithBothInOneFolder() throws {
         let folder = fixture.folder.file("both")
-        let places = VaultPlaces(vault: folder + "/vault", keyFile: folder + "/key", rollbackMemory: nil)
-        try Keychain(at: places, creatingIfAbsent: true).set("a", to: "x")
-        #expect(try Keychain(at: places).unsafeString("a") == "x")
+        let location = VaultLocation(vault: folder + "/vault", keyFile: folder + "/key", rollbackMemory: nil)
+        try Keychain(at: location, creatingIfAbsent: true).set("a", to: "x")
+        #expect(try Keychain(at: location).unsafeString("a") == "x")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["key", "vault"])
-        #expect(try !Keychain(at: places).information().memoryIsKept)
+        #expect(try !Keychain(at: location).information().memoryIsKept)
     }
 
     @Test func followsALinkAndLeavesItThere() throws {
         try fixture.open().set("a", to: "x")
         let link = fixture.folder.file("link.vault")
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: places.vault)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: location.vault)
         let keychain = try Keychain(
-            at: VaultPlaces(vault: link, keyFile: places.keyFile, rollbackMemory: places.rollbackMemory),
+            at: VaultLocation(vault: link, keyFile: location.keyFile, rollbackMemory: location.rollbackMemory),
             creatingIfAbsent: true)
         try keychain.set("b", to: "y")
         try keychain.compact()
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == places.vault)
-        #expect(try Keychain(at: places).keys() == ["a", "b"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == location.vault)
+        #expect(try Keychain(at: location).keys() == ["a", "b"])
     }
 
     @Test func aVaultThatIsRememberedAndGoneIsNotMadeAnewInSilence() throws {
         try fixture.open().set("a", to: "x")
-        let bytes = try contents(places.vault)
-        try FileManager.default.removeItem(atPath: places.vault)
+        let bytes = try contents(location.vault)
+        try FileManager.default.removeItem(atPath: location.vault)
         let error = try #require(throws: VaultError.self) { _ = try fixture.open() }
         #expect(error.code == .gone)
-        #expect(error.description.contains(places.vault))
-        #expect(!fixture.isThere(places.vault))
-        #expect(try VaultError.code { _ = try Keychain(at: places) } == .gone)
+        #expect(error.description.contains(location.vault))
+        #expect(!fixture.isThere(location.vault))
+        #expect(try VaultError.code { _ = try Keychain(at: location) } == .gone)
         #expect(
-            try VaultError.code { _ = try Keychain.create(at: places, cost: .standard, replacingGone: false) } == .gone)
-        #expect(!fixture.isThere(places.vault))
+            try VaultError.code { _ = try Keychain.create(at: location, cost: .standard, replacingGone: false) } == .gone)
+        #expect(!fixture.isThere(location.vault))
         // Put back it is as it was; or a new one is made, if that is what is wanted.
-        try overwrite(places.vault, bytes)
+        try overwrite(location.vault, bytes)
         #expect(try fixture.open().unsafeString("a") == "x")
-        try FileManager.default.removeItem(atPath: places.vault)
-        #expect(try Keychain.create(at: places).keys().isEmpty)
+        try FileManager.default.removeItem(atPath: location.vault)
+        #expect(try Keychain.create(at: location).keys().isEmpty)
         #expect(try fixture.open().keys().isEmpty)
     }
 
     @Test func aKeyFileIsNotCreatedWhereSecretsAreMountedUnlessItIsAskedFor() throws {
-        var places = places
-        places.secretFolders = [places.keyFile.parentFolder]
-        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: places, creatingIfAbsent: true) }
-        #expect(error.code == .locked && error.message.contains(places.keyFile))
-        #expect(!fixture.isThere(places.vault) && !fixture.isThere(places.keyFile))
-        #expect(try Keychain.create(at: places).hasCreatedKeyFile)
-        #expect(try Keychain(at: places, creatingIfAbsent: true).keys().isEmpty)
+        var location = location
+        location.secretFolders = [location.keyFile.parentFolder]
+        let error = try #require(throws: VaultError.self) { _ = try Keychain(at: location, creatingIfAbsent: true) }
+        #expect(error.code == .locked && error.message.contains(location.keyFile))
+        #expect(!fixture.isThere(location.vault) && !fixture.isThere(location.keyFile))
+        #expect(try Keychain.create(at: location).hasCreatedKeyFile)
+        #expect(try Keychain(at: location, creatingIfAbsent: true).keys().isEmpty)
     }
 
     /// Between looking for a vault and taking the lock to make one, another process makes it.
@@ -248,11 +248,11 @@ struct CreationTests {
         let hasMade = Flag()
         files.watch(.open) { [fixture] call in
             // Whoever goes for the folder's lock has found no vault.
-            guard call.path == fixture.places.vault.parentFolder, !hasMade.isSet else { return }
+            guard call.path == fixture.location.vault.parentFolder, !hasMade.isSet else { return }
             hasMade.set()
             try? fixture.open().set("a", to: "the other's")
         }
-        let opened = try Keychain(at: places, creatingIfAbsent: true, in: files)
+        let opened = try Keychain(at: location, creatingIfAbsent: true, in: files)
         #expect(hasMade.isSet)
         #expect(opened.created == Keychain.Created())
         #expect(try fixture.open().unsafeString("a") == "the other's")

@@ -122,10 +122,10 @@ struct DropBoxTests {
     @Test func aDropForAPersonIsOpenedByTheirIdentity() throws {
         let file = try Keychain.drop("token", secret("for ann"), to: PublishedIdentity.recipient)
         #expect(try VaultError.code { _ = try keychain.openDrop(file) } == .locked)
-        var places = fixture.places
-        places.identityFile = fixture.folder.file("identity")
+        var location = fixture.location
+        location.identityFile = fixture.folder.file("identity")
         try overwrite(fixture.folder.file("identity"), Array(PublishedIdentity.secret.utf8))
-        let personal = try Keychain(at: places)
+        let personal = try Keychain(at: location)
         try personal.collect([personal.openDrop(file)])
         #expect(try personal.text("token") == "for ann")
     }

@@ -34,9 +34,9 @@ struct HistoryTests {
         }
         #expect(author(.member("mia")) == "mia" && author(.removed("tom")) == nil && author(nil) == nil)
         let fixture = try KeychainFixture()
-        var places = fixture.places
-        places.deviceKey = fixture.folder.file("device.key")
-        let opened = try Keychain(at: places, creatingIfAbsent: true)
+        var location = fixture.location
+        location.deviceKey = fixture.folder.file("device.key")
+        let opened = try Keychain(at: location, creatingIfAbsent: true)
         try opened.set("a", to: "0")
         try opened.addMember("mia", device: nil, recipient: nil)
         for text in ["1", "2"] { try opened.set("a", to: text) }
@@ -83,9 +83,9 @@ struct HistoryTests {
 
     /// Changes a byte in the first value of the checkpoint.
     private func damageFirstValue() throws {
-        var bytes = try contents(fixture.places.vault)
+        var bytes = try contents(fixture.location.vault)
         bytes[8_192] ^= 1
-        try overwrite(fixture.places.vault, bytes)
+        try overwrite(fixture.location.vault, bytes)
     }
 
     @Test func aValueThatDoesNotOpenIsNotPutBack() throws {
@@ -177,7 +177,7 @@ struct HistoryTests {
 
     @Test func aPartSeesAndUndoesItsOwnAlone() throws {
         let part = try Keychain(
-            at: fixture.places, KeychainPart(prefix: "user/", showsOthers: false), creatingIfAbsent: false,
+            at: fixture.location, KeychainPart(prefix: "user/", showsOthers: false), creatingIfAbsent: false,
             failures: FailureLog())
         try part.set("a", to: "1")
         try part.set("a", to: "2")

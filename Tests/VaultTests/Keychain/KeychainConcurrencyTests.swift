@@ -79,7 +79,7 @@ struct KeychainConcurrencyTests {
             }
             #expect(made.withLock { $0.filter(\.vault).count } == 1)
             #expect(made.withLock { $0.filter(\.keyFile).count } == 1)
-            let keychain = try Keychain(at: fixture.places)
+            let keychain = try Keychain(at: fixture.location)
             #expect(try keychain.keys() == (0..<8).map { "name \($0)" })
             #expect(try keychain.verify(progress: nil).entries == 8)
         }

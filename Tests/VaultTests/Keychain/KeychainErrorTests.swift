@@ -17,7 +17,7 @@ struct VaultErrorTests {
         var testDescription: String { "\(log.code)" }
     }
 
-    private static let places = VaultPlaces(vault: "/v/a.vault", keyFile: "/k/a.key", rollbackMemory: nil)
+    private static let location = VaultLocation(vault: "/v/a.vault", keyFile: "/k/a.key", rollbackMemory: nil)
 
     private static let cases = [
         Case(log: LogError(.missing, "/v/a.vault"), code: .noVault, words: ["/v/a.vault", "no vault"]),
@@ -157,7 +157,7 @@ struct VaultErrorTests {
     ]
 
     @Test(arguments: cases) func areSentencesThatNameTheFileAndHowToFixIt(_ example: Case) {
-        let error = VaultError(example.log, VaultErrorTests.places)
+        let error = VaultError(example.log, VaultErrorTests.location)
         #expect(error.code == example.code)
         #expect(error.causes == (example.cause.map { [$0] } ?? []))
         #expect(error.systemError == example.log.systemError)
@@ -177,13 +177,13 @@ struct VaultErrorTests {
         let alarm = LogError(.diverged, "change 3")
         let error = try #require(
             VaultError.alarm(
-                alarm, VaultErrorTests.places, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
+                alarm, VaultErrorTests.location, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
         #expect(
             error.message.contains(
                 "Nothing was merged, since what this machine has seen is not in /v/c.vault either. The copy is cut."))
         #expect(error.causes.dropLast() == [.unusableCopy(.damaged), .damagedVault("/v/b.vault")])
         let alone = try #require(
-            VaultError.alarm(alarm, VaultErrorTests.places, tried: ["/v/b.vault"], unusable: [("/v/b.vault", bad)]))
+            VaultError.alarm(alarm, VaultErrorTests.location, tried: ["/v/b.vault"], unusable: [("/v/b.vault", bad)]))
         #expect(alone.message.contains("differs. Nothing was merged. The copy is cut."))
     }
 
@@ -222,37 +222,37 @@ struct VaultErrorTests {
 
     @Test func comeFromWhatHappensToFiles() throws {
         let fixture = try KeychainFixture()
-        let places = fixture.places
+        let location = fixture.location
         try fixture.open().set("a", to: "x")
-        let older = try contents(places.vault)
+        let older = try contents(location.vault)
         try fixture.open().set("a", to: "y")
-        let newer = try contents(places.vault)
+        let newer = try contents(location.vault)
         func opening(accepting: Set<VaultError.Code> = []) throws -> VaultError.Code? {
             try VaultError.code { _ = try fixture.open(accepting: accepting) }
         }
-        try replace(places.vault, with: older)
+        try replace(location.vault, with: older)
         #expect(try opening() == .rolledBack)
         // The byte there is random: another value would be its own now and then.
-        try replace(places.vault, with: Array(newer[..<5_000]) + [newer[5_000] ^ 1] + Array(newer[5_001...]))
+        try replace(location.vault, with: Array(newer[..<5_000]) + [newer[5_000] ^ 1] + Array(newer[5_001...]))
         #expect(try opening() == nil)
-        try replace(places.vault, with: Array(newer[..<100]) + [newer[100] ^ 1] + Array(newer[101...]))
+        try replace(location.vault, with: Array(newer[..<100]) + [newer[100] ^ 1] + Array(newer[101...]))
         #expect(try opening() == .damaged)
         let other = try KeychainFixture()
         try FileManager.default.createDirectory(
             atPath: other.folder.file("config"), withIntermediateDirectories: true)
-        try overwrite(other.places.keyFile, try contents(places.keyFile))
+        try overwrite(other.location.keyFile, try contents(location.keyFile))
         _ = try other.open()
-        try replace(places.vault, with: try contents(other.places.vault))
+        try replace(location.vault, with: try contents(other.location.vault))
         #expect(try opening() == .exchanged)
         #expect(try opening(accepting: [.exchanged]) == nil)
         #expect(try opening() == nil)
-        try replace(places.vault, with: newer)
+        try replace(location.vault, with: newer)
         #expect(try opening(accepting: [.exchanged]) == nil)
-        try replace(places.vault, with: older)
+        try replace(location.vault, with: older)
         #expect(try opening(accepting: [.rolledBack]) == nil)
         #expect(try opening() == nil)
         try fixture.open().set("a", to: "z")
-        try replace(places.vault, with: newer)
+        try replace(location.vault, with: newer)
         #expect(try opening(accepting: [.rolledBack, .exchanged]) == .diverged)
         #expect(try opening(accepting: [.diverged]) == nil)
         #expect(try opening() == nil)

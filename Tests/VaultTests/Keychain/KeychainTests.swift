@@ -156,18 +156,18 @@ struct KeychainTests {
         try keychain.set("a", to: "y")
         try keychain.set("b", to: "z")
         let information = try keychain.information()
-        #expect(information.vault == fixture.places.vault && information.keyFile == fixture.places.keyFile)
+        #expect(information.vault == fixture.location.vault && information.keyFile == fixture.location.keyFile)
         #expect(information.id.wholeMatch(of: /[0-9a-f]{32}/) != nil)
         #expect(information.entries == 2 && information.recordsSinceCheckpoint == 3 && information.sequence == 4)
         #expect(information.liveBytes > 0 && information.deadBytes > 0)
-        #expect(information.fileSize == (try contents(fixture.places.vault).count))
+        #expect(information.fileSize == (try contents(fixture.location.vault).count))
         #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile])
         #expect(information.memoryIsKept)
         #expect(abs(information.created.timeIntervalSinceNow) < 600)
         let verified = try keychain.verify(progress: nil)
         #expect(verified.entries == 2 && verified.records == 3 && verified.bytes > 4_096)
         let compacted = try keychain.compact()
-        #expect(compacted.sizeAfter == (try contents(fixture.places.vault).count))
+        #expect(compacted.sizeAfter == (try contents(fixture.location.vault).count))
         #expect(try keychain.information().deadBytes == 0)
         #expect(try keychain.verify(progress: nil).records == 0)
     }
@@ -175,10 +175,10 @@ struct KeychainTests {
     /// A process has one log for a file, however often it is opened.
     @Test func remembersEvenIfItIsOpenWithoutAMemoryToo() throws {
         let fixture = try KeychainFixture()
-        var forgetful = fixture.places
+        var forgetful = fixture.location
         forgetful.rollbackMemory = nil
         let first = try Keychain(at: forgetful, creatingIfAbsent: true)
-        let second = try Keychain(at: fixture.places)
+        let second = try Keychain(at: fixture.location)
         try second.set("a", to: "x")
         #expect(try second.information().memoryIsKept)
         #expect(try first.unsafeString("a") == "x")
@@ -189,6 +189,6 @@ struct KeychainTests {
     @Test func keepsAnOpenSSHKeyToTheByte() throws {
         let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk=\n-----END OPENSSH PRIVATE KEY-----\n"
         try keychain.set("ssh/key", to: key)
-        #expect(try Keychain(at: fixture.places).unsafeString("ssh/key") == key)
+        #expect(try Keychain(at: fixture.location).unsafeString("ssh/key") == key)
     }
 }

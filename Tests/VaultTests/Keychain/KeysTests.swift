@@ -18,77 +18,77 @@ struct KeysTests {
         try keychain.set("a", to: "value")
     }
 
-    private func opens(_ places: VaultPlaces, _ options: Keychain.Options = Keychain.Options()) throws -> Bool {
+    private func opens(_ location: VaultLocation, _ options: Keychain.Options = Keychain.Options()) throws -> Bool {
         var options = options
         options.usesKernelKeyring = false
-        let code = try VaultError.code { _ = try Keychain(at: places, options: options) }
+        let code = try VaultError.code { _ = try Keychain(at: location, options: options) }
         #expect([nil, .locked].contains(code))
         return code == nil
     }
 
     @Test func aSecondKeyFileOpensTheVault() throws {
-        let places = fixture.places(keyFile: "second.key")
-        #expect(try !opens(places))
-        #expect(try keychain.addKeyFile(at: places.keyFile, label: "second"))
-        #expect(try opens(places) && opens(fixture.places))
+        let location = fixture.location(keyFile: "second.key")
+        #expect(try !opens(location))
+        #expect(try keychain.addKeyFile(at: location.keyFile, label: "second"))
+        #expect(try opens(location) && opens(fixture.location))
         let keys = try keychain.vaultKeys()
         #expect(keys.map(\.number) == [1, 2] && keys.map(\.kind) == [.keyFile, .keyFile])
         #expect(keys.map(\.label) == ["", "second"] && keys.map(\.isInUse) == [true, false])
-        let mode = try FileManager.default.attributesOfItem(atPath: places.keyFile)[.posixPermissions] as? Int
+        let mode = try FileManager.default.attributesOfItem(atPath: location.keyFile)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        let error = try VaultError.error { try keychain.addKeyFile(at: places.keyFile) }
+        let error = try VaultError.error { try keychain.addKeyFile(at: location.keyFile) }
         #expect(error?.code == .exists && error?.message.contains("as key 2 of it") == true)
         #expect(try keychain.vaultKeys() == keys)
     }
 
     @Test func anyOtherFileOpensTheVaultByItsBytes() throws {
-        let places = fixture.places(keyFile: "photo")
-        try overwrite(places.keyFile, Array("any bytes at all".utf8))
-        #expect(try !keychain.addKeyFile(at: places.keyFile))
+        let location = fixture.location(keyFile: "photo")
+        try overwrite(location.keyFile, Array("any bytes at all".utf8))
+        #expect(try !keychain.addKeyFile(at: location.keyFile))
         #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile, .otherFile])
-        #expect(try opens(places))
-        try overwrite(places.keyFile, Array("any bytes at alk".utf8))
-        #expect(try !opens(places))
+        #expect(try opens(location))
+        try overwrite(location.keyFile, Array("any bytes at alk".utf8))
+        #expect(try !opens(location))
     }
 
     @Test func aRemovedKeyOpensTheVaultNoMore() throws {
-        let places = fixture.places(keyFile: "second.key")
-        try keychain.addKeyFile(at: places.keyFile)
+        let location = fixture.location(keyFile: "second.key")
+        try keychain.addKeyFile(at: location.keyFile)
         let keys = try keychain.vaultKeys()
         try keychain.removeKey(keys[1])
-        #expect(try !opens(places) && opens(fixture.places))
+        #expect(try !opens(location) && opens(fixture.location))
         let error = try VaultError.error { try keychain.removeKey(keys[0]) }
         #expect(error?.code == .invalid && error?.message.contains("last key") == true)
-        #expect(try opens(fixture.places))
+        #expect(try opens(fixture.location))
     }
 
     /// Numbers move up when a key before them is removed; another process may do that between a look and a removal.
     @Test func aKeyIsTheOneThatWasSeenWhateverItsNumberIsBy() throws {
-        let places = ["second.key", "third.key", "fourth.key"].map(fixture.places(keyFile:))
-        for place in places { try keychain.addKeyFile(at: place.keyFile) }
+        let locations = ["second.key", "third.key", "fourth.key"].map(fixture.location(keyFile:))
+        for location in locations { try keychain.addKeyFile(at: location.keyFile) }
         let keys = try keychain.vaultKeys()
         try fixture.open().removeKey(keys[1])
         let error = try VaultError.error { try keychain.removeKey(keys[1]) }
         #expect(error?.code == .absent && error?.message.contains("is gone") == true)
-        #expect(try VaultError.code { try keychain.replaceKeyFile(keys[1], by: places[0].keyFile) } == .absent)
+        #expect(try VaultError.code { try keychain.replaceKeyFile(keys[1], by: locations[0].keyFile) } == .absent)
         #expect(try VaultError.code { try keychain.rotateDataKey(dropping: [keys[1]]) } == .locked)
         try keychain.removeKey(keys[2])
-        #expect(try !opens(places[0]) && !opens(places[1]) && opens(places[2]))
+        #expect(try !opens(locations[0]) && !opens(locations[1]) && opens(locations[2]))
     }
 
     @Test func aReplacedKeyFileOpensTheVaultNoMore() throws {
-        let places = fixture.places(keyFile: "second.key")
-        #expect(try keychain.replaceKeyFile(by: places.keyFile))
-        #expect(try opens(places) && !opens(fixture.places))
+        let location = fixture.location(keyFile: "second.key")
+        #expect(try keychain.replaceKeyFile(by: location.keyFile))
+        #expect(try opens(location) && !opens(fixture.location))
         #expect(try keychain.vaultKeys().count == 1)
         // It goes on, although the slot that has opened it is gone.
         try keychain.set("a", to: "later")
-        #expect(try Keychain(at: places).text("a") == "later")
+        #expect(try Keychain(at: location).text("a") == "later")
     }
 
     @Test func keysThatCannotBeAreRefusedAndNothingChanges() throws {
-        let bytes = try contents(fixture.places.vault)
-        #expect(try VaultError.code { try keychain.addKeyFile(at: fixture.places.vault) } == .invalid)
+        let bytes = try contents(fixture.location.vault)
+        #expect(try VaultError.code { try keychain.addKeyFile(at: fixture.location.vault) } == .invalid)
         #expect(try VaultError.code { try keychain.addKeyFile(at: "~/x.key") } == .invalid)
         #expect(try VaultError.code { try keychain.addPassphrase(secret("")) } == .invalid)
         #expect(try VaultError.code { try keychain.addCommand("") } == .invalid)
@@ -97,18 +97,18 @@ struct KeysTests {
         let path = fixture.folder.file("second.key")
         let label = String(repeating: "x", count: 257)
         #expect(try VaultError.code { try keychain.addKeyFile(at: path, label: label) } == .invalid)
-        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try contents(fixture.location.vault) == bytes)
     }
 
     @Test func aRotationLocksOutWhomItDropsAndKeepsWhoseSecretIsGiven() throws {
-        let (second, third) = (fixture.places(keyFile: "second.key"), fixture.places(keyFile: "third.key"))
-        for places in [second, third] { try keychain.addKeyFile(at: places.keyFile) }
+        let (second, third) = (fixture.location(keyFile: "second.key"), fixture.location(keyFile: "third.key"))
+        for location in [second, third] { try keychain.addKeyFile(at: location.keyFile) }
         let (open, fingerprint) = (try Keychain(at: third), try keychain.fingerprint())
         try keychain.rotateDataKey(dropping: [keychain.vaultKeys()[1]]) { (key) throws(VaultError) in
             #expect(key.number == 3)
             return try .keyFile(third.keyFile)
         }
-        #expect(try opens(third) && opens(fixture.places) && !opens(second))
+        #expect(try opens(third) && opens(fixture.location) && !opens(second))
         #expect(try keychain.vaultKeys().count == 2)
         #expect(try keychain.fingerprint() != fingerprint)
         #expect(try open.text("a") == "value")
@@ -117,15 +117,15 @@ struct KeysTests {
 
     /// Others know the key files, also the one in use.
     @Test func aRotationReplacesKeysInTheSameStep() throws {
-        let (second, third) = (fixture.places(keyFile: "second.key"), fixture.places(keyFile: "third.key"))
-        for places in [second, third] { try keychain.addKeyFile(at: places.keyFile, label: places.keyFile) }
-        let new = ["new.key", "newer.key"].map(fixture.places(keyFile:))
+        let (second, third) = (fixture.location(keyFile: "second.key"), fixture.location(keyFile: "third.key"))
+        for location in [second, third] { try keychain.addKeyFile(at: location.keyFile, label: location.keyFile) }
+        let new = ["new.key", "newer.key"].map(fixture.location(keyFile:))
         let (keys, fingerprint) = (try keychain.vaultKeys(), try keychain.fingerprint())
         let rotation = try keychain.rotateDataKey(replacing: [keys[0], keys[1]]) { (key) throws(VaultError) in
             try .keyFile([1: new[0].keyFile, 2: new[1].keyFile, 3: third.keyFile][key.number] ?? "")
         }
         #expect(rotation.generatedKeyFiles == new.map(\.keyFile))
-        #expect(try !opens(fixture.places) && !opens(second) && opens(third) && new.allSatisfy { try opens($0) })
+        #expect(try !opens(fixture.location) && !opens(second) && opens(third) && new.allSatisfy { try opens($0) })
         let replaced = try keychain.vaultKeys()
         #expect(replaced.map(\.label) == keys.map(\.label) && replaced.map(\.isInUse) == [true, false, false])
         #expect(zip(replaced, keys).map { $0.salt == $1.salt } == [false, false, true])
@@ -138,25 +138,25 @@ struct KeysTests {
     @Test(arguments: [nil, "a passphrase in a file, of some length"]) func oneFileDoesNotReplaceTwoKeys(
         contents text: String?
     ) throws {
-        try keychain.addKeyFile(at: fixture.places(keyFile: "second.key").keyFile)
+        try keychain.addKeyFile(at: fixture.location(keyFile: "second.key").keyFile)
         let new = fixture.folder.file("new.key")
         if let text {
             try overwrite(new, text.utf8)
             try #require(chmod(new, 0o600) == 0)
         }
-        let before = try contents(fixture.places.vault)
+        let before = try contents(fixture.location.vault)
         let error = try VaultError.error {
             let keys = Set(try keychain.vaultKeys())
             try keychain.rotateDataKey(replacing: keys) { _ throws(VaultError) in try .keyFile(new) }
         }
         #expect(error?.code == .invalid && error?.message.contains("cannot replace two keys") == true)
-        #expect(try contents(fixture.places.vault) == before)
+        #expect(try contents(fixture.location.vault) == before)
         #expect(FileManager.default.fileExists(atPath: new) == (text != nil))
         let newer = fixture.folder.file("newer.key")
         try keychain.rotateDataKey(replacing: Set(keychain.vaultKeys())) { (key) throws(VaultError) in
             try .keyFile(key.number == 1 ? new : newer)
         }
-        #expect(try [new, newer].allSatisfy { try opens(fixture.places(keyFile: $0.lastPathComponent)) })
+        #expect(try [new, newer].allSatisfy { try opens(fixture.location(keyFile: $0.lastPathComponent)) })
     }
 
     @Test(arguments: [" usb", "usb ", "us\u{200B}b", "us\u{A0}b", "us  b"]) func aLabelThatMayLookLikeAnotherIsRefused(
@@ -169,9 +169,9 @@ struct KeysTests {
     }
 
     @Test func aKeyIsNotReplacedByOneThatOpensTheVaultAndNoNewFileIsLeft() throws {
-        let second = fixture.places(keyFile: "second.key")
+        let second = fixture.location(keyFile: "second.key")
         try keychain.addKeyFile(at: second.keyFile)
-        let (bytes, keys) = (try contents(fixture.places.vault), try keychain.vaultKeys())
+        let (bytes, keys) = (try contents(fixture.location.vault), try keychain.vaultKeys())
         let new = fixture.folder.file("new.key")
         let error = try VaultError.error {
             try keychain.rotateDataKey(replacing: Set(keys)) { (key) throws(VaultError) in
@@ -186,18 +186,18 @@ struct KeysTests {
             }
         }
         #expect(code == .locked && !FileManager.default.fileExists(atPath: new + "er"))
-        #expect(try contents(fixture.places.vault) == bytes)
-        #expect(try opens(fixture.places) && opens(second))
+        #expect(try contents(fixture.location.vault) == bytes)
+        #expect(try opens(fixture.location) && opens(second))
     }
 
     @Test func aRotationWithoutASecretOrWithAWrongOneChangesNothing() throws {
-        let second = fixture.places(keyFile: "second.key")
+        let second = fixture.location(keyFile: "second.key")
         try keychain.addKeyFile(at: second.keyFile, label: "laptop")
-        let bytes = try contents(fixture.places.vault)
+        let bytes = try contents(fixture.location.vault)
         var error = try VaultError.error { try keychain.rotateDataKey() }
         #expect(error?.code == .locked && error?.message.contains("Key 2 (\"laptop\") needs its secret") == true)
         error = try VaultError.error {
-            try keychain.rotateDataKey { (_) throws(VaultError) in try .keyFile(fixture.places.keyFile) }
+            try keychain.rotateDataKey { (_) throws(VaultError) in try .keyFile(fixture.location.keyFile) }
         }
         #expect(error?.code == .locked && error?.message.contains("Key 2 (\"laptop\") is not opened by") == true)
         let own = VaultError(.unavailable, "not now")
@@ -208,7 +208,7 @@ struct KeysTests {
             try keychain.rotateDataKey(dropping: [keys[0]]) { (_) throws(VaultError) in try .keyFile(second.keyFile) }
         }
         #expect(code == .invalid)
-        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try contents(fixture.location.vault) == bytes)
     }
 
     @Test func theFingerprintIsEightGroupsAndTheSameOnEveryOpening() throws {
@@ -222,24 +222,24 @@ struct KeysTests {
 
     @Test func aBackupOverTheVaultOrItsKeyIsRefused() throws {
         try FileManager.default.createSymbolicLink(
-            atPath: fixture.folder.file("link"), withDestinationPath: fixture.places.keyFile)
-        let (vault, key) = (try contents(fixture.places.vault), try contents(fixture.places.keyFile))
-        for path in [fixture.places.vault, fixture.places.keyFile, fixture.folder.file("link")] {
+            atPath: fixture.folder.file("link"), withDestinationPath: fixture.location.keyFile)
+        let (vault, key) = (try contents(fixture.location.vault), try contents(fixture.location.keyFile))
+        for path in [fixture.location.vault, fixture.location.keyFile, fixture.folder.file("link")] {
             for isReplacing in [false, true] {
                 let code = try VaultError.code { try keychain.backUp(to: path, replacing: isReplacing) }
                 #expect(code == .invalid, "\(path)")
             }
         }
-        #expect(try contents(fixture.places.vault) == vault && contents(fixture.places.keyFile) == key)
+        #expect(try contents(fixture.location.vault) == vault && contents(fixture.location.keyFile) == key)
         let path = fixture.folder.file("backup.vault")
         try keychain.backUp(to: path)
         let error = try VaultError.error { try keychain.backUp(to: path) }
         #expect(error?.code == .exists && error?.message == "\(path) already exists; it was left alone.")
         try keychain.set("a", to: "later")
         try keychain.backUp(to: path, replacing: true)
-        var places = try fixture.elsewhere()
-        (places.vault, places.keyFile) = (path, fixture.places.keyFile)
-        #expect(try Keychain(at: places).text("a") == "later")
+        var location = try fixture.elsewhere()
+        (location.vault, location.keyFile) = (path, fixture.location.keyFile)
+        #expect(try Keychain(at: location).text("a") == "later")
     }
 
     @Test func aBackupsTargetThatIsNoFileIsNamed() throws {

@@ -17,21 +17,21 @@ struct MemberRemovalTests {
         fixture = try KeychainFixture()
         let made = try (0..<4).map { _ in try #require(try Identity.generate().recipient).text }
         recipients = (made[0], made[1], made[2], made[3])
-        var places = fixture.places
-        places.deviceKey = fixture.folder.file("mia.device")
-        mia = try Keychain(at: places, creatingIfAbsent: true)
-        places.deviceKey = fixture.folder.file("tom.device")
-        tom = try Keychain(at: places)
+        var location = fixture.location
+        location.deviceKey = fixture.folder.file("mia.device")
+        mia = try Keychain(at: location, creatingIfAbsent: true)
+        location.deviceKey = fixture.folder.file("tom.device")
+        tom = try Keychain(at: location)
         try mia.addRecipient(recipients.unknown)
         try mia.addMember("mia", device: nil, recipient: recipients.mia)
-        try mia.addMember("tom", device: tom.places.device(), recipient: recipients.laptop)
+        try mia.addMember("tom", device: tom.location.device(), recipient: recipients.laptop)
     }
 
     /// Adds Tom's phone, and returns its device.
     private func addPhone(_ recipient: String) throws -> String {
-        var places = fixture.places
-        places.deviceKey = fixture.folder.file("phone.device")
-        let device = try places.device()
+        var location = fixture.location
+        location.deviceKey = fixture.folder.file("phone.device")
+        let device = try location.device()
         try tom.addMember("tom", device: device, recipient: recipient)
         return device
     }
@@ -42,10 +42,10 @@ struct MemberRemovalTests {
 
     /// Adds somebody with a machine of their own, who opens the vault by it.
     private func add(_ name: String, by keychain: Keychain, recipient: String? = nil) throws -> Keychain {
-        var places = fixture.places
-        places.deviceKey = fixture.folder.file("\(name.utf8.count).\(name.hashValue).device")
-        let other = try Keychain(at: places)
-        try keychain.addMember(name, device: other.places.device(), recipient: recipient)
+        var location = fixture.location
+        location.deviceKey = fixture.folder.file("\(name.utf8.count).\(name.hashValue).device")
+        let other = try Keychain(at: location)
+        try keychain.addMember(name, device: other.location.device(), recipient: recipient)
         return other
     }
 
@@ -112,9 +112,9 @@ struct MemberRemovalTests {
     /// Nothing is done if a part of it cannot be.
     @Test func isOneChangeWithTheRotation() throws {
         let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)
-        let (bytes, fingerprint) = (try contents(fixture.places.vault), try mia.fingerprint())
+        let (bytes, fingerprint) = (try contents(fixture.location.vault), try mia.fingerprint())
         try mia.addKeyFile(at: fixture.folder.file("second.key"))
-        let changed = try contents(fixture.places.vault)
+        let changed = try contents(fixture.location.vault)
         #expect(changed != bytes)
         let new = fixture.folder.file("new.key")
         #expect(
@@ -123,7 +123,7 @@ struct MemberRemovalTests {
                     member, rotatingAndDropping: [], replacing: [try mia.vaultKeys()[0]], progress: nil
                 ) { (key) throws(VaultError) in try key.number == 1 ? .keyFile(new) : nil }
             } == .locked)
-        #expect(try contents(fixture.places.vault) == changed && mia.members().count == 2 && !fixture.isThere(new))
+        #expect(try contents(fixture.location.vault) == changed && mia.members().count == 2 && !fixture.isThere(new))
         let keys = try mia.vaultKeys()
         let rotation = try mia.removeMember(
             member, rotatingAndDropping: [keys[4]], replacing: [keys[0]], progress: nil
@@ -131,7 +131,7 @@ struct MemberRemovalTests {
         #expect(rotation.generatedKeyFiles == [new])
         #expect(try recipientsLeft() == [nil, recipients.unknown, recipients.mia])
         #expect(try mia.members().map(\.name) == ["mia"] && mia.fingerprint() != fingerprint)
-        #expect(try VaultError.code { _ = try Keychain(at: fixture.places) } == .locked)
-        _ = try Keychain(at: fixture.places(keyFile: "new.key")).verify()
+        #expect(try VaultError.code { _ = try Keychain(at: fixture.location) } == .locked)
+        _ = try Keychain(at: fixture.location(keyFile: "new.key")).verify()
     }
 }

@@ -25,11 +25,11 @@ struct MergedKeysTests {
         for (file, label) in zip(files, ["bob", "tom"]) { try here.addKeyFile(at: file, label: label) }
         recipient = try #require(try Identity.generate().recipient).text
         try here.addRecipient(recipient)
-        var places = fixture.places
-        places.vault = fixture.folder.file("copy.vault")
-        places.rollbackMemory = fixture.folder.file("there.state")
-        try here.backUp(to: places.vault)
-        there = try Keychain(at: places)
+        var location = fixture.location
+        location.vault = fixture.folder.file("copy.vault")
+        location.rollbackMemory = fixture.folder.file("there.state")
+        try here.backUp(to: location.vault)
+        there = try Keychain(at: location)
     }
 
     /// Rotates the data key; every key stays that is not dropped.
@@ -55,7 +55,7 @@ struct MergedKeysTests {
         _ other: Keychain, into keychain: Keychain, taking taken: NamesTaken = .none, keeping kept: Set<Int> = []
     ) throws -> Keychain.Merge {
         try keychain.merge(
-            keychain.copy(at: other.places.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
+            keychain.copy(at: other.location.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
     }
 
     private func salts(_ numbers: Set<Int>, of keychain: Keychain) throws -> Set<[UInt8]> {
@@ -87,11 +87,11 @@ struct MergedKeysTests {
         try remove("tom", from: there)
         try rotate(here)
         try there.set("b", to: "2")
-        let bytes = try contents(fixture.places.vault)
+        let bytes = try contents(fixture.location.vault)
         var merge = try merge(there, into: here, taking: .all)
         #expect(merge.doubtedKeys.map(\.label) == ["tom"] && !merge.isWhole && merge.changed == [])
         #expect(try self.merge(there, into: here, taking: .all, keeping: [1, 2, 4]).doubtedKeys == merge.doubtedKeys)
-        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try contents(fixture.location.vault) == bytes)
         if isKept {
             merge = try self.merge(there, into: here, taking: .all, keeping: [3])
             #expect(merge.isWhole && merge.changed == ["b"] && merge.removedKeys == [])
@@ -111,10 +111,10 @@ struct MergedKeysTests {
     @Test(arguments: [true, false]) func aKeyThatAPersonHasKeptIsNotAskedAboutAgain(isWhole: Bool) throws {
         try remove("tom", from: there)
         try rotate(here)
-        var places = there.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
-        try here.backUp(to: places.vault)
-        let third = try Keychain(at: places)
+        var location = there.location
+        (location.vault, location.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
+        try here.backUp(to: location.vault)
+        let third = try Keychain(at: location)
         #expect(try merge(there, into: here).doubtedKeys.map(\.label) == ["tom"])
         // The first counts as merged, with what it has removed.
         #expect(try merge(there, into: here, taking: isWhole ? .all : .none, keeping: [2, 3]).isWhole)
@@ -127,10 +127,10 @@ struct MergedKeysTests {
     }
 
     @Test func underOneDataKeyWhatEitherHasRemovedIsRemoved() throws {
-        var places = there.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
-        try here.backUp(to: places.vault)
-        let third = try Keychain(at: places)
+        var location = there.location
+        (location.vault, location.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
+        try here.backUp(to: location.vault)
+        let third = try Keychain(at: location)
         try rotate(third)
         try remove("tom", from: here)
         try remove("bob", from: there)
@@ -153,28 +153,28 @@ struct MergedKeysTests {
         try keychain.set("a", to: "1")
         let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
         for file in files { try keychain.addKeyFile(at: file, label: file) }
-        var places = fixture.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
-        try keychain.backUp(to: places.vault)
-        let other = try Keychain(at: places)
+        var location = fixture.location
+        (location.vault, location.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: location.vault)
+        let other = try Keychain(at: location)
         let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
         try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
         try other.set("b", to: "2")
         try keychain.rotateDataKey(secret)
-        let (bytes, copied) = (try contents(fixture.places.vault), try contents(places.vault))
+        let (bytes, copied) = (try contents(fixture.location.vault), try contents(location.vault))
         let choices: [(NamesTaken, Set<Int>)] = [(.none, []), (NamesTaken(["b"]), [1, 3]), (.all, [])]
         for (taken, kept) in choices {
             let merge = try keychain.merge(
-                keychain.copy(at: places.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
+                keychain.copy(at: location.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
             #expect(merge.doubtedKeys.map(\.number) == [2] && merge.changed == [] && merge.refused == [])
         }
-        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try contents(fixture.location.vault) == bytes)
         // The other way, no key is here that the other one has not.
-        let merge = try other.merge(other.copy(at: fixture.places.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try other.merge(other.copy(at: fixture.location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == [])
-        try overwrite(places.vault, copied)
+        try overwrite(location.vault, copied)
         let all = try keychain.merge(
-            keychain.copy(at: places.vault), taking: .all, keepingKeys: salts([2], of: keychain), progress: nil)
+            keychain.copy(at: location.vault), taking: .all, keepingKeys: salts([2], of: keychain), progress: nil)
         #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
         #expect(try keychain.vaultKeys().map(\.label) == [""] + files)
     }
@@ -184,33 +184,33 @@ struct MergedKeysTests {
         let fixture = try KeychainFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
-        var places = fixture.places
-        (places.vault, places.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
-        try keychain.backUp(to: places.vault)
-        let other = try Keychain(at: places)
+        var location = fixture.location
+        (location.vault, location.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        try keychain.backUp(to: location.vault)
+        let other = try Keychain(at: location)
         try (isCopy ? other : keychain).rotateDataKey()
         try keychain.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
         // Otherwise the copy has nothing new, whichever keys it has.
         try other.set("b", to: "2")
-        let merge = try keychain.merge(keychain.copy(at: places.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try keychain.merge(keychain.copy(at: location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == (isCopy ? [] : ["b"]))
     }
 
     /// Somebody whom a rotation has shut out may have written the file in the vault's place: this machine has seen
     /// another one.
-    @Test func whatAFileInTheVaultsPlaceHasRemovedDoesNotCountUnlessItIsKnown() throws {
+    @Test func whatAFileAtTheVaultsPathHasRemovedDoesNotCountUnlessItIsKnown() throws {
         let former = fixture.folder.file("former.vault")
         try remove("bob", from: there)
-        try overwrite(former, contents(there.places.vault))
-        var places = fixture.places
-        places.vault = former
+        try overwrite(former, contents(there.location.vault))
+        var location = fixture.location
+        location.vault = former
         try rotate(here, dropping: "tom")
         try here.set("b", to: "2")
         var options = Keychain.Options()
-        options.mergedNext = [here.places.vault]
-        let opened = try Keychain(at: places, options: options)
+        options.mergedNext = [here.location.vault]
+        let opened = try Keychain(at: location, options: options)
         let merge = try opened.merge(
-            opened.copy(at: here.places.vault), taking: .none, keepingKeys: [], progress: nil)
+            opened.copy(at: here.location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.removedKeys == [] && merge.changed == ["b"])
         #expect(try labels(opened) == ["", "bob", ""])
         // Nor does it afterwards.
@@ -247,10 +247,10 @@ struct MergedKeysTests {
     @Test func theKeyThatHasOpenedBothOpensNeitherAlone() throws {
         let late = fixture.folder.file("late.key")
         for keychain in [here, there] { try keychain.addKeyFile(at: late, label: "late") }
-        var places = here.places
-        (places.vault, places.keyFile, places.rollbackMemory) = (fixture.folder.file("late.vault"), late, nil)
-        try here.backUp(to: places.vault)
-        let merge = try merge(there, into: Keychain(at: places))
+        var location = here.location
+        (location.vault, location.keyFile, location.rollbackMemory) = (fixture.folder.file("late.vault"), late, nil)
+        try here.backUp(to: location.vault)
+        let merge = try merge(there, into: Keychain(at: location))
         #expect(merge.isWhole && merge.keys == .own)
         #expect([merge.keysOfVaultAlone, merge.keysOfCopyAlone].map { $0.map(\.label) } == [[], []])
         // The other one has opened neither, and has a name in each as before.

@@ -81,7 +81,7 @@ struct NameLockTests {
 
     @Test func aFileBesideTheVaultIsEmptyAndItsOwnersAlone() async throws {
         try await fixture.open().acquireLock("canary").release()
-        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.places.vault + ".locks")
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.location.vault + ".locks")
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(attributes[.size] as? Int == 0)
     }
@@ -99,10 +99,10 @@ struct NameLockTests {
     private func holdUntilKilled(in folder: String) async {
         await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
             ThisProcess.end(after: 240)
-            let places = VaultPlaces(
+            let location = VaultLocation(
                 vault: folder + "/data/default.vault", keyFile: folder + "/config/default.key",
                 rollbackMemory: folder + "/state")
-            let keychain = try Keychain(at: places)
+            let keychain = try Keychain(at: location)
             let lock = try await keychain.acquireLock("x")
             _ = try keychain.commit(StoreBatch(["held": .boolean(true)]))
             try await ThisProcess.wait { (try? keychain.value(of: "die")) == .boolean(true) }

@@ -172,6 +172,6 @@ extension KeychainFixture {
     func openKeepingPolicies() throws -> Keychain {
         var options = Keychain.Options()
         options.keepsPolicies = true
-        return try Keychain(at: places, creatingIfAbsent: true, options: options)
+        return try Keychain(at: location, creatingIfAbsent: true, options: options)
     }
 }

@@ -36,23 +36,23 @@ struct SeveralVaultsTests {
     }
 
     @Test func aNameLeadsToItsVaultAndItsKey() throws {
-        var places = try VaultPlaces.standard(vault: "work", environment: environment)
-        #expect(places.vault == folder.file("data/work.vault") && places.keyFile == folder.file("work.key"))
-        #expect(places.keyCommand == nil && places.identityFile == nil)
-        places = try VaultPlaces.standard(environment: environment)
-        #expect(places.vault == folder.file("data/mine.vault"))
-        places = try VaultPlaces.standard(vault: "device", environment: environment)
-        #expect(places.keyFile == folder.file("config/vault/device.key"))
-        #expect(places.keyCommand == "cat key" && places.identityFile == folder.file("identity"))
+        var location = try VaultLocation.standard(vault: "work", environment: environment)
+        #expect(location.vault == folder.file("data/work.vault") && location.keyFile == folder.file("work.key"))
+        #expect(location.keyCommand == nil && location.identityFile == nil)
+        location = try VaultLocation.standard(environment: environment)
+        #expect(location.vault == folder.file("data/mine.vault"))
+        location = try VaultLocation.standard(vault: "device", environment: environment)
+        #expect(location.keyFile == folder.file("config/vault/device.key"))
+        #expect(location.keyCommand == "cat key" && location.identityFile == folder.file("identity"))
         // What the environment says of the key is said of the vault that nobody names.
         let named = environment.merging(["VAULT_KEY_FILE": "/k"]) { $1 }
-        #expect(try VaultPlaces.standard(vault: "work", environment: named).keyFile == folder.file("work.key"))
-        #expect(try VaultPlaces.standard(environment: named).keyFile == "/k")
+        #expect(try VaultLocation.standard(vault: "work", environment: named).keyFile == folder.file("work.key"))
+        #expect(try VaultLocation.standard(environment: named).keyFile == "/k")
     }
 
     @Test func aPathIsNoName() throws {
         for path in ["./work", "/data/work"] {
-            #expect(try VaultPlaces.standard(vault: path, environment: environment).vault == path)
+            #expect(try VaultLocation.standard(vault: path, environment: environment).vault == path)
         }
     }
 
@@ -63,9 +63,9 @@ struct SeveralVaultsTests {
         for (index, keychain) in keychains.enumerated() { try keychain.set("a", to: "\(index)") }
         #expect(try keychains.map { try $0.text("a") } == ["0", "1"])
         #expect(try keychains[0].fingerprint() != keychains[1].fingerprint())
-        let work = try VaultPlaces.standard(vault: "work", environment: environment)
+        let work = try VaultLocation.standard(vault: "work", environment: environment)
         var wrong = work
-        wrong.keyFile = try VaultPlaces.standard(environment: environment).keyFile
+        wrong.keyFile = try VaultLocation.standard(environment: environment).keyFile
         #expect(try VaultError.code { _ = try Keychain(at: wrong) } == .locked)
         let error = try VaultError.error { try keychains[0].merge(work.vault) }
         #expect(error?.code == .locked || error?.code == .invalid)
@@ -77,9 +77,9 @@ struct SeveralVaultsTests {
         try keychain.set("a", to: "both")
         let copy = fixture.folder.file("copy.vault")
         try keychain.backUp(to: copy)
-        var places = try fixture.elsewhere()
-        (places.vault, places.keyFile) = (copy, fixture.places.keyFile)
-        let there = try Keychain(at: places)
+        var location = try fixture.elsewhere()
+        (location.vault, location.keyFile) = (copy, fixture.location.keyFile)
+        let there = try Keychain(at: location)
         try there.set("a", to: "there")
         try there.set("b", to: "there")
         Clock.sleep(microseconds: 3_000)
@@ -90,12 +90,12 @@ struct SeveralVaultsTests {
         #expect(try keychain.history(of: "a").count == 2)
         #expect(try there.text("a") == "there")
         // Now this file can take the copy's place on the other machine.
-        try replace(copy, with: contents(fixture.places.vault))
-        #expect(try Keychain(at: places).text("a") == "here")
+        try replace(copy, with: contents(fixture.location.vault))
+        #expect(try Keychain(at: location).text("a") == "here")
 
         let other = fixture.folder.file("other.vault")
         _ = try Keychain.create(
-            at: VaultPlaces(vault: other, keyFile: fixture.places.keyFile, rollbackMemory: fixture.folder.file("s")))
+            at: VaultLocation(vault: other, keyFile: fixture.location.keyFile, rollbackMemory: fixture.folder.file("s")))
         let error = try VaultError.error { try keychain.merge(other) }
         #expect(error?.code == .invalid && error?.message.contains("another vault") == true)
         #expect(try VaultError.code { try keychain.merge(fixture.folder.file("none")) } == .noVault)
@@ -111,9 +111,9 @@ struct SeveralVaultsTests {
         try overwrite(copy, contents(copy).prefix(6_000))
         let error = try #require(try VaultError.error { try keychain.merge(copy) })
         #expect(error.isOfMergedCopy && error.causes == [.unusableCopy(.damaged), .damagedVault(copy)])
-        try overwrite(fixture.places.vault, contents(fixture.places.vault).prefix(6_000))
+        try overwrite(fixture.location.vault, contents(fixture.location.vault).prefix(6_000))
         let own = try #require(try VaultError.error { _ = try fixture.open().merge(copy) })
-        #expect(!own.isOfMergedCopy && own.causes == [.damagedVault(fixture.places.vault)])
+        #expect(!own.isOfMergedCopy && own.causes == [.damagedVault(fixture.location.vault)])
     }
 
     /// A slip is told before anything is merged. A name that was removed is known, and so is each of either side.
@@ -131,11 +131,11 @@ struct SeveralVaultsTests {
         #expect(keychain.unknownName(among: ["later", "gone", "a"], in: [opened]) == nil)
         #expect(keychain.unknownName(among: ["a", "b", "c"], in: [opened]) == "b")
         #expect(keychain.unknownName(among: [""], in: [opened]) == "")
-        var places = fixture.places
-        places.vault = copy
-        places.rollbackMemory = nil
-        let other = try Keychain(at: places)
-        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: fixture.places.vault)]) == nil)
+        var location = fixture.location
+        location.vault = copy
+        location.rollbackMemory = nil
+        let other = try Keychain(at: location)
+        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: fixture.location.vault)]) == nil)
         #expect(try other.unknownName(among: ["later"], in: [other.copy(at: copy)]) == "later")
     }
 }

@@ -16,22 +16,22 @@ import VaultTesting
     @Test(arguments: [EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT])
     func ofWhateverIsUnavailableAndNoWrongKey(number: Int32) {
         for code in [LogError.Code.keyUnreadable, .commandFailed, .identityUnreadable, .deviceUnusable] {
-            let error = VaultError(LogError(code, "/a/b", systemError: number), fixture.places)
+            let error = VaultError(LogError(code, "/a/b", systemError: number), fixture.location)
             #expect(error.code == .unavailable && error.systemError == number)
         }
     }
 
     @Test(arguments: [EACCES, EIO, EINVAL, ELOOP])
     func isWhatItIs(number: Int32) {
-        #expect(VaultError(LogError(.keyUnreadable, "/a/b", systemError: number), fixture.places).code == .locked)
+        #expect(VaultError(LogError(.keyUnreadable, "/a/b", systemError: number), fixture.location).code == .locked)
     }
 
     @Test func ofRoomForTheDeviceKeyIsNoUselessKey() throws {
         let files = FaultyFileSystem()
-        var places = fixture.places
-        places.deviceKey = fixture.folder.file("device.key")
+        var location = fixture.location
+        location.deviceKey = fixture.folder.file("device.key")
         files.fail([.write], with: .error(ENOSPC))
-        let error = #expect(throws: LogError.self) { _ = try places.readDeviceKey(in: files) }
+        let error = #expect(throws: LogError.self) { _ = try location.readDeviceKey(in: files) }
         #expect(error?.code == .unavailable && error?.systemError == ENOSPC)
     }
 }

@@ -72,11 +72,11 @@ struct TransactionTests {
     }
 
     @Test func withoutChangesWriteNothing() throws {
-        let before = try contents(fixture.places.vault)
+        let before = try contents(fixture.location.vault)
         try keychain.transaction { _ in }
         #expect(try keychain.transaction { try $0.get("a")?.unsafeString() } == "1")
         #expect(try !keychain.transaction { try $0.remove("none") })
-        #expect(try contents(fixture.places.vault) == before)
+        #expect(try contents(fixture.location.vault) == before)
     }
 
     @Test func runAgainIfWhatTheyHaveReadWasChanged() throws {
@@ -130,7 +130,7 @@ struct TransactionTests {
     @Test func givesUpIfOthersNeverCease() throws {
         var options = Keychain.Options()
         options.lockTimeout = .milliseconds(100)
-        let impatient = try Keychain(at: fixture.places, options: options)
+        let impatient = try Keychain(at: fixture.location, options: options)
         var runs = 0
         let code = try VaultError.code {
             try impatient.transaction { transaction in

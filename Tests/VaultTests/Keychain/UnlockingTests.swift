@@ -20,16 +20,16 @@ struct UnlockingTests {
     }
 
     // Every log of this process would be found open: each opening is by a file of its own.
-    private func copied(_ places: VaultPlaces) throws -> VaultPlaces {
-        var places = places
-        places.vault = fixture.folder.file("copy.vault")
-        try overwrite(places.vault, contents(fixture.places.vault))
-        return places
+    private func copied(_ location: VaultLocation) throws -> VaultLocation {
+        var location = location
+        location.vault = fixture.folder.file("copy.vault")
+        try overwrite(location.vault, contents(fixture.location.vault))
+        return location
     }
 
-    private func error(_ places: VaultPlaces, _ options: Keychain.Options) throws -> VaultError? {
+    private func error(_ location: VaultLocation, _ options: Keychain.Options) throws -> VaultError? {
         do {
-            let keychain = try Keychain(at: places, options: options)
+            let keychain = try Keychain(at: location, options: options)
             #expect(try keychain.text("a") == "value")
         } catch let error as VaultError { return error }
         return nil
@@ -45,26 +45,26 @@ struct UnlockingTests {
 
     @Test func aPersonIsAskedUntilAPassphraseOpensTheVault() throws {
         try keychain.addPassphrase(secret("correct horse"))
-        let places = try copied(fixture.elsewhere())
+        let location = try copied(fixture.elsewhere())
         let person = AskedPerson("wrong", "correct hors", "correct horse")
-        #expect(try error(places, person.options) == nil)
+        #expect(try error(location, person.options) == nil)
         #expect(person.attempts == [1, 2, 3])
         let other = AskedPerson("wrong", nil, "correct horse")
-        let refusal = try error(places, other.options)
-        #expect(refusal?.code == .locked && refusal?.message == "Wrong passphrase for \(places.vault).")
+        let refusal = try error(location, other.options)
+        #expect(refusal?.code == .locked && refusal?.message == "Wrong passphrase for \(location.vault).")
         #expect(other.attempts == [1, 2])
     }
 
     @Test func aKeyFileThatOpensTheVaultAsksNobody() throws {
         try keychain.addPassphrase(secret("correct horse"))
         let person = AskedPerson("correct horse")
-        #expect(try error(copied(fixture.places), person.options) == nil)
+        #expect(try error(copied(fixture.location), person.options) == nil)
         #expect(person.attempts == [])
     }
 
     @Test func withoutAnybodyToAskTheVaultIsLocked() throws {
-        let places = try copied(fixture.elsewhere())
-        var refusal = try error(places, UnlockingTests.silent)
+        let location = try copied(fixture.elsewhere())
+        var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("is missing") == true)
         try keychain.addPassphrase(secret("correct horse"))
         refusal = try error(copied(fixture.elsewhere()), UnlockingTests.silent)
@@ -96,23 +96,23 @@ struct UnlockingTests {
     @Test func anIdentityOpensOnlyAVaultWhoseFingerprintIsKnown() throws {
         try keychain.addRecipient(PublishedIdentity.recipient, label: "colleague")
         #expect(try keychain.vaultKeys().last?.recipient == PublishedIdentity.recipient)
-        let places = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
+        let location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         let fingerprint = try keychain.fingerprint()
         var options = UnlockingTests.silent
-        var refusal = try error(places, options)
+        var refusal = try error(location, options)
         #expect(refusal?.code == .locked && refusal?.message.contains("The fingerprint of") == true)
         #expect(refusal?.message.contains(fingerprint) == true)
 
         options.fingerprint = String(fingerprint.reversed())
-        refusal = try error(places, options)
+        refusal = try error(location, options)
         #expect(refusal?.code == .locked)
         #expect(refusal?.message.contains("is not the vault that this machine knows") == true)
         // Nothing was remembered by that.
-        #expect(try error(places, UnlockingTests.silent)?.code == .locked)
+        #expect(try error(location, UnlockingTests.silent)?.code == .locked)
 
         options.fingerprint = fingerprint.uppercased().replacingOccurrences(of: "-", with: "")
-        #expect(try error(places, options) == nil)
-        #expect(try error(places, UnlockingTests.silent) == nil)
+        #expect(try error(location, options) == nil)
+        #expect(try error(location, UnlockingTests.silent) == nil)
     }
 
     /// Anyone can make another vault for a public key; its id is no secret either.
@@ -120,16 +120,16 @@ struct UnlockingTests {
         try keychain.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
         options.fingerprint = try keychain.fingerprint()
-        var places = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
-        #expect(try error(places, options) == nil)
+        var location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
+        #expect(try error(location, options) == nil)
         // The same vault under another data key is what such a vault looks like.
         try keychain.rotateDataKey()
-        places = try copied(places)
-        let refusal = try error(places, UnlockingTests.silent)
+        location = try copied(location)
+        let refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.message.contains("is not the vault that this machine knows") == true)
-        #expect(try error(places, options)?.code == .locked)
+        #expect(try error(location, options)?.code == .locked)
         options.fingerprint = try keychain.fingerprint()
-        #expect(try error(places, options) == nil)
+        #expect(try error(location, options) == nil)
     }
 
     /// Another key file, which is missing, was never theirs; and nobody is told so who has never opened the vault.
@@ -140,14 +140,14 @@ struct UnlockingTests {
         let known = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         #expect(try error(known, options) == nil)
         try keychain.removeKey(keychain.vaultKeys()[1])
-        var places = try copied(known)
-        let identity = try #require(places.identityFile)
-        var refusal = try error(places, UnlockingTests.silent)
+        var location = try copied(known)
+        let identity = try #require(location.identityFile)
+        var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked)
-        #expect(refusal?.message.contains("Your identity \(identity) no longer opens \(places.vault)") == true)
-        #expect(refusal?.message.contains(places.keyFile) == false)
-        places.rollbackMemory = fixture.folder.file("state of somebody else")
-        refusal = try error(places, UnlockingTests.silent)
+        #expect(refusal?.message.contains("Your identity \(identity) no longer opens \(location.vault)") == true)
+        #expect(refusal?.message.contains(location.keyFile) == false)
+        location.rollbackMemory = fixture.folder.file("state of somebody else")
+        refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.message.contains("No identity opens") == true)
     }
 
@@ -162,7 +162,7 @@ struct UnlockingTests {
         try keychain.rotateDataKey()
         var desktop = try fixture.elsewhere(identity: PublishedIdentity.secret)
         (desktop.vault, desktop.rollbackMemory) = (fixture.folder.file("desktop.vault"), fixture.folder.file("state"))
-        try overwrite(desktop.vault, contents(fixture.places.vault))
+        try overwrite(desktop.vault, contents(fixture.location.vault))
         options.fingerprint = try keychain.fingerprint()
         let merged = try Keychain(at: desktop, options: options)
         #expect(try merged.merge(laptop.vault).refused == ["b"])
@@ -171,9 +171,9 @@ struct UnlockingTests {
         // Two rotations apart from each other: neither has had the other one's data key.
         let other = fixture.folder.file("other.vault")
         try overwrite(other, contents(laptop.vault))
-        var places = laptop
-        (places.vault, places.identityFile, places.keyFile) = (other, nil, fixture.places.keyFile)
-        try Keychain(at: places, options: UnlockingTests.silent).rotateDataKey()
+        var location = laptop
+        (location.vault, location.identityFile, location.keyFile) = (other, nil, fixture.location.keyFile)
+        try Keychain(at: location, options: UnlockingTests.silent).rotateDataKey()
         let refusal = try VaultError.error { try merged.merge(other) }
         #expect(refusal?.code == .locked && refusal?.message.contains("is not the vault that this machine") == true)
         #expect(refusal?.message.contains(other) == true)
@@ -182,9 +182,9 @@ struct UnlockingTests {
     @Test func aPinInTheIdentityFileIsEnough() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let pin = try keychain.fingerprint()
-        let places = try copied(
+        let location = try copied(
             fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
-        #expect(try error(places, UnlockingTests.silent) == nil)
+        #expect(try error(location, UnlockingTests.silent) == nil)
         let others = try copied(
             fixture.elsewhere(identity: "# vault: \(String(pin.reversed()))\n\(PublishedIdentity.secret)\n"))
         #expect(try error(others, UnlockingTests.silent)?.code == .locked)
@@ -195,45 +195,45 @@ struct UnlockingTests {
     func aPinInAnotherUsersIdentityFileIsNotBelieved() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let pin = try keychain.fingerprint()
-        let places = try copied(
+        let location = try copied(
             fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
         let file = fixture.folder.file("identity")
         try #require(chown(file, 65_534, 65_534) == 0)
-        let refusal = try error(places, UnlockingTests.silent)
+        let refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("\(file) belongs to another user") == true)
         var options = UnlockingTests.silent
         options.fingerprint = pin
-        #expect(try error(places, options) == nil)
+        #expect(try error(location, options) == nil)
     }
 
     /// It is made here, so nobody could compare the one that its first use would ask for.
     @Test(arguments: [true, false]) func theCopyOfASalvageNeedsNoFingerprint(isPinnedByFile: Bool) throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let pin = isPinnedByFile ? "# vault: \(try keychain.fingerprint())\n" : ""
-        var places = try copied(fixture.elsewhere(identity: "\(pin)\(PublishedIdentity.secret)\n"))
+        var location = try copied(fixture.elsewhere(identity: "\(pin)\(PublishedIdentity.secret)\n"))
         var options = UnlockingTests.silent
         options.fingerprint = try keychain.fingerprint()
-        #expect(try error(places, options) == nil)
+        #expect(try error(location, options) == nil)
         let copy = fixture.folder.file("salvaged.vault")
-        _ = try Keychain.salvage(from: places, to: copy, options: UnlockingTests.silent)
-        places.vault = copy
-        #expect(try error(places, UnlockingTests.silent) == nil)
+        _ = try Keychain.salvage(from: location, to: copy, options: UnlockingTests.silent)
+        location.vault = copy
+        #expect(try error(location, UnlockingTests.silent) == nil)
     }
 
     @Test func anIdentityThatIsMissingOrOfSomebodyElseIsTold() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
-        var places = try copied(fixture.elsewhere())
-        var refusal = try error(places, UnlockingTests.silent)
+        var location = try copied(fixture.elsewhere())
+        var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("identity of one of its recipients") == true)
-        places.identityFile = fixture.folder.file("no such file")
-        refusal = try error(places, UnlockingTests.silent)
+        location.identityFile = fixture.folder.file("no such file")
+        refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("no such file cannot be read") == true)
         // Whoever opens the vault by its key file needs no identity, and knows it from then on.
-        places.keyFile = fixture.places.keyFile
-        #expect(try error(places, UnlockingTests.silent) == nil)
-        places.keyFile = fixture.folder.file("none.key")
+        location.keyFile = fixture.location.keyFile
+        #expect(try error(location, UnlockingTests.silent) == nil)
+        location.keyFile = fixture.folder.file("none.key")
         try overwrite(fixture.folder.file("no such file"), Array(PublishedIdentity.secret.utf8))
-        #expect(try error(places, UnlockingTests.silent) == nil)
+        #expect(try error(location, UnlockingTests.silent) == nil)
     }
 
     // MARK: Commands
@@ -248,7 +248,7 @@ struct UnlockingTests {
         try FileManager.default.removeItem(atPath: traces)
 
         // This machine has agreed to it, another one has not.
-        #expect(try error(copied(fixture.places(keyFile: "none.key")), UnlockingTests.silent) == nil)
+        #expect(try error(copied(fixture.location(keyFile: "none.key")), UnlockingTests.silent) == nil)
         #expect(try contents(traces) == Array("run\n".utf8))
         var elsewhere = try copied(fixture.elsewhere())
         let refusal = try error(elsewhere, UnlockingTests.silent)
@@ -268,9 +268,9 @@ struct UnlockingTests {
     }
 
     @Test func aCommandThatFailsIsTold() throws {
-        var places = fixture.places
-        places.keyCommand = "exit 3"
-        let refusal = try error(copied(places), UnlockingTests.silent)
+        var location = fixture.location
+        location.keyCommand = "exit 3"
+        let refusal = try error(copied(location), UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("The command for the key of") == true)
     }
 
@@ -279,9 +279,9 @@ struct UnlockingTests {
         try overwrite(key, Array("what the device gives".utf8))
         try keychain.addCommand("echo run >> '\(traces)'; cat '\(key)'")
         try FileManager.default.removeItem(atPath: traces)
-        var places = try copied(fixture.elsewhere())
-        places.keyFile = fixture.places.keyFile
-        let elsewhere = try Keychain(at: places, options: UnlockingTests.silent)
+        var location = try copied(fixture.elsewhere())
+        location.keyFile = fixture.location.keyFile
+        let elsewhere = try Keychain(at: location, options: UnlockingTests.silent)
         let refusal = try VaultError.error { try elsewhere.rotateDataKey() }
         #expect(refusal?.code == .locked && refusal?.message.contains("not agreed to on this machine") == true)
         #expect(!fixture.isThere(traces))
@@ -300,7 +300,7 @@ struct UnlockingTests {
         }
         for file in files {
             try FileManager.default.moveItem(atPath: file, toPath: file + " is away")
-            #expect(try error(copied(fixture.places(keyFile: "none.key")), UnlockingTests.silent) == nil)
+            #expect(try error(copied(fixture.location(keyFile: "none.key")), UnlockingTests.silent) == nil)
             try FileManager.default.moveItem(atPath: file + " is away", toPath: file)
         }
     }
@@ -318,24 +318,24 @@ struct UnlockingTests {
         for (keyFile, command, identities) in [
             (damaged, nil, nil), (nil, "exit 3", nil), (nil, nil, "nowhere"), (damaged, nil, identity),
         ] as [(String?, String?, String?)] {
-            var places = try copied(fixture.elsewhere())
-            if let keyFile { places.keyFile = keyFile }
-            (places.keyCommand, places.identityFile) = (command, identities)
+            var location = try copied(fixture.elsewhere())
+            if let keyFile { location.keyFile = keyFile }
+            (location.keyCommand, location.identityFile) = (command, identities)
             let person = AskedPerson("correct horse")
-            #expect(try error(places, person.options) == nil, "\(places)")
+            #expect(try error(location, person.options) == nil, "\(location)")
             #expect(person.attempts == [1])
-            #expect(try error(places, UnlockingTests.silent)?.code == .locked)
+            #expect(try error(location, UnlockingTests.silent)?.code == .locked)
         }
     }
 
     @Test func aKeyFileThatIsDamagedIsReportedWhateverOpensTheVault() throws {
         try keychain.addPassphrase(secret("correct horse"))
-        var places = try copied(fixture.elsewhere())
-        places.keyFile = fixture.folder.file("damaged.key")
-        try overwrite(places.keyFile, Array("# vault key file: cut".utf8))
+        var location = try copied(fixture.elsewhere())
+        location.keyFile = fixture.folder.file("damaged.key")
+        try overwrite(location.keyFile, Array("# vault key file: cut".utf8))
         let reported = Mutex<[VaultError]>([])
         let failures = FailureLog { error, _ in reported.withLock { $0.append(error) } }
-        let opened = try Keychain(at: places, options: AskedPerson("correct horse").options, failures: failures)
+        let opened = try Keychain(at: location, options: AskedPerson("correct horse").options, failures: failures)
         #expect(try opened.text("a") == "value")
         #expect(reported.withLock { $0.map(\.code) } == [.locked])
         #expect(reported.withLock { $0.first?.message.contains("mistyped, cut or changed") } == true)
@@ -344,38 +344,38 @@ struct UnlockingTests {
     @Test func whatElseWouldOpenTheVaultIsTold() throws {
         try keychain.addPassphrase(secret("correct horse"))
         try keychain.addRecipient(PublishedIdentity.recipient)
-        var places = try copied(fixture.elsewhere())
-        try overwrite(places.keyFile, Array("another vault's".utf8))
-        let refusal = try error(places, UnlockingTests.silent)
-        let words = ["\(places.keyFile) does not open", "The passphrase of", "An identity of"]
+        var location = try copied(fixture.elsewhere())
+        try overwrite(location.keyFile, Array("another vault's".utf8))
+        let refusal = try error(location, UnlockingTests.silent)
+        let words = ["\(location.keyFile) does not open", "The passphrase of", "An identity of"]
         for word in words { #expect(refusal?.message.contains(word) == true, "\(word)") }
         #expect(refusal?.causes == [.keyWrong, .passphraseNeeded, .identityMissing])
         // Without a key file among its keys, nothing is said of one.
         try keychain.addKeyFile(at: fixture.folder.file("k"))
         let keys = try keychain.vaultKeys()
-        places = try copied(fixture.elsewhere())
-        let opened = try Keychain(at: places, options: AskedPerson("correct horse").options)
+        location = try copied(fixture.elsewhere())
+        let opened = try Keychain(at: location, options: AskedPerson("correct horse").options)
         for key in [keys[0], keys[3]] { try opened.removeKey(key) }
-        let bytes = try contents(places.vault)
-        places.vault = fixture.folder.file("another copy.vault")
-        try overwrite(places.vault, bytes)
-        #expect(try error(places, UnlockingTests.silent)?.message.contains("needs its passphrase") == true)
+        let bytes = try contents(location.vault)
+        location.vault = fixture.folder.file("another copy.vault")
+        try overwrite(location.vault, bytes)
+        #expect(try error(location, UnlockingTests.silent)?.message.contains("needs its passphrase") == true)
     }
 
     @Test func anIdentityFileThatOthersCanReadOrWriteIsRefused() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
         options.fingerprint = try keychain.fingerprint()
-        let places = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
+        let location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
             try setMode(fixture.folder.file("identity"), mode)
             // Root's own could be readable to others where secrets are mounted; nobody's may be writable.
             guard geteuid() != 0 || mode & 0o022 != 0 else { continue }
-            let refusal = try error(places, options)
+            let refusal = try error(location, options)
             #expect(refusal?.message.contains("chmod 600") == true, "\(String(mode, radix: 8))")
         }
         try setMode(fixture.folder.file("identity"), 0o600)
-        #expect(try error(places, options) == nil)
+        #expect(try error(location, options) == nil)
     }
 
     // MARK: Trust
@@ -383,36 +383,36 @@ struct UnlockingTests {
     @Test func aFingerprintThatIsGivenHoldsForEveryKey() throws {
         var options = UnlockingTests.silent
         options.fingerprint = try keychain.fingerprint()
-        #expect(try error(copied(fixture.places), options) == nil)
+        #expect(try error(copied(fixture.location), options) == nil)
         options.fingerprint = String(try keychain.fingerprint().reversed())
-        #expect(try error(copied(fixture.places), options)?.message.contains("is not the vault") == true)
+        #expect(try error(copied(fixture.location), options)?.message.contains("is not the vault") == true)
     }
 
     /// Restoring an old copy must not make its former key the one that is trusted.
     @Test func aVaultThatRaisesAnAlarmIsNotTrusted() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
-        let former = try contents(fixture.places.vault)
+        let former = try contents(fixture.location.vault)
         try keychain.rotateDataKey()
         let trust = try #require(
             FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("state")).first {
                 $0.hasSuffix(".trust")
             })
         let bytes = try contents(fixture.folder.file("state/\(trust)"))
-        try replace(fixture.places.vault, with: former)
-        #expect(try VaultError.code { _ = try Keychain(at: fixture.places) } == .rolledBack)
+        try replace(fixture.location.vault, with: former)
+        #expect(try VaultError.code { _ = try Keychain(at: fixture.location) } == .rolledBack)
         #expect(try contents(fixture.folder.file("state/\(trust)")) == bytes)
     }
 
     @Test func aMemoryThatCannotBeWrittenIsReportedAndKeepsNobodyOut() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let state = fixture.folder.file("state elsewhere")
-        var places = try copied(fixture.elsewhere())
-        places.keyFile = fixture.places.keyFile
+        var location = try copied(fixture.elsewhere())
+        location.keyFile = fixture.location.keyFile
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         try setMode(state, 0o777)
         let reported = Mutex<[VaultError]>([])
         let failures = FailureLog { error, _ in reported.withLock { $0.append(error) } }
-        let opened = try Keychain(at: places, options: UnlockingTests.silent, failures: failures)
+        let opened = try Keychain(at: location, options: UnlockingTests.silent, failures: failures)
         #expect(try opened.text("a") == "value")
         #expect(reported.withLock { $0.contains { $0.message.contains("cannot be used in full") } })
     }
@@ -421,7 +421,7 @@ struct UnlockingTests {
 
     @Test func whatUnlockLeavesOpensTheVaultUntilItIsLocked() throws {
         try keychain.addPassphrase(secret("correct horse"))
-        let places = try copied(fixture.elsewhere())
+        let location = try copied(fixture.elsewhere())
         let refusal = try VaultError.error { try keychain.unlock(for: .seconds(60)) }
         if let refusal {
             // As in a container: the library says why.
@@ -429,14 +429,14 @@ struct UnlockingTests {
             print("not tested: \(refusal.message)")
             return
         }
-        defer { _ = try? Keychain.lock(at: places) }
+        defer { _ = try? Keychain.lock(at: location) }
         var options = Keychain.Options()
-        #expect(try error(places, options) == nil)
+        #expect(try error(location, options) == nil)
         options.usesKernelKeyring = false
-        #expect(try error(copied(places), options)?.code == .locked)
-        #expect(try Keychain.lock(at: places))
-        #expect(try error(copied(places), Keychain.Options())?.code == .locked)
-        #expect(try !Keychain.lock(at: places))
+        #expect(try error(copied(location), options)?.code == .locked)
+        #expect(try Keychain.lock(at: location))
+        #expect(try error(copied(location), Keychain.Options())?.code == .locked)
+        #expect(try !Keychain.lock(at: location))
     }
 
     /// The device that the command asks may be away meanwhile.
@@ -450,23 +450,23 @@ struct UnlockingTests {
             print("not tested: \(refusal.message)")
             return
         }
-        var places = try copied(fixture.elsewhere())
-        defer { _ = try? Keychain.lock(at: places) }
-        places.keyCommand = line
-        #expect(try error(places, Keychain.Options()) == nil)
+        var location = try copied(fixture.elsewhere())
+        defer { _ = try? Keychain.lock(at: location) }
+        location.keyCommand = line
+        #expect(try error(location, Keychain.Options()) == nil)
         #expect(!fixture.isThere(traces))
     }
 
     @Test func aPinInTheIdentityFileCountsForAVaultThatIsUnlockedToo() throws {
         try keychain.addRecipient(PublishedIdentity.recipient)
         let pin = try keychain.fingerprint()
-        let places = try copied(fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
-        let opened = try Keychain(at: places, options: UnlockingTests.silent)
+        let location = try copied(fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
+        let opened = try Keychain(at: location, options: UnlockingTests.silent)
         if let refusal = try VaultError.error({ try opened.unlock(for: .seconds(60)) }) {
             print("not tested: \(refusal.message)")
             return
         }
-        defer { _ = try? Keychain.lock(at: places) }
-        #expect(try error(copied(places), Keychain.Options()) == nil)
+        defer { _ = try? Keychain.lock(at: location) }
+        #expect(try error(copied(location), Keychain.Options()) == nil)
     }
 }

@@ -22,7 +22,7 @@ struct UpkeepProgressTests {
         try keychain.compact(progress: compacting)
         #expect(compacting.fraction == 1)
         _ = try Keychain.salvage(
-            from: fixture.places, to: fixture.folder.file("salvaged.vault"), progress: salvaging)
+            from: fixture.location, to: fixture.folder.file("salvaged.vault"), progress: salvaging)
         #expect(salvaging.fraction == 1)
     }
 }

@@ -172,7 +172,7 @@ struct VaultConfigurationFileTests {
 
     private func read(_ environment: [String: String]? = nil) throws(VaultError) -> VaultConfiguration {
         try VaultConfiguration.read(
-            variables: PlaceVariables(given: environment ?? ["XDG_CONFIG_HOME": folder.path, "HOME": "/home/ann"]))
+            variables: LocationVariables(given: environment ?? ["XDG_CONFIG_HOME": folder.path, "HOME": "/home/ann"]))
     }
 
     private func message(_ code: VaultError.Code) throws -> String {

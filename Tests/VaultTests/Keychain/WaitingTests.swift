@@ -12,7 +12,7 @@ struct WaitingTests {
         let fixture = try KeychainFixture()
         try fixture.open().set("a", to: "x")
         let folder = fixture.folder.file("elsewhere")
-        let vault = Glibc.open(fixture.places.vault, O_RDONLY)
+        let vault = Glibc.open(fixture.location.vault, O_RDONLY)
         defer { close(vault) }
         #expect(flock(vault, LOCK_EX) == 0)
         let told = Mutex(0)
@@ -25,7 +25,7 @@ struct WaitingTests {
             }
             flock(vault, LOCK_UN)
         }
-        let report = try Keychain.salvage(from: fixture.places, to: folder + "/salvaged.vault", options: options)
+        let report = try Keychain.salvage(from: fixture.location, to: folder + "/salvaged.vault", options: options)
         #expect(report.isComplete && report.certain == 1)
         #expect(told.withLock { $0 } == 1)
     }

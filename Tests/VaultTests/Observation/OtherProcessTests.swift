@@ -90,7 +90,7 @@ struct ObservedFile {
     func open() throws -> any ValueStore {
         guard isVault else { return Preferences(path: folder + "/test.plist") }
         return try Keychain(
-            at: VaultPlaces(
+            at: VaultLocation(
                 vault: folder + "/test.vault", keyFile: folder + "/test.key", rollbackMemory: folder + "/state"),
             creatingIfAbsent: true)
     }

@@ -141,9 +141,9 @@ struct StoredValuesTests {
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some("a"))
         // Not through this library, as a broken disk or another program would.
-        var bytes = try contents(keychain.places.vault)
+        var bytes = try contents(keychain.location.vault)
         for index in bytes.indices.dropFirst(64) { bytes[index] ^= 0x55 }
-        try replace(keychain.places.vault, with: bytes)
+        try replace(keychain.location.vault, with: bytes)
         #expect(try await code { try await iterator.next() } == .damaged)
         #expect(try await iterator.next() == nil)
     }
@@ -165,16 +165,16 @@ struct StoredValuesTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func noticeAtOnceThatAnotherFileTookThePlaceOfTheVault() async throws {
+    @Test func noticeAtOnceThatAnotherFileReplacedTheVault() async throws {
         let keychain = try Keychain.standard
         let key = Storable<Int>("k", in: .keychain)
         try await key.write(1)
-        let older = try contents(keychain.places.vault)
+        let older = try contents(keychain.location.vault)
         try await key.write(2)
         var iterator = key.values.makeAsyncIterator()
         #expect(try await iterator.next() == .some(2))
         // The path was checked just before, and is usually not checked again so soon.
-        try replace(keychain.places.vault, with: older)
+        try replace(keychain.location.vault, with: older)
         #expect(try await code { try await iterator.next() } == .rolledBack)
     }
 

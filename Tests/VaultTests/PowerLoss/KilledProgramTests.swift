@@ -19,9 +19,9 @@ private struct Program {
     var plainFile: String { folder + "/tokens.json" }
 
     func keychain() throws -> Keychain {
-        let places = VaultPlaces(
+        let location = VaultLocation(
             vault: folder + "/v/v.vault", keyFile: folder + "/k/k.key", rollbackMemory: folder + "/state")
-        return try Keychain(at: places, creatingIfAbsent: true, in: files)
+        return try Keychain(at: location, creatingIfAbsent: true, in: files)
     }
 
     func preferences(_ name: String = "p") -> Preferences {

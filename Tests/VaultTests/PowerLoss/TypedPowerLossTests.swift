@@ -15,14 +15,14 @@ private struct Machine {
         let preferences: Preferences
     }
 
-    var places: VaultPlaces {
-        VaultPlaces(
+    var location: VaultLocation {
+        VaultLocation(
             vault: folder.file("v/v.vault"), keyFile: folder.file("k/k.key"), rollbackMemory: folder.file("state"))
     }
 
     func stores(in files: any FileSystem) throws -> Stores {
         Stores(
-            keychain: try Keychain(at: places, creatingIfAbsent: true, in: files),
+            keychain: try Keychain(at: location, creatingIfAbsent: true, in: files),
             preferences: Preferences(
                 .success(folder.file("p/p.plist")), nil, FailureLog { _, _ in }, in: files))
     }

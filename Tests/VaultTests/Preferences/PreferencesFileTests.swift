@@ -97,7 +97,7 @@ struct PreferencesFileTests {
 
     /// Its times cannot tell it from our last write, and its size and inode number are the same.
     @Test(arguments: [false, true])
-    func isReadAnewWhenAnotherProgramHasChangedItInPlaceRightAfterAWrite(_ readsFirst: Bool) throws {
+    func isReadAnewWhenAnotherProgramHasOverwrittenItRightAfterAWrite(_ readsFirst: Bool) throws {
         let preferences = fixture.open()
         try preferences.set("theirs", .integer(1))
         let before = try PosixFileSystem().status(at: fixture.path)

@@ -69,7 +69,7 @@ struct PreferencesValueTests {
 }
 
 @Suite("Places of preferences")
-struct PreferencesPlaceTests {
+struct PreferencesPathTests {
     @Test func differForEachSuiteAndStayInTheirFolder() throws {
         let suites = [
             "a", "A", "a.b", ".a", "..", ".", "a/b", "../a", "%2E", "a%2Fb", "ü", "u\u{308}", " ", "a b", "\0",

@@ -88,9 +88,9 @@ struct RedactionTests {
 
     init() throws {
         for store in [try Keychain.standard, Preferences.standard, MemoryStore.standard] as [any ValueStore] {
-            for place in [store, store.scoped(to: "user")] as [any ValueStore] {
-                _ = try place.commit(StoreBatch(["k": .string(canary), "d": .data(Data(canary.utf8))]))
-                _ = try place.value(of: "k")
+            for target in [store, store.scoped(to: "user")] as [any ValueStore] {
+                _ = try target.commit(StoreBatch(["k": .string(canary), "d": .data(Data(canary.utf8))]))
+                _ = try target.value(of: "k")
             }
         }
     }

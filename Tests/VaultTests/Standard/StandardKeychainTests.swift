@@ -8,19 +8,19 @@ import VaultTesting
 @Suite("The standard keychain", .timeLimit(.minutes(10)))
 struct StandardKeychainTests {
     private let folder: TemporaryFolder
-    private let places: VaultPlaces
+    private let location: VaultLocation
     private let shared: StandardKeychain
 
     private func program(_ name: String) -> StandardKeychain {
-        StandardKeychain(KeychainPart(prefix: name.scopePrefix, showsOthers: true)) { [places] in places }
+        StandardKeychain(KeychainPart(prefix: name.scopePrefix, showsOthers: true)) { [location] in location }
     }
 
     init() throws {
         folder = try TemporaryFolder()
-        places = VaultPlaces(
+        location = VaultLocation(
             vault: folder.file("v/test.vault"), keyFile: folder.file("k/test.key"), rollbackMemory: folder.file("state")
         )
-        shared = StandardKeychain(nil) { [places] in places }
+        shared = StandardKeychain(nil) { [location] in location }
     }
 
     private var isAnythingMade: Bool { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) != [] }
@@ -42,8 +42,8 @@ struct StandardKeychainTests {
         let key = KeychainStorable<String>("k", in: .store(shared))
         #expect(try key.read() == nil)
         try key.write("secret")
-        #expect(try Keychain(at: places).unsafeString("k") == "secret")
-        #expect(try shared.identity == Keychain(at: places).identity)
+        #expect(try Keychain(at: location).unsafeString("k") == "secret")
+        #expect(try shared.identity == Keychain(at: location).identity)
     }
 
     @Test func aKeyIsFollowedFromBeforeThereIsAVault() async throws {
@@ -51,7 +51,7 @@ struct StandardKeychainTests {
         var values = key.values.makeAsyncIterator()
         #expect(try await values.next(isolation: #isolation) == .some(nil))
         // As another process would make it.
-        try await KeychainStorable("k", in: .store(try Keychain(at: places, creatingIfAbsent: true))).write("secret")
+        try await KeychainStorable("k", in: .store(try Keychain(at: location, creatingIfAbsent: true))).write("secret")
         #expect(try await values.next(isolation: #isolation) == "secret")
     }
 
@@ -62,11 +62,11 @@ struct StandardKeychainTests {
         #expect(try keys[1].read() == nil)
         try keys[1].write("b")
         #expect(try keys.map { try $0.read() } == ["a", "b"])
-        #expect(try Keychain(at: places).keys(prefix: "") == ["one/u.token", "two/u.token"])
+        #expect(try Keychain(at: location).keys(prefix: "") == ["one/u.token", "two/u.token"])
     }
 
     @Test func aProgramWithoutANameReadsWhatThePersonSetAndLeavesItAlone() throws {
-        let keychain = try Keychain(at: places, creatingIfAbsent: true)
+        let keychain = try Keychain(at: location, creatingIfAbsent: true)
         try keychain.set("u.token", to: "by hand")
         let program = self.program("p")
         let key = KeychainStorable<String>("u.token", in: .store(program))
@@ -84,7 +84,7 @@ struct StandardKeychainTests {
     }
 
     @Test func aPartIsAKeychainLikeAnyOther() throws {
-        let whole = try Keychain(at: places, creatingIfAbsent: true)
+        let whole = try Keychain(at: location, creatingIfAbsent: true)
         try whole.set("other/k", to: "theirs")
         try whole.set("shared", to: "by hand")
         let keychain = try program("mail").open(creatingIfAbsent: false)
@@ -115,7 +115,7 @@ struct StandardKeychainTests {
     }
 
     @Test func aValueOfTheWholeVaultThatAPartHasOrShowsIsNotMoved() throws {
-        let whole = try Keychain(at: places, creatingIfAbsent: true)
+        let whole = try Keychain(at: location, creatingIfAbsent: true)
         try whole.set("mail/own", to: "own")
         try whole.set("k", to: "by hand")
         let mail = StoreReference.store(program("mail"))
@@ -126,7 +126,7 @@ struct StandardKeychainTests {
     }
 
     @Test func anExpectationHoldsOnlyForWhatIsSeen() throws {
-        let keychain = try Keychain(at: places, creatingIfAbsent: true)
+        let keychain = try Keychain(at: location, creatingIfAbsent: true)
         let program = self.program("p")
         try keychain.set("k", to: "by hand")
         #expect(try !program.commit(StoreBatch(["k": .string("new")], expecting: ["k": nil])))
@@ -159,15 +159,15 @@ struct VaultAppTests {
     @Test func mayHaveAVaultAndPreferencesOfItsOwnAlsoInATest() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
-            let places = VaultPlaces(
+            let location = VaultLocation(
                 vault: folder.file("own.vault"), keyFile: folder.file("own.key"), rollbackMemory: folder.file("state"))
-            try VaultApp.identify(as: "mail", vault: places, preferences: folder.file("own.plist"))
+            try VaultApp.identify(as: "mail", vault: location, preferences: folder.file("own.plist"))
             let (token, theme) = (KeychainStorable<String>("u.token"), Storable<String>("theme"))
             try await token.write("secret")
             try await theme.write("dark")
-            #expect(try Keychain(at: places).keys(prefix: "") == ["u.token"])
+            #expect(try Keychain(at: location).keys(prefix: "") == ["u.token"])
             #expect(try Preferences(path: folder.file("own.plist")).value(of: "theme") == .string("dark"))
-            #expect(try Keychain.standard.places == places)
+            #expect(try Keychain.standard.location == location)
         }
     }
 }

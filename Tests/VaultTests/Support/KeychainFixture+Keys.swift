@@ -34,20 +34,20 @@ final class AskedPerson: Sendable {
 
 extension KeychainFixture {
     /// The places with another key file, or without one.
-    func places(keyFile: String) -> VaultPlaces {
-        var places = places
-        places.keyFile = folder.file(keyFile)
-        return places
+    func location(keyFile: String) -> VaultLocation {
+        var location = location
+        location.keyFile = folder.file(keyFile)
+        return location
     }
 
     /// The places as another machine has them, which remembers nothing yet.
-    func elsewhere(keyFile: String = "none.key", identity: String? = nil) throws -> VaultPlaces {
-        var places = places(keyFile: keyFile)
-        places.rollbackMemory = folder.file("state elsewhere")
-        guard let identity else { return places }
-        places.identityFile = folder.file("identity")
+    func elsewhere(keyFile: String = "none.key", identity: String? = nil) throws -> VaultLocation {
+        var location = location(keyFile: keyFile)
+        location.rollbackMemory = folder.file("state elsewhere")
+        guard let identity else { return location }
+        location.identityFile = folder.file("identity")
         try overwrite(folder.file("identity"), Array(identity.utf8))
-        return places
+        return location
     }
 }
 

@@ -12,7 +12,7 @@ struct PolicyCourse {
     }
 
     /// A value under one of its names: it may be guarded under one and plain under another.
-    private struct Place: Hashable {
+    private struct Slot: Hashable {
         let name: String
         let value: String
     }
@@ -23,7 +23,7 @@ struct PolicyCourse {
     private var generator: SeededGenerator
     private var count = 0
     /// What was guarded, and whose policy nobody has taken away.
-    private var guarded: Set<Place> = []
+    private var guarded: Set<Slot> = []
     private(set) var steps: [String] = []
 
     init(seed: Int, _ keychain: Keychain) {
@@ -39,17 +39,17 @@ struct PolicyCourse {
             guard [.guarded, .absent, .exists, .invalid].contains(error.code) else { throw error }
             steps[steps.count - 1] += ": \(error.code.name)"
         }
-        for place in try places() where try isGuarded(place.name) { guarded.insert(place) }
+        for slot in try slots() where try isGuarded(slot.name) { guarded.insert(slot) }
     }
 
     /// The names whose values were guarded and are no longer.
     func unguarded() throws -> [String] {
-        try places().filter { try guarded.contains($0) && !isGuarded($0.name) }.map(\.name)
+        try slots().filter { try guarded.contains($0) && !isGuarded($0.name) }.map(\.name)
     }
 
-    private func places() throws(VaultError) -> [Place] {
+    private func slots() throws(VaultError) -> [Slot] {
         try keychain.keys().map { (name) throws(VaultError) in
-            Place(name: name, value: try keychain.unsafeString(name) ?? "")
+            Slot(name: name, value: try keychain.unsafeString(name) ?? "")
         }
     }
 
@@ -111,13 +111,13 @@ struct PolicyCourse {
     }
 
     private mutating func relocate(_ pairs: [(from: String, to: String)], removing: Bool) throws(VaultError) {
-        let former = Dictionary(uniqueKeysWithValues: try places().map { ($0.name, $0) })
+        let former = Dictionary(uniqueKeysWithValues: try slots().map { ($0.name, $0) })
         try keychain.relocate(pairs, replacing: true, removing: removing)
         for (from, to) in pairs {
-            guard let place = former[from] else { continue }
-            let moved = Place(name: to, value: place.value)
+            guard let slot = former[from] else { continue }
+            let moved = Slot(name: to, value: slot.value)
             // The same value may have been there before, from another name.
-            if guarded.contains(place) { guarded.insert(moved) } else { guarded.remove(moved) }
+            if guarded.contains(slot) { guarded.insert(moved) } else { guarded.remove(moved) }
         }
     }
 

@@ -39,8 +39,8 @@ struct AsyncCallsTests {
         var options = Keychain.Options()
         // On a busy machine the other tasks may take long.
         options.lockTimeout = .seconds(600)
-        let keychain = try Keychain(at: Keychain.standard.places, options: options)
-        let held = try HeldVault(keychain.places.vault)
+        let keychain = try Keychain(at: Keychain.standard.location, options: options)
+        let held = try HeldVault(keychain.location.vault)
         let key = KeychainStorable<Int>("n", in: .store(keychain))
         let writes = (0..<16).map { number in Task { try await key.write(number) } }
         for _ in 0..<100 { await Task.detached {}.value }

@@ -19,12 +19,12 @@ struct FailedAccessTests {
     }
 
     private func reopened(creatingIfAbsent isCreating: Bool = true) throws(VaultError) -> Keychain {
-        try Keychain(at: fixture.places, creatingIfAbsent: isCreating, failures: failures)
+        try Keychain(at: fixture.location, creatingIfAbsent: isCreating, failures: failures)
     }
 
     @Test func aVaultWhoseKeyIsAwayIsLockedAndStaysAsItIs() throws {
-        let vault = try contents(fixture.places.vault)
-        try FileManager.default.moveItem(atPath: fixture.places.keyFile, toPath: fixture.places.keyFile + ".away")
+        let vault = try contents(fixture.location.vault)
+        try FileManager.default.moveItem(atPath: fixture.location.keyFile, toPath: fixture.location.keyFile + ".away")
         let key = keyOfUnopened()
         #expect(try VaultError.code { _ = try key.read() } == .locked)
         var token = key
@@ -35,25 +35,25 @@ struct FailedAccessTests {
         #expect(try VaultError.code { try token.update { $0 = "new" } } == .locked)
         #expect(try VaultError.code { try token.remove() } == .locked)
         #expect(try VaultError.code { _ = try token.exists() } == .locked)
-        #expect(try contents(fixture.places.vault) == vault)
-        #expect(!fixture.isThere(fixture.places.keyFile))
+        #expect(try contents(fixture.location.vault) == vault)
+        #expect(!fixture.isThere(fixture.location.keyFile))
 
-        try FileManager.default.moveItem(atPath: fixture.places.keyFile + ".away", toPath: fixture.places.keyFile)
+        try FileManager.default.moveItem(atPath: fixture.location.keyFile + ".away", toPath: fixture.location.keyFile)
         #expect(try key.read() == "canary")
         #expect(token.value == "canary")
     }
 
     @Test func aDamagedVaultIsReportedAndStaysAsItIs() throws {
         let keychain = try reopened()
-        var bytes = try contents(fixture.places.vault)
-        for place in 4_096..<bytes.count { bytes[place] ^= 1 }
-        try overwrite(fixture.places.vault, bytes)
+        var bytes = try contents(fixture.location.vault)
+        for offset in 4_096..<bytes.count { bytes[offset] ^= 1 }
+        try overwrite(fixture.location.vault, bytes)
         var token = KeychainStorable<String>("u.token", in: .store(keychain)).defaulting(to: "a default")
         #expect(token.value == "a default")
         token.value = "new"
         #expect(!seen.all.isEmpty && seen.all.allSatisfy { $0.code == .damaged })
         #expect(keychain.lastError?.code == .damaged)
-        #expect(try contents(fixture.places.vault) == bytes)
+        #expect(try contents(fixture.location.vault) == bytes)
     }
 
     @Test func aDamagedPropertyListIsReportedAndStaysAsItIs() throws {
@@ -106,22 +106,22 @@ struct FailedAccessTests {
 
     /// A key whose store is opened at each use, as the standard ones are.
     private func keyOfUnopened() -> KeychainStorable<String> {
-        KeychainStorable("u.token", in: .store(Reopening(fixture.places, failures)))
+        KeychainStorable("u.token", in: .store(Reopening(fixture.location, failures)))
     }
 }
 
 /// A keychain that is opened again at each use.
 private final class Reopening: ValueStore {
-    private let places: VaultPlaces
+    private let location: VaultLocation
     let failures: FailureLog
     let changes = ChangeFeed()
 
-    init(_ places: VaultPlaces, _ failures: FailureLog) {
-        self.places = places
+    init(_ location: VaultLocation, _ failures: FailureLog) {
+        self.location = location
         self.failures = failures
     }
 
-    private func keychain() throws(VaultError) -> Keychain { try Keychain(at: places, creatingIfAbsent: true) }
+    private func keychain() throws(VaultError) -> Keychain { try Keychain(at: location, creatingIfAbsent: true) }
     func value(of key: String) throws(VaultError) -> StoredValue? { try keychain().value(of: key) }
     func keys(prefix: String) throws(VaultError) -> [String] { try keychain().keys(prefix: prefix) }
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool { try keychain().commit(batch) }

@@ -74,11 +74,11 @@ struct MovedValueTests {
                     #expect((try? first.get()) ?? "secret" == "secret")
                     files.heal()
                     // After a failed flush the vault's state is unknown until it is opened again.
-                    let reopened = try Keychain(at: stores.keychain.places)
-                    let places = [
+                    let reopened = try Keychain(at: stores.keychain.location)
+                    let values = [
                         try stores.preferences.value(of: "u.token"), try reopened.value(of: "u.token"),
                     ]
-                    #expect(places.contains(.string("secret")), "\(operation) \(skipped)")
+                    #expect(values.contains(.string("secret")), "\(operation) \(skipped)")
                 }
             }
         }
@@ -146,7 +146,7 @@ struct MovedValueTests {
     @Test func twoStoresOnOneFileAreOne() throws {
         let (keychain, preferences) = (try Keychain.standard, Preferences.standard)
         let twins: [(any ValueStore, any ValueStore)] = [
-            (keychain, try Keychain(at: keychain.places)), (preferences, Preferences(path: try preferences.path)),
+            (keychain, try Keychain(at: keychain.location)), (preferences, Preferences(path: try preferences.path)),
         ]
         for (store, twin) in twins {
             let key = Storable<String>("k", in: .store(twin), movedFrom: .store(store))
@@ -208,7 +208,7 @@ struct MovedValueTests {
         }
     }
 
-    @Test func aPlaceUnderAnotherNameIsTheSamePlace() throws {
+    @Test func aKeyUnderAnotherScopeIsTheSameKey() throws {
         for home in TestedHome.allCases {
             let store = try home.store
             let scope = store.scoped(to: "mail")

@@ -14,7 +14,7 @@ struct CodableRoundTripTests {
             try key.write(value)
             #expect(try key.read() == value)
         }
-        let reopened = try Keychain(at: keychain.places)
+        let reopened = try Keychain(at: keychain.location)
         #expect(try Storable<Value>("k", in: .store(reopened)).read() == value)
         let file = try Preferences(path: Preferences.standard.path)
         #expect(try Storable<Value>("k", in: .store(file)).read() == value)

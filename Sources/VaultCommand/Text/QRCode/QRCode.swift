@@ -22,7 +22,7 @@ struct QRCode: ~Copyable {
     init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
         guard let version = QRVersion.smallest(for: payload.byteCount) else { throw SealingError(.length) }
         var matrix = try QRMatrix(version)
-        try matrix.place(QRCodewords.encode(payload, for: version))
+        try matrix.fill(with: QRCodewords.encode(payload, for: version))
         let chosen = mask ?? QRMask.best(for: &matrix)
         matrix.apply(chosen)
         matrix.drawFormat(chosen)

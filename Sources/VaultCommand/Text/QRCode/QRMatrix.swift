@@ -8,7 +8,7 @@ struct QRMatrix: ~Copyable {
     /// A byte for each module, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// The module has its place in every code of the version; the data and the masks leave it out.
+    /// The module is in every code of the version; the data and the masks leave it out.
     private static let function: UInt8 = 2
 
     /// Draws the function patterns.
@@ -112,7 +112,7 @@ struct QRMatrix: ~Copyable {
     // MARK: Data
 
     /// Places codewords in columns of two modules, up and down from the right (section 7.7.3).
-    mutating func place(_ codewords: borrowing SecretBytes) {
+    mutating func fill(with codewords: borrowing SecretBytes) {
         let bitCount = codewords.count * 8
         var (bit, isUpward) = (0, true)
         // The column of the timing pattern is none of a pair.

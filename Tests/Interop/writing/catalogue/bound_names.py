@@ -2,7 +2,7 @@
 
 from ..builder import VaultBuilder
 from ..changes import RecordChanges
-from ..draft import HEADER_SIZE, NAME_PLACE
+from ..draft import HEADER_SIZE, NAME_OFFSET
 from ..entries import put
 from ..primitives import hash256
 from ..vector import Catalogue
@@ -39,17 +39,17 @@ def name_of_a_copy_under_another(vault: VaultBuilder) -> None:
 def name_of_another_vault(vault: VaultBuilder) -> None:
     named(vault).begin([put("a")]).set(put("b"))
     for start in (0, HEADER_SIZE):
-        vault.data[start + NAME_PLACE : start + NAME_PLACE + 32] = hash256(b"vault other")
+        vault.data[start + NAME_OFFSET : start + NAME_OFFSET + 32] = hash256(b"vault other")
 
 
 @catalogue.damaged("one bit of the number up to which records were copied is flipped")
 def name_copied_flipped(vault: VaultBuilder) -> None:
-    named(vault).begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_PLACE + 32)
+    named(vault).begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_OFFSET + 32)
 
 
 @catalogue.damaged("one bit of the last byte of the name's code is flipped")
 def name_code_flipped(vault: VaultBuilder) -> None:
-    named(vault).begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_PLACE + 71)
+    named(vault).begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_OFFSET + 71)
 
 
 @catalogue.damaged("the name is from a former header of the same vault")
@@ -57,14 +57,14 @@ def name_of_a_former_header(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b"))
     named(vault)
     for start in (0, HEADER_SIZE):
-        place = start + NAME_PLACE
-        vault.data[place : place + 72] = vault.bound_name(b"m" * 32)
+        offset = start + NAME_OFFSET
+        vault.data[offset : offset + 72] = vault.bound_name(b"m" * 32)
     vault.set(put("c"))
 
 
 @catalogue.damaged("the number of a copied record is there, and no name")
 def name_of_zeros(vault: VaultBuilder) -> None:
-    vault.begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_PLACE + 32)
+    vault.begin([put("a")]).set(put("b")).flip_in_both_headers(NAME_OFFSET + 32)
 
 
 @catalogue.damaged("the last record states another name: it goes on with the copy that is there")

@@ -20,7 +20,7 @@ def value_flipped(vault: VaultBuilder) -> None:
     vault.begin(numbered(4)).flip(CHECKPOINT_START + 16)
 
 
-@catalogue.damaged("the boxes of two values of the same length have changed places")
+@catalogue.damaged("the boxes of two values of the same length are exchanged")
 def values_swapped(vault: VaultBuilder) -> None:
     vault.begin(numbered(4))
     start, middle, end = (CHECKPOINT_START + 32 * number for number in range(3))
@@ -30,13 +30,13 @@ def values_swapped(vault: VaultBuilder) -> None:
 @catalogue.damaged("one bit of an earlier version's box is flipped; the current one is sound")
 def earlier_version_flipped(vault: VaultBuilder) -> None:
     old = Value(b"old")
-    vault.begin([Entry("a", Value(b"new"), earlier=[old])]).flip(old.place + 20)
+    vault.begin([Entry("a", Value(b"new"), earlier=[old])]).flip(old.offset + 20)
 
 
 @catalogue.damaged("one bit of the box of a removed name's earlier version is flipped")
 def removed_version_flipped(vault: VaultBuilder) -> None:
     old = Value(b"old")
-    vault.begin([put("b"), remove("a", earlier=[old])]).flip(old.place + 20)
+    vault.begin([put("b"), remove("a", earlier=[old])]).flip(old.offset + 20)
 
 
 @catalogue.damaged("16 bytes of the checkpoint belong to nothing")
@@ -59,16 +59,16 @@ def with_a_later_value(vault: VaultBuilder, write: Callable[[VaultBuilder, Entry
     """The entry that `write` writes has an earlier version, which a later record of the same name brings."""
     later = Value(b"later's", nonce=vault.random.take(24))
 
-    def early(place: int) -> Entry:
-        version = Value(later.content, nonce=later.nonce, place=place).as_earlier([])
+    def early(offset: int) -> Entry:
+        version = Value(later.content, nonce=later.nonce, offset=offset).as_earlier([])
         return put("a", "its own", edit=lambda encoded: flagged(EARLIER)(encoded) + varint(1) + version)
 
     twin = vault.twin()
     write(twin, early(1 << 13))
-    place = len(twin.set(Entry("a", Value(later.content))).data) - 32
-    write(vault, early(place))
+    offset = len(twin.set(Entry("a", Value(later.content))).data) - 32
+    write(vault, early(offset))
     vault.set(Entry("a", later))
-    assert later.place == place
+    assert later.offset == offset
 
 
 @catalogue.damaged("an earlier version in the checkpoint lies in a record behind it", inferred=True)

@@ -105,10 +105,10 @@ holding(
     lambda: put("m", attributes=[("a", "#")], edit=lambda encoded: encoded[:-1] + b"\xff"),
 )  # fmt: skip
 holding("earlier_none", "the flag for earlier versions, and 0 of them", lambda: put("m", edit=no_earlier))
-holding("value_place_0", "a value at the place 0", lambda: sized_at(0))
+holding("value_offset_0", "a value at offset 0", lambda: sized_at(0))
 holding("value_in_the_header", "a value in the header", lambda: sized_at(64))
 holding("value_behind_the_end", "a value behind the end of the file", lambda: sized_at(1 << 40), twice=True)
-holding("value_at_the_largest_place", "a value at 2^64 - 1 units", lambda: sized_at(LARGEST * 16))
+holding("value_at_the_largest_offset", "a value at 2^64 - 1 units", lambda: sized_at(LARGEST * 16))
 holding("value_longer_than_its_box", "a value that is stated 16 bytes longer", lambda: sized(b"12", stated_length=18))
 holding("value_shorter_than_its_box", "a value stated 16 bytes shorter", lambda: sized(b"v" * 32, stated_length=16))
 holding("value_of_too_many_bytes", "a value of 16 MiB and one byte", lambda: sized(b"", stated_length=(16 << 20) + 1))
@@ -124,11 +124,11 @@ def no_earlier(encoded: bytes) -> bytes:
     return flagged(EARLIER)(encoded) + varint(0)
 
 
-def sized_at(place: int) -> Entry:
-    """An entry whose value is stated to be at another place than its box is."""
+def sized_at(offset: int) -> Entry:
+    """An entry whose value is stated to be at another offset than its box is."""
     value = Value(b"a value")
 
     def edit(encoded: bytes) -> bytes:
-        return encoded.replace(value.nonce + varint(value.place // 16), value.nonce + varint(place // 16))
+        return encoded.replace(value.nonce + varint(value.offset // 16), value.nonce + varint(offset // 16))
 
     return Entry("m", value, edit=edit)

@@ -18,12 +18,12 @@ def with_header(vault: VaultBuilder, edit: Callable[[bytearray], None]) -> Vault
     return vault.begin([put("a"), put("b")], changes=CheckpointChanges(edit_header=edit)).set(put("c"))
 
 
-def overwriting(name: str, note: str, place: int, data: bytes, add: Add = catalogue.damaged) -> None:
+def overwriting(name: str, note: str, offset: int, data: bytes, add: Add = catalogue.damaged) -> None:
     """A vector whose header has other bytes at a place."""
 
     def build(vault: VaultBuilder) -> None:
         def edit(header: bytearray) -> None:
-            header[place : place + len(data)] = data
+            header[offset : offset + len(data)] = data
 
         with_header(vault, edit)
 
@@ -48,18 +48,18 @@ overwriting("slot_parameters_last_byte", "the last byte of the area of parameter
 overwriting("root_of_17408_bytes", "the root's sealed length is more than 16,384", 48, u64(17408))
 overwriting("root_of_16_bytes", "the root's sealed length is 16: a tag alone", 48, u64(16))
 overwriting("root_behind_the_end", "the root lies behind the end of the file", 40, u64(1 << 40))
-overwriting("root_at_the_largest_place", "place and length of the root do not fit 64 bits", 40, u64(2**64 - 16))
+overwriting("root_at_the_largest_offset", "offset and length of the root do not fit 64 bits", 40, u64(2**64 - 16))
 overwriting("root_in_the_header", "the root lies in the header", 40, u64(16))
-overwriting("root_out_of_step", "the root's place is no multiple of 16", 40, u64(8200))
+overwriting("root_out_of_step", "the root's offset is no multiple of 16", 40, u64(8200))
 overwriting("root_nonce", "the root's nonce is another one", 56, bytes(24))
-overwriting("root_of_0_bytes", "the root has a place and no length", 48, u64(0))
-overwriting("root_missing", "the root's place is 0, but the checkpoint holds values and a page", 40, bytes(40))
-overwriting("manifest_at_no_place", "the manifest's place is 0", 80, u64(0))
-overwriting("manifest_at_the_largest_place", "place and length of the manifest do not fit 64 bits", 80, u64(2**64 - 16))
+overwriting("root_of_0_bytes", "the root has a offset and no length", 48, u64(0))
+overwriting("root_missing", "the root's offset is 0, but the checkpoint holds values and a page", 40, bytes(40))
+overwriting("manifest_at_no_offset", "the manifest's offset is 0", 80, u64(0))
+overwriting("manifest_at_the_largest_offset", "offset and length of the manifest do not fit 64 bits", 80, u64(2**64 - 16))
 overwriting("manifest_too_long", "the manifest's sealed length is more than 1 MiB", 88, u64((1 << 20) + 16))
 overwriting("manifest_of_the_largest_length", "the manifest's sealed length is 2^64 - 16", 88, u64(2**64 - 16))
 overwriting("checkpoint_end_behind_the_file", "the checkpoint ends behind the end of the file", 120, u64(1 << 40))
-overwriting("checkpoint_end_at_the_largest_place", "the checkpoint's end is 2^64 - 16", 120, u64(2**64 - 16))
+overwriting("checkpoint_end_at_the_largest_offset", "the checkpoint's end is 2^64 - 16", 120, u64(2**64 - 16))
 overwriting("checkpoint_end_in_the_header", "the checkpoint ends in the header", 120, u64(64))
 overwriting("checkpoint_end_in_the_headers_copy", "the checkpoint ends in the header's copy", 120, u64(4160))
 overwriting("root_in_the_headers_copy", "the root lies in the header's copy", 40, u64(4112))
@@ -94,16 +94,16 @@ def header_sequence_of_2_to_62(vault: VaultBuilder) -> None:
     with_header(vault, lambda header: None)
 
 
-@catalogue.damaged("there are no entries, and the root has a length and no place")
-def root_at_no_place(vault: VaultBuilder) -> None:
+@catalogue.damaged("there are no entries, and the root has a length and no offset")
+def root_at_no_offset(vault: VaultBuilder) -> None:
     def edit(header: bytearray) -> None:
         header[48:56] = u64(64)
 
     vault.begin(changes=CheckpointChanges(edit_header=edit))
 
 
-@catalogue.damaged("the root's place is no multiple of 16, and the key is another vault's: no key is tried")
-def header_place_and_another_key(vault: VaultBuilder) -> None:
+@catalogue.damaged("the root's offset is no multiple of 16, and the key is another vault's: no key is tried")
+def header_offset_and_another_key(vault: VaultBuilder) -> None:
     data = with_header(vault, lambda header: None).data
     data[40:48] = data[HEADER_SIZE + 40 : HEADER_SIZE + 48] = u64(8200)
     vault.key_file = VaultBuilder("some other vault").key_file
@@ -120,9 +120,9 @@ def behind_the_checkpoint(name: str, what: str, field: int) -> None:
 
     def build(vault: VaultBuilder) -> None:
         twin = vault.twin().begin([put("a")])
-        place, length = struct.unpack_from("<QQ", twin.data, field)
-        inserted = RecordChanges(leading_payload=bytes(twin.data[place : place + length]))
-        there = twin.set(put("b"), changes=inserted).records[-1].payload_place
+        offset, length = struct.unpack_from("<QQ", twin.data, field)
+        inserted = RecordChanges(leading_payload=bytes(twin.data[offset : offset + length]))
+        there = twin.set(put("b"), changes=inserted).records[-1].payload_offset
 
         def edit(header: bytearray) -> None:
             header[field : field + 8] = u64(there)

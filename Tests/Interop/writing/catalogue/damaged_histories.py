@@ -14,13 +14,13 @@ catalogue = Catalogue()
 def log_of_four(vault: VaultBuilder) -> list[bytes]:
     """The bytes of four records, whose values have the same lengths."""
     vault.begin([put("a")]).set(put("b")).set(put("c")).set(put("d")).set(put("e"))
-    return [bytes(vault.data[record.place : record.end]) for record in vault.records]
+    return [bytes(vault.data[record.offset : record.end]) for record in vault.records]
 
 
 def rearranged(name: str, note: str, arrange: Callable[[list[bytes]], list[bytes]]) -> None:
     def build(vault: VaultBuilder) -> None:
         records = log_of_four(vault)
-        vault.data[vault.records[0].place :] = b"".join(arrange(records))
+        vault.data[vault.records[0].offset :] = b"".join(arrange(records))
 
     build.__name__ = name
     catalogue.damaged(note)(build)
@@ -38,17 +38,17 @@ rearranged("last_records_swapped", "the last two of four records are swapped", l
 def payloads_swapped(vault: VaultBuilder) -> None:
     log_of_four(vault)
     second, third = vault.records[1:3]
-    one = bytes(vault.data[second.payload_place : second.end])
-    two = bytes(vault.data[third.payload_place : third.end])
-    vault.data[second.payload_place : second.end] = two
-    vault.data[third.payload_place : third.end] = one
+    one = bytes(vault.data[second.payload_offset : second.end])
+    two = bytes(vault.data[third.payload_offset : third.end])
+    vault.data[second.payload_offset : second.end] = two
+    vault.data[third.payload_offset : third.end] = one
 
 
 @catalogue.damaged("the last record comes from another vault")
 def record_of_another_vault(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b"))
     other = VaultBuilder("another vault").begin([put("a")]).set(put("b")).set(put("c"))
-    vault.data += other.data[other.records[-1].place :]
+    vault.data += other.data[other.records[-1].offset :]
 
 
 @catalogue.damaged("the last record comes from a copy of this vault that went another way")
@@ -56,7 +56,7 @@ def record_of_a_diverged_copy(vault: VaultBuilder) -> None:
     copy = VaultBuilder("a diverged copy", key_seed="record-of-a-diverged-copy")
     copy.begin([put("a")]).set(put("b")).set(put("c"))
     vault.begin([put("a")]).set(put("b"))
-    vault.data += copy.data[copy.records[-1].place :]
+    vault.data += copy.data[copy.records[-1].offset :]
 
 
 @catalogue.damaged("the first record comes from this vault as it was before a compaction")
@@ -64,7 +64,7 @@ def record_before_compaction(vault: VaultBuilder) -> None:
     before = VaultBuilder("before its compaction", key_seed="record-before-compaction")
     before.begin([put("a")]).set(put("b"))
     vault.begin([put("a")])
-    vault.data += before.data[before.records[-1].place :]
+    vault.data += before.data[before.records[-1].offset :]
 
 
 def framed(name: str, note: str, edit: Callable[[bytes], bytes]) -> None:
@@ -88,4 +88,4 @@ framed("frame_payload_of_most_bytes", "the payload length is 2^64 - 16", lambda 
 @catalogue.damaged("the checksum of the record in the middle is made under another key")
 def frame_checksum(vault: VaultBuilder) -> None:
     log_of_four(vault)
-    vault.flip(vault.records[1].place + 16)
+    vault.flip(vault.records[1].offset + 16)

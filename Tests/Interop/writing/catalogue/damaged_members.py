@@ -13,7 +13,7 @@ from .damaged_entries import flagged
 from .sound_members import ANN, BOB, CAROL, after_some_history, joining, leaving, with_members
 
 catalogue = Catalogue()
-MEMBERS_FLAG, FLAGS_PLACE = 2, 136
+MEMBERS_FLAG, FLAGS_OFFSET = 2, 136
 
 
 def signing(name: str, note: str, change: Callable[[Entry], Entry], author: Device = ANN) -> None:
@@ -39,10 +39,10 @@ def by_another(entry: Entry) -> Entry:
     return replace(entry, signature=Signature(other, {}))
 
 
-def flipped(place: int) -> Callable[[Entry], Entry]:
+def flipped(offset: int) -> Callable[[Entry], Entry]:
     def change(entry: Entry) -> Entry:
         encoded = bytearray(entry.signature.encoded)
-        encoded[place] ^= 1
+        encoded[offset] ^= 1
         return replace(entry, signature=Signature(bytes(encoded), {}))
 
     return change
@@ -210,7 +210,7 @@ def first_member_that_follows(vault: VaultBuilder) -> None:
 @catalogue.damaged("the header says that there are members, and there are 0")
 def members_flag_without_members(vault: VaultBuilder) -> None:
     def edit_header(header: bytearray) -> None:
-        header[FLAGS_PLACE] = MEMBERS_FLAG
+        header[FLAGS_OFFSET] = MEMBERS_FLAG
 
     changes = CheckpointChanges(edit_header=edit_header, edit_manifest=lambda content: content + varint(0))
     vault.begin([put("a")], changes=changes)
@@ -219,7 +219,7 @@ def members_flag_without_members(vault: VaultBuilder) -> None:
 @catalogue.damaged("there are members, and the header says that there are none")
 def members_without_their_flag(vault: VaultBuilder) -> None:
     def edit_header(header: bytearray) -> None:
-        header[FLAGS_PLACE] = 0
+        header[FLAGS_OFFSET] = 0
 
     with_members(vault).begin([put("a")], changes=CheckpointChanges(edit_header=edit_header))
 

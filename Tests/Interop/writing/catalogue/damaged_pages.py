@@ -29,13 +29,13 @@ def editing(name: str, note: str, edit: PageEdit, count: int = 3, inferred: bool
         catalogue.damaged(f"{note}, in the tree of a record", inferred)(in_record)
 
 
-def with_bytes(place: int, data: bytes, level: int = 0, number: int = 0) -> PageEdit:
+def with_bytes(offset: int, data: bytes, level: int = 0, number: int = 0) -> PageEdit:
     """An edit that overwrites bytes of one page."""
 
     def edit(page_level: int, page_number: int, content: bytes) -> bytes:
         if (page_level, page_number) != (level, number):
             return content
-        return content[:place] + data + content[place + len(data) :]
+        return content[:offset] + data + content[offset + len(data) :]
 
     return edit
 
@@ -78,7 +78,7 @@ def gapped(content: bytes) -> bytes:
     """The page with its cells 16 bytes further back."""
     count = int.from_bytes(content[2:4], "little")
     cells = 4 + 2 * count
-    offsets = [int.from_bytes(content[place : place + 2], "little") + 16 for place in range(4, cells, 2)]
+    offsets = [int.from_bytes(content[offset : offset + 2], "little") + 16 for offset in range(4, cells, 2)]
     return content[:4] + b"".join(map(u16, offsets)) + bytes(16) + content[cells:]
 
 
@@ -98,9 +98,9 @@ def arranged(name: str, note: str, arrange: Callable[[list[Cell]], list[Cell]]) 
         vault.begin([put("a")]).set(*numbered(6))
         vault.minor_checkpoint(cells_per_page=3, changes=RecordChanges(arrange=arrange, tree_count=6))
 
-    for build, place in ((in_checkpoint, "checkpoint"), (in_record, "record")):
-        build.__name__ = f"{name}_in_a_{place}"
-        catalogue.damaged(f"{note}, in the tree of a {place}")(build)
+    for build, part in ((in_checkpoint, "checkpoint"), (in_record, "record")):
+        build.__name__ = f"{name}_in_a_{part}"
+        catalogue.damaged(f"{note}, in the tree of a {part}")(build)
 
 
 arranged("names_out_of_order", "two names in a leaf are out of order", lambda c: [c[1], c[0], *c[2:]])

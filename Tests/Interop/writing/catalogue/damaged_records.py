@@ -10,7 +10,7 @@ from ..vector import Catalogue
 from .sound_checkpoints import LARGEST
 
 catalogue = Catalogue()
-TOTALS_PLACE = 8 + 16 + 32 + 1  # in a record's index
+TOTALS_OFFSET = 8 + 16 + 32 + 1  # in a record's index
 
 
 def changing(name: str, note: str, changes: Callable[[], RecordChanges], twice: bool = False) -> None:
@@ -126,7 +126,7 @@ def tree_beside_transactions(vault: VaultBuilder) -> None:
     vault.set(entry)
 
     def edit(index: bytes) -> bytes:
-        start, rest = index[:TOTALS_PLACE], index[TOTALS_PLACE:]
+        start, rest = index[:TOTALS_OFFSET], index[TOTALS_OFFSET:]
         totals = vault.totals()
         assert rest.startswith(totals + varint(0))
         return start + totals + varint(1) + varint(1) + entry.encoded() + rest[len(totals) + 1 :]

@@ -128,15 +128,15 @@ def recipient_of_a_vault_of_anyone(vault: VaultBuilder) -> None:
 # Parameters
 
 
-def misplaced(name: str, note: str, places: list[tuple[int, int]], area: bytes) -> None:
+def misplaced(name: str, note: str, offsets: list[tuple[int, int]], area: bytes) -> None:
     """The slots state these offsets and lengths of their parameters; the first slot opens."""
 
     def build(vault: VaultBuilder) -> None:
         def edit(header: bytearray) -> None:
             header[2048 : 2048 + len(area)] = area
 
-        vault.slots += [other_file_slot(b"other", *salt_and_nonce(vault)) for _ in places[1:]]
-        stated = zip(vault.slots, places, strict=True)
+        vault.slots += [other_file_slot(b"other", *salt_and_nonce(vault)) for _ in offsets[1:]]
+        stated = zip(vault.slots, offsets, strict=True)
         vault.slots = [slot.changed(offset=offset, length=length) for slot, (offset, length) in stated]
         with_header(vault, edit)
 

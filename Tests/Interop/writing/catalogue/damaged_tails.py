@@ -17,21 +17,21 @@ def tail_with_another_payload(vault: VaultBuilder) -> None:
 
 @catalogue.damaged("512 zero bytes in the last record, but not a whole sector of the file")
 def tail_with_zeros_across_sectors(vault: VaultBuilder) -> None:
-    start = sector_start(with_last(vault).place) + SECTOR + 16
+    start = sector_start(with_last(vault).offset) + SECTOR + 16
     vault.zero(start, start + SECTOR)
 
 
 @catalogue.damaged("the frame fails, and a later sector is zero: only the frame's own share would count")
 def tail_with_failing_frame_and_zero_sector(vault: VaultBuilder) -> None:
     last = with_last(vault)
-    start = sector_start(last.place) + SECTOR
-    vault.flip(last.place + 4).zero(start, start + SECTOR)
+    start = sector_start(last.offset) + SECTOR
+    vault.flip(last.offset + 4).zero(start, start + SECTOR)
 
 
 @catalogue.damaged("23 bytes of the frame are zero, the last is not")
 def tail_with_almost_no_frame(vault: VaultBuilder) -> None:
     last = with_last(vault)
-    vault.zero(last.place, last.place + 23).data[last.place + 23] = 1
+    vault.zero(last.offset, last.offset + 23).data[last.offset + 23] = 1
 
 
 @catalogue.damaged("24 bytes that are nobody's at the end of the file: as many as a frame has, so nothing cuts it")
@@ -49,27 +49,27 @@ def garbage_at_the_end(vault: VaultBuilder) -> None:
 @catalogue.damaged("a record in the middle is zero: a later one opens")
 def zeroed_record_in_the_middle(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b")).set(put("c")).set(put("d"))
-    vault.zero(vault.records[1].place, vault.records[1].end)
+    vault.zero(vault.records[1].offset, vault.records[1].end)
 
 
 @catalogue.damaged("a sector of a record in the middle is zero: a later one opens")
 def zeroed_sector_in_the_middle(vault: VaultBuilder) -> None:
     last = with_last(vault)
-    start = sector_start(last.place) + SECTOR
+    start = sector_start(last.offset) + SECTOR
     vault.set(put("c")).zero(start, start + SECTOR)
 
 
 @catalogue.damaged("the last record but one is torn, and the last opens, though the end of the file cuts its payload")
 def torn_record_before_a_cut_one(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b")).set(put("c", "c" * 100))
-    vault.zero(vault.records[0].place, vault.records[0].end)
+    vault.zero(vault.records[0].offset, vault.records[0].end)
     del vault.data[-16:]
 
 
 @catalogue.damaged("a record is zero, and behind it lies one whose index opens, and then breaks a rule")
 def zeroed_record_before_a_faulty_one(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b")).set(put("c"), changes=RecordChanges(flags=8))
-    vault.zero(vault.records[0].place, vault.records[0].end)
+    vault.zero(vault.records[0].offset, vault.records[0].end)
 
 
 @catalogue.damaged("32 zero bytes stand between two records")
@@ -83,7 +83,7 @@ def gap_between_records(vault: VaultBuilder) -> None:
 def old_record_behind_the_end(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b")).set(put("c"))
     first = vault.records[0]
-    vault.data += bytes(64) + vault.data[first.place : first.end] + bytes(512)
+    vault.data += bytes(64) + vault.data[first.offset : first.end] + bytes(512)
 
 
 @catalogue.damaged("behind zeros lies a frame with the right checksum, whose index does not open: no writer leaves one")

@@ -15,13 +15,13 @@ from .sound_checkpoints import numbered
 catalogue = Catalogue()
 
 
-@catalogue.damaged("two leaves of the same length have changed places in the file")
+@catalogue.damaged("two leaves of the same length are exchanged in the file")
 def leaves_swapped(vault: VaultBuilder) -> None:
     vault.begin(numbered(6), cells_per_page=3)
     leaves = [vault.present[f"name/{number:03}".encode()].encoded() for number in range(3)]
-    place, size = CHECKPOINT_START + 6 * 32, len(padded(page_content(0, leaves))) + 16
-    first, second = (bytes(vault.data[start : start + size]) for start in (place, place + size))
-    vault.data[place : place + 2 * size] = second + first
+    offset, size = CHECKPOINT_START + 6 * 32, len(padded(page_content(0, leaves))) + 16
+    first, second = (bytes(vault.data[start : start + size]) for start in (offset, offset + size))
+    vault.data[offset : offset + 2 * size] = second + first
 
 
 def minor(vault: VaultBuilder, changes: RecordChanges) -> VaultBuilder:
@@ -64,8 +64,8 @@ def tree_outside_of_its_record(vault: VaultBuilder) -> None:
     vault.minor_checkpoint(changes=RecordChanges(tree_root=lambda own: roots[-1]))
 
 
-@catalogue.damaged("an entry that a record's tree brings has an earlier version at the place 0")
-def tree_with_an_earlier_version_at_no_place(vault: VaultBuilder) -> None:
+@catalogue.damaged("an entry that a record's tree brings has an earlier version at offset 0")
+def tree_with_an_earlier_version_at_no_offset(vault: VaultBuilder) -> None:
     earlier = varint(1) + Value(b"earlier", nonce=vault.random.take(24)).as_earlier([])
     vault.begin([put("a")]).set(put("b"))
     vault.minor_checkpoint(put("c", edit=lambda encoded: flagged(EARLIER)(encoded) + earlier))
@@ -86,9 +86,9 @@ def tree_root_too_long(vault: VaultBuilder) -> None:
     minor(vault, RecordChanges(tree_root=lambda root: replace(root, sealed_length=16400)))
 
 
-@catalogue.damaged("the place of a record's tree is 2^64 - 1 units")
-def tree_root_at_the_largest_place(vault: VaultBuilder) -> None:
-    minor(vault, RecordChanges(tree_root=lambda root: replace(root, place=(2**64 - 1) * 16)))
+@catalogue.damaged("the offset of a record's tree is 2^64 - 1 units")
+def tree_root_at_the_largest_offset(vault: VaultBuilder) -> None:
+    minor(vault, RecordChanges(tree_root=lambda root: replace(root, offset=(2**64 - 1) * 16)))
 
 
 @catalogue.damaged("the nonce of a record's root is another one")

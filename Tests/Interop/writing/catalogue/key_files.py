@@ -45,8 +45,8 @@ def key_of_another_vault(vault: VaultBuilder) -> None:
     small(vault).key_file = VaultBuilder("some other vault").key_file
 
 
-def mistyped(line: str, place: int) -> bytes:
-    return (line[:place] + ("0" if line[place] != "0" else "1") + line[place + 1 :] + "\n").encode()
+def mistyped(line: str, offset: int) -> bytes:
+    return (line[:offset] + ("0" if line[offset] != "0" else "1") + line[offset + 1 :] + "\n").encode()
 
 
 @catalogue.locked("one digit of the key is mistyped: the checksum does not match")

@@ -14,13 +14,13 @@ MIB = 1 << 20
 
 
 def entry_of(size: int, name: str = "large") -> Entry:
-    """An entry that takes `size` bytes by its attribute's length, if its place takes two bytes as a varint."""
+    """An entry that takes `size` bytes by its attribute's length, if its offset takes two bytes as a varint."""
 
     def entry(length: int) -> Entry:
         return put(name, "v", attributes=[("a", "x" * length)])
 
     trial = entry(size - 200)
-    trial.value.nonce, trial.value.place = bytes(24), 8192
+    trial.value.nonce, trial.value.offset = bytes(24), 8192
     return entry(2 * size - 200 - len(trial.encoded()))
 
 

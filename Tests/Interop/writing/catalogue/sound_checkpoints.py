@@ -75,7 +75,7 @@ def expiry(vault: VaultBuilder) -> None:
     vault.set(put("b", expiry=FAR + 1, attributes=[("user", "ann")]), put("past too", expiry=0))
 
 
-@catalogue.ok("earlier versions: newest first, in the checkpoint and in records that point to older places")
+@catalogue.ok("earlier versions: newest first, in the checkpoint and in records that point to older offsets")
 def earlier_versions(vault: VaultBuilder) -> None:
     first, second = Value(b"first", 1, MADE), Value(b"second", 0, MADE + 1)
     vault.begin([Entry("a", second, MADE + 1, MADE, earlier=[first])])

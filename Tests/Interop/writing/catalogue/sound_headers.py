@@ -11,7 +11,7 @@ from .sound_slots import another_recipients_slot
 catalogue = Catalogue()
 
 
-@catalogue.ok("no entries and no records: the root's place is 0")
+@catalogue.ok("no entries and no records: the root's offset is 0")
 def empty(vault: VaultBuilder) -> None:
     vault.begin()
 

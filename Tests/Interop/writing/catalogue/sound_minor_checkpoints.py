@@ -67,19 +67,19 @@ def tombstones_with_earlier_versions_in_a_tree(vault: VaultBuilder) -> None:
     vault.hint().set(put("after"))
 
 
-def hinted(place: int | None, sequence: int | None = None, record: int = 3) -> Build:
+def hinted(offset: int | None, sequence: int | None = None, record: int = 3) -> Build:
     def build(vault: VaultBuilder) -> None:
-        with_minor_checkpoint(vault).set(put("after")).hint(record, place, sequence)
+        with_minor_checkpoint(vault).set(put("after")).hint(record, offset, sequence)
 
     return build
 
 
 for name, note, build in (
     ("hint_behind_the_end", "the hint points behind the end of the file", hinted(1 << 40)),
-    ("hint_at_the_largest_place", "place and number of the hint are the largest there are", hinted(LARGEST, LARGEST)),
-    ("hint_out_of_step", "the hint's place is not a multiple of 16", hinted(4097)),
+    ("hint_at_the_largest_offset", "offset and number of the hint are the largest there are", hinted(LARGEST, LARGEST)),
+    ("hint_out_of_step", "the hint's offset is not a multiple of 16", hinted(4097)),
     ("hint_to_a_record_without_a_tree", "the hint names a record that has no tree", hinted(None, None, 1)),
-    ("hint_with_another_number", "the hint's place is right, its sequence number is not", hinted(None, 2)),
+    ("hint_with_another_number", "the hint's offset is right, its sequence number is not", hinted(None, 2)),
 ):
     build.__name__ = name
     catalogue.ok(note)(build)

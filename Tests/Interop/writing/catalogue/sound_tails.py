@@ -29,17 +29,17 @@ def torn(note: str, align: int = 64) -> Callable:
 
 @torn("the file ends 16 bytes into the last record's frame")
 def tail_cut_in_the_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
-    del vault.data[last.place + 16 :]
+    del vault.data[last.offset + 16 :]
 
 
 @torn("the file ends right behind the last record's frame")
 def tail_cut_behind_the_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
-    del vault.data[last.place + FRAME_SIZE :]
+    del vault.data[last.offset + FRAME_SIZE :]
 
 
 @torn("the file ends in the last record's payload")
 def tail_cut_in_the_payload(vault: VaultBuilder, last: WrittenRecord) -> None:
-    del vault.data[last.payload_place + 100 :]
+    del vault.data[last.payload_offset + 100 :]
 
 
 @torn("the last record misses its last byte")
@@ -49,17 +49,17 @@ def tail_cut_by_one_byte(vault: VaultBuilder, last: WrittenRecord) -> None:
 
 @torn("the first sector's share of the last record was not written, the rest was")
 def tail_without_its_first_sector(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place, sector_start(last.place) + SECTOR)
+    vault.zero(last.offset, sector_start(last.offset) + SECTOR)
 
 
 @torn("the frame alone is zero")
 def tail_without_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place, last.place + FRAME_SIZE)
+    vault.zero(last.offset, last.offset + FRAME_SIZE)
 
 
 @torn("a sector in the middle of the last record was not written")
 def tail_without_a_middle_sector(vault: VaultBuilder, last: WrittenRecord) -> None:
-    start = sector_start(last.place) + 2 * SECTOR
+    start = sector_start(last.offset) + 2 * SECTOR
     vault.zero(start, start + SECTOR).data += bytes(1024)
 
 
@@ -70,22 +70,22 @@ def tail_without_its_last_sector(vault: VaultBuilder, last: WrittenRecord) -> No
 
 @torn("the frame spans two sectors; the first, with all but its checksum, was not written", align=496)
 def tail_without_the_start_of_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place, last.place + 16)
+    vault.zero(last.offset, last.offset + 16)
 
 
 @torn("the frame spans two sectors; the second, with its checksum, was not written", align=496)
 def tail_without_the_end_of_its_frame(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place + 16, last.place + 16 + SECTOR)
+    vault.zero(last.offset + 16, last.offset + 16 + SECTOR)
 
 
 @torn("as above, but zero is only the checksum: where the frame fails, only the frame's share counts", align=496)
 def tail_without_its_checksum(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place + 16, last.place + FRAME_SIZE)
+    vault.zero(last.offset + 16, last.offset + FRAME_SIZE)
 
 
 @torn("the whole last record is zero: as far as the file alone can tell, it was never written")
 def tail_all_zero(vault: VaultBuilder, last: WrittenRecord) -> None:
-    vault.zero(last.place, last.end)
+    vault.zero(last.offset, last.end)
 
 
 @catalogue.ok("23 bytes that are nobody's at the end of the file: too few for a frame, so the end cuts it")
@@ -117,11 +117,11 @@ def magics_by_chance(vault: VaultBuilder) -> None:
     with_magics(vault, 16)
 
 
-@catalogue.ok("behind zeros lies a record at a place that is no multiple of 16: not looked for there")
+@catalogue.ok("behind zeros lies a record at a offset that is no multiple of 16: not looked for there")
 def record_behind_out_of_step(vault: VaultBuilder) -> None:
     vault.begin([put("a")]).set(put("b"))
     record = vault.records[0]
-    vault.data += bytes(40) + vault.data[record.place : record.end]
+    vault.data += bytes(40) + vault.data[record.offset : record.end]
 
 
 @catalogue.ok("a torn last record whose payload has the magic of a record 16 times by chance, beside its own")
@@ -132,5 +132,5 @@ def torn_record_with_magics(vault: VaultBuilder) -> None:
     magics = b"".join(b"vrec" + vault.random.take(12) for _ in range(16))
     vault.set(put("torn", vault.random.take(1200)), changes=RecordChanges(leading_payload=magics))
     vault.present = expected
-    start = sector_start(vault.records[-1].place) + 2 * SECTOR
+    start = sector_start(vault.records[-1].offset) + 2 * SECTOR
     vault.zero(start, start + SECTOR)

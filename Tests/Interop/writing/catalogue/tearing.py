@@ -32,5 +32,5 @@ def align_end(vault: VaultBuilder, offset: int) -> None:
         filler = put("filler", bytes(len(filler.value.content) + missing))
 
 
-def sector_start(place: int) -> int:
-    return place - place % SECTOR
+def sector_start(offset: int) -> int:
+    return offset - offset % SECTOR

@@ -10,7 +10,7 @@ import VaultAccount
     try await token.write(0)
     let manager = AccountManager(service: Server())
     try await manager.login(userName: "ada", password: "p")
-    print("vault \(try Keychain.standard.places.vault)")
+    print("vault \(try Keychain.standard.location.vault)")
     fflush(nil)
     _ = readLine()
     let longest = Mutex(Duration.zero)

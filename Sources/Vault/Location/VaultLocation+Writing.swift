@@ -1,6 +1,6 @@
 package import LinuxSystem
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Checks the path of a file that is written: where root writes is not decided by another user's symbolic link.
     ///
     /// - Throws: ``VaultError/Code/unavailable``.
@@ -13,7 +13,7 @@ extension VaultPlaces {
     ///
     /// - Parameter isReplaced: whether the file becomes root's even if there is one.
     /// - Throws: ``VaultError/Code/unavailable``.
-    package static func checkOwnPlace(
+    package static func checkParentFolder(
         of path: String, isReplaced: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
         try checkLinks(in: path)

@@ -1,35 +1,35 @@
 import LinuxSystem
 package import SealedLog
 
-extension PostgresPlace {
+extension PostgresLocation {
     /// Listens for what writers tell, and looks at the end every few seconds besides: through a pooler, and on servers
     /// that cannot notify, there is no other way.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
-        do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, location) }
+        do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
         return watch
     }
 
-    package func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock {
+    package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         RowLock(self, number: UInt64(number) ^ lockKey)
     }
 }
 
 /// A row that a transaction has inserted, which does nothing else: the database shows it to nobody.
-private final class RowLock: NamedPlaceLock {
-    private let place: PostgresPlace
+private final class RowLock: NamedLock {
+    private let location: PostgresLocation
     private let number: UInt64
     private let connection = Mutex<PostgresConnection?>(nil)
 
-    init(_ place: PostgresPlace, number: UInt64) { (self.place, self.number) = (place, number) }
+    init(_ location: PostgresLocation, number: UInt64) { (self.location, self.number) = (location, number) }
 
     func tryLock() throws(LogError) -> Bool {
-        try place.translated { () throws(PostgresError) in
-            let deadline = Deadline(after: place.timeout)
-            let connection = try place.pool.take(until: deadline)
+        try location.translated { () throws(PostgresError) in
+            let deadline = Deadline(after: location.timeout)
+            let connection = try location.pool.take(until: deadline)
             do throws(PostgresError) {
                 let rows = try connection.flight(
-                    [.begin, .mayWait] + Statement.exclude(number, in: place.name), until: deadline
+                    [.begin, .mayWait] + Statement.exclude(number, in: location.name), until: deadline
                 ).rows
                 if rows[3].changed == 1 {
                     self.connection.withLock { $0 = connection }
@@ -39,7 +39,7 @@ private final class RowLock: NamedPlaceLock {
                 guard error.isLockTimeout else { throw error }
             }
             _ = try connection.flight([.rollback], until: deadline)
-            place.pool.give(back: connection)
+            location.pool.give(back: connection)
             return false
         }
     }
@@ -47,27 +47,27 @@ private final class RowLock: NamedPlaceLock {
     func check() throws(LogError) {
         let connection = connection.withLock { $0 }
         // The transaction has the lock for as long as it goes on.
-        guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: place.timeout))) != nil,
+        guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: location.timeout))) != nil,
             connection.isInTransaction
         else {
             throw LogError(
                 .unreachable,
-                "The connection to \(place.location) was lost, and a lock with it, which another program may have now. "
+                "The connection to \(location.path) was lost, and a lock with it, which another program may have now. "
                     + "Try again.")
         }
     }
 
     deinit {
         guard let connection = connection.withLock({ $0.take() }) else { return }
-        _ = try? connection.flight([.rollback], until: Deadline(after: place.timeout))
-        place.pool.give(back: connection)
+        _ = try? connection.flight([.rollback], until: Deadline(after: location.timeout))
+        location.pool.give(back: connection)
     }
 }
 
 private final class DatabaseWatch: Sendable {
     let loop: Loop
 
-    init(_ place: PostgresPlace, _ onChange: @escaping @Sendable () -> Void) { loop = Loop(place, onChange) }
+    init(_ location: PostgresLocation, _ onChange: @escaping @Sendable () -> Void) { loop = Loop(location, onChange) }
 
     deinit { loop.stop() }
 
@@ -75,12 +75,12 @@ private final class DatabaseWatch: Sendable {
         /// How often a server is asked that does not notify, and one that does, in milliseconds.
         private static let (shortPause, longPause): (Int32, Int32) = (1_000, 5_000)
 
-        private let place: PostgresPlace
+        private let location: PostgresLocation
         private let onChange: @Sendable () -> Void
         private let stopEvent = StopEvent()
 
-        init(_ place: PostgresPlace, _ onChange: @escaping @Sendable () -> Void) {
-            (self.place, self.onChange) = (place, onChange)
+        init(_ location: PostgresLocation, _ onChange: @escaping @Sendable () -> Void) {
+            (self.location, self.onChange) = (location, onChange)
         }
 
         func stop() { stopEvent.signal() }
@@ -94,11 +94,11 @@ private final class DatabaseWatch: Sendable {
 
         /// Returns at the end. Throws if the connection is lost, or the server cannot notify.
         private func listen() throws(PostgresError) {
-            let deadline = Deadline(after: place.timeout)
-            let connection = try place.pool.take(until: deadline)
+            let deadline = Deadline(after: location.timeout)
+            let connection = try location.pool.take(until: deadline)
             var listens = try !connection.isPooled(until: deadline)
             do throws(PostgresError) {
-                if listens { _ = try connection.flight([.listen(place.channel)], until: deadline) }
+                if listens { _ = try connection.flight([.listen(location.channel)], until: deadline) }
             } catch {
                 guard case .refused = error.reason else { throw error }
                 listens = false
@@ -111,14 +111,14 @@ private final class DatabaseWatch: Sendable {
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
-                        [.tryShareLock(place.listenerKey)], until: Deadline(after: place.timeout)
+                        [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
                     // A writer may have looked for listeners before.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause
                 let isTold = try connection.waitForNotification(or: stopEvent.descriptor, milliseconds: pause)
-                let answer = try connection.flight([.head(of: place.name)], until: Deadline(after: place.timeout))
+                let answer = try connection.flight([.head(of: location.name)], until: Deadline(after: location.timeout))
                 let head = try StoreHead(answer.rows[0])
                 if isTold || head != former { onChange() }
                 former = head

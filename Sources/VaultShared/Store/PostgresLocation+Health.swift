@@ -1,9 +1,9 @@
 import LinuxSystem
 package import SealedLog
 
-extension PostgresPlace {
+extension PostgresLocation {
     /// Looks at how the server keeps its promises.
-    package func findings() throws(LogError) -> [PlaceFinding] {
+    package func findings() throws(LogError) -> [StoreFinding] {
         let (rows, encryption) = try look(
             Statement(
                 """
@@ -18,20 +18,20 @@ extension PostgresPlace {
         }
         let isDurable = values[1] == "on" && values[2] == "on"
         return [
-            PlaceFinding("server", "PostgreSQL \(values[0]) at \(pool.lastHost?.name ?? location)"),
-            PlaceFinding(
+            StoreFinding("server", "PostgreSQL \(values[0]) at \(pool.lastHost?.name ?? path)"),
+            StoreFinding(
                 "durability",
                 isDurable
                     ? "The server flushes what it commits."
                     : "The server does not flush what it commits: a power loss takes changes back.",
                 fix: isDurable ? nil : "Set fsync and full_page_writes to on."),
-            PlaceFinding(
+            StoreFinding(
                 "standby",
                 values[3].isEmpty
                     ? "No standby is waited for: a lost disk takes changes back, which every machine then notices."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
-            PlaceFinding(
+            StoreFinding(
                 "rights",
                 values[4] == "true"
                     ? "The server is a standby: the vault can only be read."
@@ -58,18 +58,18 @@ extension PostgresPlace {
 }
 
 extension PostgresConnection.Encryption {
-    fileprivate var finding: PlaceFinding {
+    fileprivate var finding: StoreFinding {
         let advice = "Use sslmode=verify-full."
         return switch self {
-        case .certificate: PlaceFinding("encryption", "TLS; the server has proved by its certificate who it is")
-        case .ticket: PlaceFinding("encryption", "Kerberos; the server has proved by its ticket who it is")
+        case .certificate: StoreFinding("encryption", "TLS; the server has proved by its certificate who it is")
+        case .ticket: StoreFinding("encryption", "Kerberos; the server has proved by its ticket who it is")
         case .local(let hasTLS):
-            PlaceFinding("encryption", "\(hasTLS ? "TLS" : "none"): the server is on this machine")
+            StoreFinding("encryption", "\(hasTLS ? "TLS" : "none"): the server is on this machine")
         case .unproved(let mode):
-            PlaceFinding(
+            StoreFinding(
                 "encryption", "TLS, but the server has not proved who it is (sslmode=\(mode)).", fix: advice)
         case .none:
-            PlaceFinding(
+            StoreFinding(
                 "encryption",
                 "none: others on the way see sizes and times, and can answer in the server's place.", fix: advice)
         }

@@ -4,7 +4,7 @@ import Sealing
 
 // The key, and what a person has agreed to, of the vault at some places.
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Whether the key is in the key file, and not given by the program or a command.
     func readsKeyFile(_ options: UnlockingOptions) -> Bool { options.keyFileContents == nil && keyCommand == nil }
 
@@ -25,7 +25,7 @@ extension VaultPlaces {
     }
 }
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Changes what this machine trusts of a vault; nothing without a memory.
     func trust(
         _ vaultID: [UInt8], in files: any FileSystem, behind flush: () throws(LogError) -> Void = {},
@@ -59,12 +59,12 @@ final class HeldKeyFile: Sendable {
     func copy() throws(LogError) -> KeyFile { try key.copy() }
 }
 
-extension VaultPlaces {
+extension VaultLocation {
     /// The same places with another key file, for messages about it.
-    func withKeyFile(_ path: String) -> VaultPlaces {
-        var places = self
-        (places.keyFile, places.keyCommand) = (path, nil)
-        return places
+    func withKeyFile(_ path: String) -> VaultLocation {
+        var location = self
+        (location.keyFile, location.keyCommand) = (path, nil)
+        return location
     }
 
     func heldKeyFile(

@@ -4,7 +4,7 @@ import Vault
 
 // A server that cannot be reached. One that answers and refuses is not away: somebody has to act.
 
-extension PostgresPlace {
+extension PostgresLocation {
     struct Outage {
         /// Until when it is not asked again.
         var end: Deadline?
@@ -27,8 +27,8 @@ extension PostgresPlace {
         case .always: return true
         case .ifUnreachable:
             if isInOutage { return true }
-            if changesNothing, hasStandIn, let seconds = mirror?.outageAge, seconds < PostgresPlace.outageSeconds {
-                outage.withLock { $0.end = Deadline(after: .seconds(PostgresPlace.outageSeconds - seconds)) }
+            if changesNothing, hasStandIn, let seconds = mirror?.outageAge, seconds < PostgresLocation.outageSeconds {
+                outage.withLock { $0.end = Deadline(after: .seconds(PostgresLocation.outageSeconds - seconds)) }
                 return true
             }
             // Only what waits to be merged makes it worth a look.
@@ -48,7 +48,7 @@ extension PostgresPlace {
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in
-            outage.end = Deadline(after: .seconds(PostgresPlace.outageSeconds))
+            outage.end = Deadline(after: .seconds(PostgresLocation.outageSeconds))
             outage.reason = error.detail
         }
         mirror?.noteOutage()

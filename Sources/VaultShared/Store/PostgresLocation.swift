@@ -4,8 +4,8 @@ import Sealing
 package import Vault
 
 /// A vault's place in a database.
-package final class PostgresPlace: RecordPlace {
-    package let location: String
+package final class PostgresLocation: StoreLocation {
+    package let path: String
     package let files: any FileSystem
     let pool: ConnectionPool
     /// A hash of the vault's name: the database need not know it.
@@ -56,7 +56,7 @@ package final class PostgresPlace: RecordPlace {
 
     /// - Throws: ``VaultError/Code/invalid``.
     package init(
-        _ url: String, _ places: VaultPlaces, _ options: Keychain.Options, in files: any FileSystem
+        _ url: String, _ location: VaultLocation, _ options: Keychain.Options, in files: any FileSystem
     ) throws(VaultError) {
         let url = try DatabaseURL(url)
         self.files = files
@@ -64,14 +64,14 @@ package final class PostgresPlace: RecordPlace {
         // Without any time, not even a server beside us could answer.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
-        let foreign = places.cache.flatMap(files.partOfAnotherUser)
+        let foreign = location.cache.flatMap(files.partOfAnotherUser)
         cacheDistrust = foreign.map { LogError(.untrustworthy, Distrust.anotherOwner.reason(of: $0)) }
-        mirror = foreign == nil ? places.cache.map { Mirror(of: url.location, in: $0, files) } : nil
+        mirror = foreign == nil ? location.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)
-        pendingPath = places.rollbackMemory.map { "\($0)/\(file)\(FilePlace.pendingEnding)" }
+        pendingPath = location.rollbackMemory.map { "\($0)/\(file)\(FileLocation.pendingEnding)" }
         // The cache may be emptied at any time, but is better than nothing.
-        keptPaths = [places.rollbackMemory, places.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
-        location = url.location
+        keptPaths = [location.rollbackMemory, location.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
+        path = url.location
         readsAtOnce = options.readsAtOnce
         pool = ConnectionPool(url.parameters, url.passwordEntry.map(DatabasePassword.init(inEntry:)))
         name = RunningHash.hash(of: "vault \(url.vault)")
@@ -103,11 +103,11 @@ package final class PostgresPlace: RecordPlace {
         }
         guard offline != .always else {
             if let cacheDistrust { throw cacheDistrust }
-            throw LogError(.unreachable, "This machine has kept nothing of \(location). Use it once with the server.")
+            throw LogError(.unreachable, "This machine has kept nothing of \(path). Use it once with the server.")
         }
         let rows = try flight([
-            .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresPlace.tailSize),
-            .base(of: name, count: PostgresRecordStore.blockSize, unlessSmallerThan: PostgresPlace.tailSize),
+            .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresLocation.tailSize),
+            .base(of: name, count: PostgresRecordStore.blockSize, unlessSmallerThan: PostgresLocation.tailSize),
             .hasMore(name),
         ])
         serverClock.note(rows[0], Statement.clockColumn)
@@ -131,7 +131,7 @@ package final class PostgresPlace: RecordPlace {
     func noteFound() { isFound.store(true, ordering: .relaxed) }
 
     /// The failure of whoever finds no vault.
-    var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, location) }
+    var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
 
     package func createUnpublished() throws(LogError) -> any RecordStore {
         try createSchema()
@@ -148,7 +148,7 @@ package final class PostgresPlace: RecordPlace {
     /// Whether those who wait in line wait in vain: the vault's row was free a short while ago.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
-    func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresPlace.impatience) } }
+    func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
 
     /// Creates the tables if there are none. An administrator may have made them for those who cannot.
     private func createSchema() throws(LogError) {
@@ -156,7 +156,7 @@ package final class PostgresPlace: RecordPlace {
             guard [.missing, .gone].contains(error.code) else { throw error }
             // In one transaction, behind others that create them at the same time.
             let key = RunningHash.number(of: "schema")
-            do throws(LogError) { try createTables(behind: key, for: PostgresPlace.patience) } catch {
+            do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
                 // Those who hold the lock need not be creating anything.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
@@ -197,7 +197,7 @@ package final class PostgresPlace: RecordPlace {
     /// Sends statements that change nothing, or all or nothing, in one flight.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
-        return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresPlace.restartPatience) {
+        return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {
             () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.flight(statements, until: deadline).rows
@@ -212,7 +212,7 @@ package final class PostgresPlace: RecordPlace {
     ///
     /// - Parameter patience: how long to try also if no server can be reached; nil for as long as anything.
     func attempt<Result>(
-        until deadline: Deadline, patience: Duration? = PostgresPlace.restartPatience,
+        until deadline: Deadline, patience: Duration? = PostgresLocation.restartPatience,
         _ call: () throws(PostgresError) -> Result
     ) throws(LogError) -> Result {
         var pause: UInt32 = 1_000
@@ -238,20 +238,20 @@ package final class PostgresPlace: RecordPlace {
 
     func translation(of error: PostgresError) -> LogError {
         if error.isMissingSchema || error.reason == .absent { return absence }
-        if error.isLockTimeout { return LogError(.busy, location) }
+        if error.isLockTimeout { return LogError(.busy, path) }
         let sentence =
             switch error.reason {
-            case .notConnected, .loginRefused: "Cannot connect to \(location): \(error.words)."
-            case .lost: "The connection to \(location) was lost: \(error.words)."
-            case .timedOut: "\(location) does not answer. Check the server and the network, and try again."
+            case .notConnected, .loginRefused: "Cannot connect to \(path): \(error.words)."
+            case .lost: "The connection to \(path) was lost: \(error.words)."
+            case .timedOut: "\(path) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
-                "The database does not permit this at \(location): \(error.words). Ask its administrator for the role "
+                "The database does not permit this at \(path): \(error.words). Ask its administrator for the role "
                     + "vault_writer, or vault_reader to read only; and, for its first vault, to run what "
                     + "`vault init --sql` prints."
             case .refused("25006"):
-                "The server at \(location) is a standby, or read-only: nothing can be written there."
-            case .refused(let state): "The database at \(location) refused: \(error.words) (SQLSTATE \(state))."
-            case .malformed, .absent: "\(location) cannot be used: \(error.words)."
+                "The server at \(path) is a standby, or read-only: nothing can be written there."
+            case .refused(let state): "The database at \(path) refused: \(error.words) (SQLSTATE \(state))."
+            case .malformed, .absent: "\(path) cannot be used: \(error.words)."
             }
         let isAway = error.isOutage || error.isOfConnection && error.state != "25006"
         return LogError(isAway ? .unreachable : .serverRefused, sentence)
@@ -261,7 +261,7 @@ package final class PostgresPlace: RecordPlace {
 /// Called by the loader, before any other code of the program.
 @_cdecl("vault_shared_register")
 package func register() {
-    DatabasePlaces.register { (url, places, options, files) throws(VaultError) in
-        try PostgresPlace(url, places, options, in: files)
+    DatabaseLocations.register { (url, location, options, files) throws(VaultError) in
+        try PostgresLocation(url, location, options, in: files)
     }
 }

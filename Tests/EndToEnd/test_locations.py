@@ -7,7 +7,7 @@ import pytest
 from homes import VAULT_AND_KEY, Home, mode
 
 
-def test_options_come_before_variables_and_variables_before_the_standard_places(home: Home) -> None:
+def test_options_come_before_variables_and_variables_before_the_standard_paths(home: Home) -> None:
     named = home.with_variables(VAULT_FILE=str(home.folder / "v.vault"), VAULT_KEY_FILE=str(home.folder / "v.key"))
     named.output("set", "a", stdin=b"by variable")
     assert home.files() == ["v.key", "v.vault"]
@@ -28,7 +28,7 @@ def test_the_xdg_variables_are_followed_and_empty_or_relative_ones_ignored(home:
     assert home.vault.is_file() and not (home.folder / "relative").exists()
 
 
-def test_without_a_home_it_works_with_named_places_and_says_so_otherwise(home: Home) -> None:
+def test_without_a_home_it_works_with_named_paths_and_says_so_otherwise(home: Home) -> None:
     homeless = home.with_variables(HOME="")
     for words in (("set", "a"), ("get", "a"), ("init",)):
         sentence = homeless.refusal(8, *words, stdin=b"tok")
@@ -180,8 +180,8 @@ def test_one_relative_path_in_two_folders_is_two_vaults(home: Home) -> None:
 
 def test_a_variable_that_is_not_utf8_is_refused_instead_of_mended(home: Home) -> None:
     for name in ("VAULT_FILE", "VAULT_KEY_FILE", "HOME"):
-        place = os.fsdecode(os.fsencode(home.folder / "x") + b"\xff")
-        sentence = home.with_variables(**{name: place}).refusal(2, "set", "a", stdin=b"tok")
+        path = os.fsdecode(os.fsencode(home.folder / "x") + b"\xff")
+        sentence = home.with_variables(**{name: path}).refusal(2, "set", "a", stdin=b"tok")
         assert name in sentence and "UTF-8" in sentence
     assert home.files() == []
 

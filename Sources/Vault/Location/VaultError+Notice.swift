@@ -3,8 +3,8 @@ import SealedLog
 
 extension VaultError {
     /// Translates a notice, which prevents no call.
-    init(_ notice: Notice, _ places: VaultPlaces) {
-        let vault = places.vault
+    init(_ notice: Notice, _ location: VaultLocation) {
+        let vault = location.vault
         switch notice {
         case .memoryUnusable(let reason):
             self.init(
@@ -40,7 +40,7 @@ extension VaultError {
                 causes: [.damagedVault(vault)])
         case .compactionFailed(let error):
             let isTold = [.unavailable, .unreachable, .serverRefused, .usedUp].contains(error.code)
-            let reason = isTold ? " (\(VaultError(error, places).message.dropLast()))" : ""
+            let reason = isTold ? " (\(VaultError(error, location).message.dropLast()))" : ""
             self.init(
                 .unavailable,
                 "The vault \(vault) could not be compacted\(reason). Outdated values stay in the file "

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Returns the text of this machine's device, whose key is made if there is none.
     ///
     /// - Throws: ``VaultError/Code/locked`` for a key that cannot be used; ``VaultError/Code/unavailable`` if it cannot

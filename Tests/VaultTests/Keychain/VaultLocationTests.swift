@@ -6,7 +6,7 @@ import Testing
 import Vault
 
 @Suite("Standard places")
-struct PlacesTests {
+struct VaultLocationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var vault: String?
@@ -16,12 +16,12 @@ struct PlacesTests {
     }
 
     private static let home = ["HOME": "/home/ann"]
-    private static let placesAtHome = [
+    private static let locationAtHome = [
         "/home/ann/.local/share/vault/default.vault", "/home/ann/.config/vault/default.key",
         "/home/ann/.local/state/vault",
     ]
     private static let cases = [
-        Case(testDescription: "home alone", environment: home, expected: placesAtHome),
+        Case(testDescription: "home alone", environment: home, expected: locationAtHome),
         Case(
             testDescription: "the folders of XDG",
             environment: ["XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"],
@@ -32,7 +32,7 @@ struct PlacesTests {
                 "HOME": "/home/ann", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "./s",
                 "VAULT_FILE": "", "VAULT_KEY_FILE": "", "CREDENTIALS_DIRECTORY": "",
             ],
-            expected: placesAtHome),
+            expected: locationAtHome),
         Case(
             testDescription: "files that are named go before folders",
             environment: ["HOME": "/home/ann", "VAULT_FILE": "/f.vault", "VAULT_KEY_FILE": "f.key"],
@@ -50,16 +50,16 @@ struct PlacesTests {
     ]
 
     @Test(arguments: cases) func areFoundInTheirOrder(_ example: Case) throws {
-        let places = try VaultPlaces.standard(
+        let location = try VaultLocation.standard(
             vault: example.vault, keyFile: example.keyFile, environment: example.environment)
-        #expect([places.vault, places.keyFile, places.rollbackMemory] == example.expected)
+        #expect([location.vault, location.keyFile, location.rollbackMemory] == example.expected)
     }
 
     @Test func remembersInTheStandardFolderUnlessAnotherIsNamed() throws {
-        let named = VaultPlaces(vault: "/v", keyFile: "/k")
-        #expect(try named.rollbackMemory == VaultPlaces.standard(vault: "/v", keyFile: "/k").rollbackMemory)
-        #expect(named.rollbackMemory == VaultPlaces.standardRollbackMemory)
-        #expect(VaultPlaces(vault: "/v", keyFile: "/k", rollbackMemory: nil).rollbackMemory == nil)
+        let named = VaultLocation(vault: "/v", keyFile: "/k")
+        #expect(try named.rollbackMemory == VaultLocation.standard(vault: "/v", keyFile: "/k").rollbackMemory)
+        #expect(named.rollbackMemory == VaultLocation.standardRollbackMemory)
+        #expect(VaultLocation(vault: "/v", keyFile: "/k", rollbackMemory: nil).rollbackMemory == nil)
     }
 
     @Test func resolvedPathsDoNotDependOnWhichFoldersAreThere() throws {
@@ -90,7 +90,7 @@ struct PlacesTests {
         ]
         for (vault, words) in cases {
             let error = try #require(throws: VaultError.self) {
-                try VaultPlaces.standard(vault: vault, environment: ["HOME": "relative"])
+                try VaultLocation.standard(vault: vault, environment: ["HOME": "relative"])
             }
             #expect(error.code == .unavailable)
             #expect(error.causes == [.homeUnset])
@@ -102,11 +102,11 @@ struct PlacesTests {
         let folder = try TemporaryFolder()
         let environment = ["HOME": "/home/ann", "CREDENTIALS_DIRECTORY": folder.path]
         #expect(
-            try VaultPlaces.standard(environment: environment).keyFile == "/home/ann/.config/vault/default.key")
+            try VaultLocation.standard(environment: environment).keyFile == "/home/ann/.config/vault/default.key")
         try overwrite(folder.file("vault.key"), [1])
-        #expect(try VaultPlaces.standard(environment: environment).keyFile == folder.file("vault.key"))
+        #expect(try VaultLocation.standard(environment: environment).keyFile == folder.file("vault.key"))
         let named = environment.merging(["VAULT_KEY_FILE": "/k"]) { $1 }
-        #expect(try VaultPlaces.standard(environment: named).keyFile == "/k")
+        #expect(try VaultLocation.standard(environment: named).keyFile == "/k")
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make root's files"))
@@ -117,9 +117,9 @@ struct PlacesTests {
         try overwrite(credentials + "/vault.key", Array("a secret of the service manager".utf8))
         try setMode(credentials + "/vault.key", 0o440)
         let environment = ["HOME": fixture.folder.path, "CREDENTIALS_DIRECTORY": credentials]
-        let places = try VaultPlaces.standard(environment: environment)
-        try Keychain(at: places, creatingIfAbsent: true).set("a", to: "x")
-        let elsewhere = VaultPlaces(vault: places.vault, keyFile: places.keyFile, rollbackMemory: nil)
+        let location = try VaultLocation.standard(environment: environment)
+        try Keychain(at: location, creatingIfAbsent: true).set("a", to: "x")
+        let elsewhere = VaultLocation(vault: location.vault, keyFile: location.keyFile, rollbackMemory: nil)
         #expect(
             try VaultError.code { _ = try Keychain(at: elsewhere, creatingIfAbsent: false, in: FaultyFileSystem()) }
                 == .locked

@@ -4,13 +4,13 @@ package import SealedLog
 
 // What this machine has of the vault beside the database: changes that wait for the server, and what was kept.
 
-extension PostgresPlace {
+extension PostgresLocation {
     // MARK: Changes that wait
 
-    package func pending() throws(LogError) -> FilePlace? {
+    package func pending() throws(LogError) -> FileLocation? {
         guard let pendingPath else { return nil }
-        let place = FilePlace(pendingPath, in: files, mergedInto: self)
-        do throws(LogError) { return try place.exists() ? place : nil } catch {
+        let location = FileLocation(pendingPath, in: files, mergedInto: self)
+        do throws(LogError) { return try location.exists() ? location : nil } catch {
             // A part of the path is no folder, so nothing was kept below it.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
@@ -45,7 +45,7 @@ extension PostgresPlace {
     }
 
     private var incompleteCopy: String {
-        "Offline, nothing can be stored: this machine has not kept all of \(location). `vault verify`, with the "
+        "Offline, nothing can be stored: this machine has not kept all of \(path). `vault verify`, with the "
             + "server, completes its copy."
     }
 
@@ -82,7 +82,7 @@ extension PostgresPlace {
     private func write(
         _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
-        let lock = try FilePlace(path, in: files).createLocked()
+        let lock = try FileLocation(path, in: files).createLocked()
         do throws(LogError) {
             try fill(lock.store, from: mirror, head)
             try finish(lock.store)
@@ -95,7 +95,7 @@ extension PostgresPlace {
     }
 
     private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
-        let change = LogError(.unreachable, "The copy of \(location) on this machine changes. Try again.")
+        let change = LogError(.unreachable, "The copy of \(path) on this machine changes. Try again.")
         guard let ranges = mirror.ranges(of: head.generation) else { throw change }
         for range in ranges {
             for piece in range.clamped(to: 0..<head.size).pieces {

@@ -21,24 +21,24 @@ extension VaultError {
     ]
 
     /// - Parameter places: the vault and the key file that were used.
-    init(_ error: LogError, _ places: VaultPlaces) {
-        if let alarm = VaultError.alarm(error, places, tried: []) {
+    init(_ error: LogError, _ location: VaultLocation) {
+        if let alarm = VaultError.alarm(error, location, tried: []) {
             self = alarm
             return
         }
         let cause: Cause? =
             switch error.code {
-            case .gone where places.isInDatabase: .goneFromDatabase(url: places.vault)
-            case .damaged where places.isInDatabase: .damagedInDatabase(url: places.vault)
-            case .damaged: .damagedVault(places.vault)
+            case .gone where location.isInDatabase: .goneFromDatabase(url: location.vault)
+            case .damaged where location.isInDatabase: .damagedInDatabase(url: location.vault)
+            case .damaged: .damagedVault(location.vault)
             case .otherName: .otherName
-            case .usedUp: .usedUpVault(places.vault)
+            case .usedUp: .usedUpVault(location.vault)
             default: VaultError.causes[error.code]
             }
-        let copies = VaultError.copiesInstead(of: error, places)
+        let copies = VaultError.copiesInstead(of: error, location)
         self.init(
             VaultError.codes[error.code] ?? (error.isOfTheSystem ? .unavailable : .locked),
-            VaultError.sentence(for: error, places, besides: copies),
+            VaultError.sentence(for: error, location, besides: copies),
             systemError: error.systemError,
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
@@ -46,18 +46,18 @@ extension VaultError {
     /// Returns an error of salvaging. That it says how to salvage would be of no use.
     ///
     /// - Parameter target: the path of the new vault.
-    init(salvaging error: LogError, to target: String, _ places: VaultPlaces) {
+    init(salvaging error: LogError, to target: String, _ location: VaultLocation) {
         switch error.code {
         case .damaged:
-            let copies = VaultError.copiesInstead(of: error, places)
+            let copies = VaultError.copiesInstead(of: error, location)
             self.init(
                 .damaged,
-                "Nothing of \(places.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
+                "Nothing of \(location.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
                     + "Restore the vault from a backup.",
                 causes: copies.map { [.copyInstead($0, isDamaged: true)] } ?? [])
         // Nothing else is written.
         case .outcomeUnknown: self.init(unflushed: target, error)
-        default: self.init(error, places)
+        default: self.init(error, location)
         }
     }
 
@@ -71,9 +71,9 @@ extension VaultError {
 
     /// Returns the copies that a file synchronization has left beside a vault that is damaged or not there; nil if
     /// there are none.
-    private static func copiesInstead(of error: LogError, _ places: VaultPlaces) -> CopiesBeside? {
+    private static func copiesInstead(of error: LogError, _ location: VaultLocation) -> CopiesBeside? {
         guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
-        let copies = CopiesBeside(places.vault)
+        let copies = CopiesBeside(location.vault)
         return copies.files.isEmpty ? nil : copies
     }
 
@@ -92,13 +92,13 @@ extension VaultError {
     ///   - unusable: those of them that cannot be opened, with the reasons.
     ///   - isMerged: whether they were merged nevertheless.
     static func alarm(
-        _ error: LogError, _ places: VaultPlaces, tried: [String], unusable: [(path: String, error: VaultError)] = [],
+        _ error: LogError, _ location: VaultLocation, tried: [String], unusable: [(path: String, error: VaultError)] = [],
         isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
-        var copies = CopiesBeside(places.vault).without(tried)
+        var copies = CopiesBeside(location.vault).without(tried)
         // It was said already, and is no reason for this alarm.
-        if places.isInGit, copies.gitReference == nil { copies.isInRepository = false }
+        if location.isInGit, copies.gitReference == nil { copies.isInRepository = false }
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
         let opened = tried.filter { path in !unusable.contains { $0.path == path } }.joined(separator: ", ")
         let outcome =
@@ -111,7 +111,7 @@ extension VaultError {
             }
         let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
         let sentences =
-            [fact(of: error, places.vault), consequence, tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
+            [fact(of: error, location.vault), consequence, tried.isEmpty ? "" : outcome] + unusable.map(\.error.message)
             + [copies.advice]
         return VaultError(
             code, sentences.filter { !$0.isEmpty }.joined(separator: " "),
@@ -120,8 +120,8 @@ extension VaultError {
     }
 
     /// Changes that waited for a server and cannot be taken over.
-    init(ofChangesIn path: String, left error: LogError, _ places: VaultPlaces) {
-        var file = places
+    init(ofChangesIn path: String, left error: LogError, _ location: VaultLocation) {
+        var file = location
         file.vault = path
         let cause = VaultError(error.code == .copyDamaged ? LogError(.damaged, error.detail) : error, file)
         self.init(
@@ -148,23 +148,23 @@ extension VaultError {
     ]
 
     /// Returns what would open a vault besides what was tried, in a sentence.
-    static func alternative(_ error: LogError, _ places: VaultPlaces) -> String {
+    static func alternative(_ error: LogError, _ location: VaultLocation) -> String {
         switch error.code {
-        case .passphraseNeeded: "The passphrase of \(places.vault) would open it too, but cannot be asked for here."
+        case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but cannot be asked for here."
         case .identityMissing: "An identity of one of its recipients would open it too: name its file."
-        default: sentence(for: error, places)
+        default: sentence(for: error, location)
         }
     }
 
     /// - Parameter copies: those beside a vault that is damaged or not there.
     private static func sentence(
-        for error: LogError, _ places: VaultPlaces, besides copies: CopiesBeside? = nil
+        for error: LogError, _ location: VaultLocation, besides copies: CopiesBeside? = nil
     ) -> String {
-        let (vault, key) = (places.vault, places.keyFile)
+        let (vault, key) = (location.vault, location.keyFile)
         let (detail, number) = (error.detail, error.systemError ?? 0)
         switch error.code {
         case .missing: return "There is no vault at \(vault).\(mention(copies))"
-        case .gone where places.isInDatabase:
+        case .gone where location.isInDatabase:
             return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
                 + "machine has kept of it."
         case .gone:
@@ -200,7 +200,7 @@ extension VaultError {
         case .keyUnsuitable:
             return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
         case .keyWrong:
-            let source = places.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
+            let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
                 "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A "
                 + "copy from before that opens with the keys of then. Or the key slot is damaged. "
@@ -224,7 +224,7 @@ extension VaultError {
             return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail)` (as its owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
-            let identity = detail.isEmpty ? places.identityFile.map { " \($0)" } ?? "" : " \(detail)"
+            let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"
             return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin has another "
                 + "one now. Ask somebody who can open it."
         case .unpinned:
@@ -237,7 +237,7 @@ extension VaultError {
                 + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault "
                 + "for you. Ask its owner for the fingerprint."
         case .damaged:
-            let sources = places.isInDatabase ? "a backup or what a machine has kept of it" : "a backup"
+            let sources = location.isInDatabase ? "a backup or what a machine has kept of it" : "a backup"
             return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
                 + "\(mention(copies)) Restore the vault from \(sources), or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
@@ -260,7 +260,7 @@ extension VaultError {
             return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
         case .untrustworthy: return "What is known here of \(vault) cannot be believed: \(detail)."
-        case .busy where places.isInDatabase:
+        case .busy where location.isInDatabase:
             return held(detail).message
                 + " If none does, a limit of the server or the role is too short (statement_timeout)."
         case .busy: return held(detail).message

@@ -1,5 +1,5 @@
 /// What was found out about a place.
-package struct PlaceFinding: Sendable {
+package struct StoreFinding: Sendable {
     package let name: String
     /// Sentences.
     package let message: String

@@ -1,9 +1,9 @@
 package import LinuxSystem
 
 /// Where the bytes of a vault are kept: opens and creates the store there.
-package protocol RecordPlace: Sendable {
+package protocol StoreLocation: Sendable {
     /// For messages, and what the rollback memory knows the place by.
-    var location: String { get }
+    var path: String { get }
     /// The hash of the name that a vault in it has to be bound to; nil if it may have any.
     var vaultName: [UInt8]? { get }
     /// That of the rollback memory.
@@ -23,13 +23,13 @@ package protocol RecordPlace: Sendable {
     /// Returns one of many locks that mean nothing to the store, not yet taken.
     ///
     /// - Parameter number: below 2^62.
-    func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock
+    func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
     /// Returns what was met since the last time that failed no call.
     func takeNotices() -> [Notice]
     /// What an administrator runs to prepare the place, where users may not; nil if there is nothing to prepare.
     var preparation: String? { get }
     /// Looks at what keeps the bytes, for a person.
-    func findings() throws(LogError) -> [PlaceFinding]
+    func findings() throws(LogError) -> [StoreFinding]
     /// How far this machine's clock is ahead of that of the place, in milliseconds; nil if it has none, or was not
     /// asked.
     var clockDifference: Int64? { get }
@@ -37,7 +37,7 @@ package protocol RecordPlace: Sendable {
     var keptCopy: KeptCopy? { get }
     /// Returns a copy of the vault with changes that were made while no server answered, to be merged; nil if there is
     /// none.
-    func pending() throws(LogError) -> FilePlace?
+    func pending() throws(LogError) -> FileLocation?
 }
 
 /// How a store is opened.
@@ -51,14 +51,14 @@ package enum StoreOpening: Sendable {
 }
 
 /// A lock between processes, held from a successful try on for as long as this object lives.
-package protocol NamedPlaceLock: AnyObject, Sendable {
+package protocol NamedLock: AnyObject, Sendable {
     /// Returns false if another process or thread holds it.
     func tryLock() throws(LogError) -> Bool
     /// Throws if the lock was taken and is lost since: another process may have it.
     func check() throws(LogError)
 }
 
-extension RecordPlace {
+extension StoreLocation {
     package func exists() throws(LogError) -> Bool {
         do { _ = try open(.fresh) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
@@ -70,62 +70,64 @@ extension RecordPlace {
     package var vaultName: [UInt8]? { nil }
     package var clockDifference: Int64? { nil }
     package func takeNotices() -> [Notice] { [] }
-    package func pending() throws(LogError) -> FilePlace? { nil }
+    package func pending() throws(LogError) -> FileLocation? { nil }
     package var preparation: String? { nil }
-    package func findings() throws(LogError) -> [PlaceFinding] { [] }
+    package func findings() throws(LogError) -> [StoreFinding] { [] }
     package var keptCopy: KeptCopy? { nil }
 }
 
 /// The path of a file.
-package struct FilePlace: RecordPlace {
+package struct FileLocation: StoreLocation {
     /// How the names of files end in which changes wait for a server.
     package static let pendingEnding = "-offline.vault"
     /// The same of those of which a merge has refused some.
     package static let refusedEnding = ".refused.vault"
 
-    package let location: String
+    package let path: String
     package let files: any FileSystem
-    private let target: (any RecordPlace)?
+    private let target: (any StoreLocation)?
 
     /// - Parameters:
     ///   - path: without symbolic links: a rename would replace them.
     ///   - target: where the changes in the file are to be merged, if this machine keeps them apart until then.
-    package init(_ path: String, in files: any FileSystem, mergedInto target: (any RecordPlace)? = nil) {
-        (location, self.files, self.target) = (path, files, target)
+    package init(_ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil) {
+        self.path = path
+        self.files = files
+        self.target = target
     }
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        try FileRecordStore.open(location, isDamaged: way == .damaged, mergedInto: target, in: files)
+        try FileRecordStore.open(path, isDamaged: way == .damaged, mergedInto: target, in: files)
     }
 
     package func exists() throws(LogError) -> Bool {
-        try translated(unlessMissing(files.status(at: location)), at: location) != nil
+        try translated(unlessMissing(files.status(at: path)), at: path) != nil
     }
 
     package func createUnpublished() throws(LogError) -> any RecordStore {
-        try FileRecordStore.createUnpublished(for: location, in: files)
+        try FileRecordStore.createUnpublished(for: path, in: files)
     }
 
     package func createLocked() throws(LogError) -> StoreLock {
-        try FileRecordStore.createLocked(for: location, in: files)
+        try FileRecordStore.createLocked(for: path, in: files)
     }
 
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
-        try translated(FileWatch(location, in: files, onChange: onChange), at: location)
+        try translated(FileWatch(path, in: files, onChange: onChange), at: path)
     }
 
     /// The lock of one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is never
     /// removed: two processes could then have a file each.
-    package func namedLock(_ number: Int64) throws(LogError) -> any NamedPlaceLock {
-        let path = location + ".locks"
+    package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
+        let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
         // One that root creates is its user's.
-        if let owner = try? files.status(at: location) { try? files.setOwner(of: file, asOf: owner) }
+        if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }
 }
 
-private final class NamedByteLock: NamedPlaceLock {
+private final class NamedByteLock: NamedLock {
     private let lock: ByteLock
     private let path: String
 

@@ -83,7 +83,7 @@ extension VaultConfiguration {
     ///   programs as this user. It is the code of a key file that is open to others, and has the same remedy.
     ///   `invalid` if it cannot be parsed; `unavailable`.
     static func read(
-        variables: PlaceVariables = PlaceVariables(), in fileSystem: any FileSystem = PosixFileSystem()
+        variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) -> VaultConfiguration {
         let folder = try variables.folder("XDG_CONFIG_HOME", ".config")
         let path = (folder ?? "~/.config") + "/vault/config"

@@ -8,45 +8,45 @@ import Testing
 
 /// What root would create in another user's home, where that user could not write it.
 @Suite(.enabled(if: geteuid() == 0, "only root can give a folder away"))
-struct PlacesOfOthersTests {
+struct FoldersOfOthersTests {
     private let folder: TemporaryFolder
     private let home: String
     /// In the home, and below folders of it that do not exist.
-    private let places: VaultPlaces
+    private let location: VaultLocation
 
     init() throws {
         folder = try TemporaryFolder()
         home = folder.file("home")
-        places = VaultPlaces(
+        location = VaultLocation(
             vault: "\(home)/data/default.vault", keyFile: "\(home)/config/default.key", rollbackMemory: "\(home)/state")
         try #require(mkdir(home, 0o755) == 0 && chown(home, 65_534, 65_533) == 0)
     }
 
     private func found() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: home) }
 
-    private func open(_ places: VaultPlaces) throws { _ = try Keychain(at: places, creatingIfAbsent: true) }
+    private func open(_ location: VaultLocation) throws { _ = try Keychain(at: location, creatingIfAbsent: true) }
 
     @Test func aFirstVaultLeavesNothingThere() throws {
-        let error = try VaultError.error { try open(places) }
+        let error = try VaultError.error { try open(location) }
         #expect(error?.code == .unavailable && error?.message.contains("\(home) belongs to another user") == true)
         #expect(try found().isEmpty)
-        var other = places
+        var other = location
         other.vault = folder.file("own/default.vault")
         #expect(try VaultError.code { try open(other) } == .unavailable, "the key file would be there")
         #expect(try found().isEmpty)
         try #require(chown(home, 0, 0) == 0)
-        try open(places)
+        try open(location)
         #expect(try Set(found()) == ["data", "config", "state"])
     }
 
     @Test func aVaultThatIsThereIsChanged() throws {
         try #require(chown(home, 0, 0) == 0)
-        try open(places)
-        for path in [home, "\(home)/data", "\(home)/config", places.vault, places.keyFile] {
+        try open(location)
+        for path in [home, "\(home)/data", "\(home)/config", location.vault, location.keyFile] {
             try #require(chown(path, 65_534, 65_533) == 0)
         }
-        try Keychain(at: places, creatingIfAbsent: true).set("a", to: "1")
-        #expect(try PosixFileSystem().status(at: places.vault).owner == 65_534)
+        try Keychain(at: location, creatingIfAbsent: true).set("a", to: "1")
+        #expect(try PosixFileSystem().status(at: location.vault).owner == 65_534)
     }
 
     @Test func preferencesLeaveNothingThereAndAreChangedIfTheyAreThere() throws {
@@ -65,9 +65,9 @@ struct PlacesOfOthersTests {
         let path = "\(home)/.gitconfig"
         try overwrite(path, [1])
         try #require(chown(path, 65_534, 65_533) == 0)
-        try VaultPlaces.checkOwnPlace(of: path)
-        #expect(try VaultError.code { try VaultPlaces.checkOwnPlace(of: path, isReplaced: true) } == .unavailable)
+        try VaultLocation.checkParentFolder(of: path)
+        #expect(try VaultError.code { try VaultLocation.checkParentFolder(of: path, isReplaced: true) } == .unavailable)
         try #require(chown(home, 0, 0) == 0)
-        try VaultPlaces.checkOwnPlace(of: path, isReplaced: true)
+        try VaultLocation.checkParentFolder(of: path, isReplaced: true)
     }
 }

@@ -4,7 +4,7 @@ import LinuxSystem
 import SealedLog
 
 /// Where a vault, its key file, and this machine's memory of it are.
-public struct VaultPlaces: Hashable, Sendable {
+public struct VaultLocation: Hashable, Sendable {
     /// The path of the vault file.
     public var vault: String
     /// The path of the key file.
@@ -14,38 +14,38 @@ public struct VaultPlaces: Hashable, Sendable {
     public var rollbackMemory: String?
     /// The folder in which this machine keeps copies of vaults in databases, sealed as they are there; nil for none. At
     /// first the folder `$XDG_CACHE_HOME/vault`, by default in `~/.cache`.
-    public var cache: String? = VaultPlaces.standardCache
+    public var cache: String? = VaultLocation.standardCache
     /// A command for the shell whose output is the contents of the key file; nil: they are in the file.
     public var keyCommand: String?
     /// The path of a file of age identities, for a vault that has a recipient among its keys; nil for none.
     public var identityFile: String?
     /// The path of the key by which this machine signs what it writes to a vault with members; nil for none. At first
     /// `$XDG_CONFIG_HOME/vault/device.key`, by default in `~/.config`.
-    public var deviceKey: String? = VaultPlaces.standardDeviceKey
+    public var deviceKey: String? = VaultLocation.standardDeviceKey
     /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
     package var allowsOffline = false
     /// Whether the configuration says that git exchanges the vault file for others of its history.
     package var isInGit = false
     /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
-    package var secretFolders: [String] = VaultPlaces.dockerSecrets
+    package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
 
     /// Creates the places from their paths.
     ///
     /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
-    public init(vault: String, keyFile: String, rollbackMemory: String? = VaultPlaces.standardRollbackMemory) {
+    public init(vault: String, keyFile: String, rollbackMemory: String? = VaultLocation.standardRollbackMemory) {
         (self.vault, self.keyFile, self.rollbackMemory) = (vault, keyFile, rollbackMemory)
     }
 }
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Whether the vault is in a database: its place is a URL, not a path.
-    package var isInDatabase: Bool { VaultPlaces.isURL(vault) }
+    package var isInDatabase: Bool { VaultLocation.isURL(vault) }
 
     /// A scheme may be in capitals (RFC 3986, 3.1).
-    package static func isURL(_ place: String) -> Bool {
-        ["postgresql://", "postgres://"].contains { Substring(place.utf8.prefix($0.utf8.count)).lowercased() == $0 }
+    package static func isURL(_ location: String) -> Bool {
+        ["postgresql://", "postgres://"].contains { Substring(location.utf8.prefix($0.utf8.count)).lowercased() == $0 }
     }
 
     /// Returns the places that the caller or the environment names, and the standard ones for the rest.
@@ -65,8 +65,8 @@ extension VaultPlaces {
     ///   can change.
     public static func standard(
         vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil
-    ) throws(VaultError) -> VaultPlaces {
-        let variables = PlaceVariables(given: environment)
+    ) throws(VaultError) -> VaultLocation {
+        let variables = LocationVariables(given: environment)
         let section = try variables.section(named: vault)
         let credentials = try variables["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
         let provided = (credentials + dockerSecrets).map { $0 + "/vault.key" }
@@ -74,7 +74,7 @@ extension VaultPlaces {
         let name = vault == nil ? nil : section?.name
         let environmentKey = try variables["VAULT_KEY_FILE"]
         let ownKey = name == nil && environmentKey != nil ? nil : section?.keyFile
-        var places = VaultPlaces(
+        var location = VaultLocation(
             vault: try variables.path(
                 of: "vault", given: section?.vault ?? vault, "VAULT_FILE", or: "XDG_DATA_HOME", ".local/share",
                 "default.vault"),
@@ -82,32 +82,32 @@ extension VaultPlaces {
                 of: "key file", given: keyFile ?? ownKey, name == nil ? "VAULT_KEY_FILE" : nil,
                 name == nil ? provided : [], or: "XDG_CONFIG_HOME", ".config", "\(name ?? "default").key"),
             rollbackMemory: try variables.rollbackMemory)
-        places.cache = try variables.folder("XDG_CACHE_HOME", ".cache").map { $0 + "/vault" }
-        places.deviceKey = try variables.folder("XDG_CONFIG_HOME", ".config").map { $0 + "/vault/device.key" }
-        places.secretFolders += credentials.map(resolvedPath)
-        if keyFile == nil, name != nil || environmentKey == nil { places.keyCommand = section?.keyCommand }
-        places.identityFile = section?.identity
-        places.allowsOffline = section?.allowsOffline ?? false
-        places.isInGit = section?.isInGit ?? false
-        return places
+        location.cache = try variables.folder("XDG_CACHE_HOME", ".cache").map { $0 + "/vault" }
+        location.deviceKey = try variables.folder("XDG_CONFIG_HOME", ".config").map { $0 + "/vault/device.key" }
+        location.secretFolders += credentials.map(resolvedPath)
+        if keyFile == nil, name != nil || environmentKey == nil { location.keyCommand = section?.keyCommand }
+        location.identityFile = section?.identity
+        location.allowsOffline = section?.allowsOffline ?? false
+        location.isInGit = section?.isInGit ?? false
+        return location
     }
 
     /// Returns the places of this machine's own vault, whatever vault the environment names.
-    package static func local() throws(VaultError) -> VaultPlaces {
+    package static func local() throws(VaultError) -> VaultLocation {
         var environment = ProcessInfo.processInfo.environment
         for name in ["VAULT_FILE", "VAULT_KEY_FILE"] { environment[name] = nil }
         return try standard(environment: environment)
     }
 
     /// The folder `$XDG_STATE_HOME/vault`, by default in `~/.local/state`; nil if there is no home folder.
-    public static var standardRollbackMemory: String? { try? PlaceVariables().rollbackMemory }
+    public static var standardRollbackMemory: String? { try? LocationVariables().rollbackMemory }
 
     private static var standardDeviceKey: String? {
-        (try? PlaceVariables().folder("XDG_CONFIG_HOME", ".config")).map { $0 + "/vault/device.key" }
+        (try? LocationVariables().folder("XDG_CONFIG_HOME", ".config")).map { $0 + "/vault/device.key" }
     }
 
     private static var standardCache: String? {
-        (try? PlaceVariables().folder("XDG_CACHE_HOME", ".cache"))?.map { $0 + "/vault" }
+        (try? LocationVariables().folder("XDG_CACHE_HOME", ".cache"))?.map { $0 + "/vault" }
     }
 
     /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
@@ -157,7 +157,7 @@ extension VaultPlaces {
     }
 }
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Runs an operation of the log that uses these places, and translates its error.
     func translated<Result: ~Copyable>(
         _ operation: @autoclosure () throws(LogError) -> Result
@@ -167,7 +167,7 @@ extension VaultPlaces {
 }
 
 /// The environment's variables that name paths, or those given instead. An empty one counts as not set.
-struct PlaceVariables {
+struct LocationVariables {
     var given: [String: String]?
 
     /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.

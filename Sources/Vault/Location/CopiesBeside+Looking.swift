@@ -5,7 +5,7 @@ extension CopiesBeside {
     /// Looks into the folder of a vault file. There is nothing beside a vault in a database.
     package init(_ vault: String) {
         self.init(beside: vault)
-        guard !VaultPlaces.isURL(vault) else { return }
+        guard !VaultLocation.isURL(vault) else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for other in names.sorted() where other != name {
             if Self.isConflict(other, of: name) { files.append("\(folder)/\(other)") }

@@ -109,7 +109,7 @@ extension ConfigurationParser {
         if let word = key.word, value != word {
             throw fault("an unknown value of \(key.rawValue). Write \(key.rawValue) = \(word), or remove the line.")
         }
-        let isPath = key.isPath && !(key == .vault && VaultPlaces.isURL(value))
+        let isPath = key.isPath && !(key == .vault && VaultLocation.isURL(value))
         let entry = (text: isPath ? try expanded(value) : value, line: line)
         draft?.values[key] = entry
     }

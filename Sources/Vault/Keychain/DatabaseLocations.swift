@@ -1,45 +1,45 @@
 package import LinuxSystem
 package import SealedLog
 
-extension VaultPlaces {
+extension VaultLocation {
     /// Returns where the vault is.
     ///
     /// - Throws: ``VaultError/Code/invalid`` for a path or URL that cannot be meant; `unavailable` for a URL, if the
     ///   program does not link VaultShared.
-    func place(
+    func storeLocation(
         _ options: Keychain.Options = Keychain.Options(), in files: any FileSystem
-    ) throws(VaultError) -> any RecordPlace {
+    ) throws(VaultError) -> any StoreLocation {
         guard isInDatabase else {
             let path = resolvedPath(vault)
             try check(resolvedVault: path)
-            return FilePlace(path, in: files)
+            return FileLocation(path, in: files)
         }
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
-        return try DatabasePlaces.place(at: vault, self, options, in: files)
+        return try DatabaseLocations.storeLocation(at: vault, self, options, in: files)
     }
 
     /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
     /// database.
     package func databasePreparation() throws(VaultError) -> String? {
-        try place(in: PosixFileSystem()).preparation
+        try storeLocation(in: PosixFileSystem()).preparation
     }
 
     /// Does the same for another vault than that of these places, which is written.
-    func place(of vault: String, _ what: String, in files: any FileSystem) throws(VaultError) -> any RecordPlace {
-        if VaultPlaces.isURL(vault) {
-            return try DatabasePlaces.place(at: vault, self, Keychain.Options(), in: files)
+    func storeLocation(of vault: String, _ what: String, in files: any FileSystem) throws(VaultError) -> any StoreLocation {
+        if VaultLocation.isURL(vault) {
+            return try DatabaseLocations.storeLocation(at: vault, self, Keychain.Options(), in: files)
         }
         try Self.checkWritten(vault, what)
-        return FilePlace(resolvedPath(vault), in: files)
+        return FileLocation(resolvedPath(vault), in: files)
     }
 }
 
 /// Where the module for vaults in a database is found, which not every program links.
-package enum DatabasePlaces {
+package enum DatabaseLocations {
     package typealias Open =
         @Sendable (
-            _ url: String, _ places: VaultPlaces, _ options: Keychain.Options, _ files: any FileSystem
-        ) throws(VaultError) -> any RecordPlace
+            _ url: String, _ location: VaultLocation, _ options: Keychain.Options, _ files: any FileSystem
+        ) throws(VaultError) -> any StoreLocation
 
     /// A closure that a mutex had without it would be wrapped once more by each look, until the stack is too small.
     private struct Opener {
@@ -58,13 +58,13 @@ package enum DatabasePlaces {
 
     package static var isAvailable: Bool { isRegistered.load(ordering: .acquiring) }
 
-    fileprivate static func place(
-        at url: String, _ places: VaultPlaces, _ options: Keychain.Options, in files: any FileSystem
-    ) throws(VaultError) -> any RecordPlace {
+    fileprivate static func storeLocation(
+        at url: String, _ location: VaultLocation, _ options: Keychain.Options, in files: any FileSystem
+    ) throws(VaultError) -> any StoreLocation {
         guard let opener = opener.withLock({ $0 }) else {
             throw VaultError(
                 .unavailable, "The vault is in a database, and this program does not link VaultShared.")
         }
-        return try opener.open(url, places, options, files)
+        return try opener.open(url, location, options, files)
     }
 }

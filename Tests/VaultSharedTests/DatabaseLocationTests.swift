@@ -10,12 +10,12 @@ import VaultTesting
 @testable import VaultShared
 
 @Suite("The place of a vault in a database")
-struct DatabasePlacesTests {
+struct DatabaseLocationTests {
     /// What finds the place must not grow with each time that it is asked.
     @Test func isFoundAsOftenAsAProgramOpensTheVault() throws {
-        let places = VaultPlaces(vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: nil)
+        let location = VaultLocation(vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: nil)
         try onSmallStack {
-            for _ in 0..<20_000 { _ = try places.databasePreparation() }
+            for _ in 0..<20_000 { _ = try location.databasePreparation() }
         }
     }
 
@@ -24,9 +24,9 @@ struct DatabasePlacesTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "first")
-        let place = try PostgresPlace(
-            fixture.url, fixture.places(machine: "other"), Keychain.Options(), in: PosixFileSystem())
-        let store = try #require(try place.open(.fresh) as? PostgresRecordStore)
+        let storeLocation = try PostgresLocation(
+            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+        let store = try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
         let head = store.state.withLock { $0.head }
         let foreign = StoreHead(generation: head.generation + 1, position: head.position, size: 1, hint: nil)
         store.state.withLock { $0.learn(foreign, StoreBytes(offset: head.size), of: store.generation) }
@@ -45,15 +45,15 @@ struct DatabasePlacesTests {
         let home = folder.file("home")
         try #require(mkdir(home, 0o755) == 0)
         if isAnothers { try #require(chown(home, 65_534, 65_533) == 0) }
-        var places = VaultPlaces(
+        var location = VaultLocation(
             vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: "\(home)/state")
-        places.cache = folder.file("cache")
-        let place = try PostgresPlace(places.vault, places, Keychain.Options(), in: PosixFileSystem())
+        location.cache = folder.file("cache")
+        let storeLocation = try PostgresLocation(location.vault, location, Keychain.Options(), in: PosixFileSystem())
         let position = LogPosition(sequence: 1, authenticator: .zero)
         let head = StoreHead(generation: 2, position: position, size: 3, hint: nil)
-        place.mirror?.keep(head, [StoreBytes(offset: 0, bytes: [7, 8, 9])], isNew: true)
-        try place.keepCopy { _ in 3 }
-        let folders = place.takeNotices().map { notice in
+        storeLocation.mirror?.keep(head, [StoreBytes(offset: 0, bytes: [7, 8, 9])], isNew: true)
+        try storeLocation.keepCopy { _ in 3 }
+        let folders = storeLocation.takeNotices().map { notice in
             if case .copyKept(let path, true) = notice { path.parentFolder } else { "" }
         }
         #expect(folders == [isAnothers ? folder.file("cache") : "\(home)/state"])

@@ -96,7 +96,7 @@ extension LogError {
         }
     }
 
-    static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
+    package static func damaged(_ what: String, at offset: UInt64? = nil) -> LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
@@ -107,7 +107,7 @@ extension LogError {
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
     /// The same failure, of what this machine has kept of a vault in a database: that proves nothing of the vault.
-    func ofKept(_ location: String) -> LogError {
+    package func ofKept(_ location: String) -> LogError {
         let what = "What this machine has kept of \(location)"
         switch code {
         case .damaged:

@@ -33,20 +33,20 @@ static inline unsigned long test_set_descriptor_limit(unsigned long number) {
 
 /// Whether the bytes hold, anywhere, one of the parts of this size, at least 2, that what is wanted consists of.
 static inline bool test_holds_part(const void *bytes, size_t count, const void *wanted, size_t wantedCount, size_t size) {
-    // Most places are ruled out by their first two bytes: one pass does for all parts. No part is copied, since the
+    // Most offsets are ruled out by their first two bytes: one pass does for all parts. No part is copied, since the
     // stack is looked through too.
-    const char *parts = (const char *)wanted, *location = (const char *)bytes;
+    const char *parts = (const char *)wanted, *start = (const char *)bytes;
     bool beginnings[1 << 16] = {false};
     uint16_t beginning;
     for (size_t part = 0; part + size <= wantedCount; part += size) {
         memcpy(&beginning, parts + part, sizeof beginning);
         beginnings[beginning] = true;
     }
-    for (size_t location = 0; location + size <= count; location++) {
-        memcpy(&beginning, location + location, sizeof beginning);
+    for (size_t offset = 0; offset + size <= count; offset++) {
+        memcpy(&beginning, start + offset, sizeof beginning);
         if (!beginnings[beginning]) continue;
         for (size_t part = 0; part + size <= wantedCount; part += size) {
-            if (memcmp(parts + part, location + location, size) == 0) return true;
+            if (memcmp(parts + part, start + offset, size) == 0) return true;
         }
     }
     return false;

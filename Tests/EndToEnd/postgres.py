@@ -198,7 +198,7 @@ class Cluster:
             assert line, "psql has ended"
         return client
 
-    def settle(self, application="vault"):
+    def wait_until_idle(self, application="vault"):
         """Waits until the server has finished what killed clients have left it with."""
         self.sql(
             "DO $$ BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity WHERE application_name = "

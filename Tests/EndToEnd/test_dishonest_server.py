@@ -76,7 +76,7 @@ def test_a_lie_is_refused_in_time(home: Home, cluster: Cluster, vault_name: str,
     told = (seed, liar.lie, liar.number, words, liar.sent >> 20, finished)
     assert finished.code in {0, 1, 3, 6, 7, 8, 9}, told
     assert finished.memory < MOST_MEMORY and finished.seconds < MOST_SECONDS, told
-    cluster.settle()
+    cluster.wait_until_idle()
     stored = honest.get("a")
     if words[0] == "get":
         assert stored == b"before" and finished.output == (stored if finished.code == 0 else b""), told

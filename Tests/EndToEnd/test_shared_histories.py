@@ -89,7 +89,7 @@ class World:
                 self.cluster.start()
         output, errors = process.communicate(timeout=60)
         self.proxy.cut = None
-        self.cluster.settle()
+        self.cluster.wait_until_idle()
         self.told.append(
             f"machine {self.machines.index(machine)}: {' '.join(words)} {stdin[:20]}, {fault} {what}: "
             f"{process.returncode} {errors.decode()[:200]}")

@@ -123,7 +123,7 @@ def test_a_kill_leaves_the_old_or_the_new_state(shared: Home, cluster: Cluster) 
         time.sleep(generator.random() * 0.04)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        cluster.settle()
+        cluster.wait_until_idle()
         found = int(shared.get("a"))
         assert found in (value, attempt)
         value = found

@@ -79,8 +79,8 @@
 #define idle 0
 #define lockForWriting 1        /* SealedLog.lockForWriting */
 #define makeReady 2             /* SealedLog.makeReady */
-#define rewriteNewest 3         /* FileRecordStore.settle: rewrite */
-#define flushNewest 4           /* FileRecordStore.settle: flush */
+#define rewriteNewest 3         /* FileRecordStore.prepareAppend: rewrite */
+#define flushNewest 4           /* FileRecordStore.prepareAppend: flush */
 #define markClearing 5          /* FileRecordStore.clear: mark(isClearing: true) */
 #define overwriteWithZeros 6    /* FileRecordStore.overwriteWithZeros: all but the first sector */
 #define overwriteFirstSector 7  /* FileRecordStore.overwriteWithZeros: its last line */
@@ -98,8 +98,8 @@
 #define poison 19               /* SealedLog.step: the outcome is unknown, and this handle writes nothing more */
 #define readFreely 20           /* SealedLog.readFreely; Opening.opened without a lock */
 #define lockToRead 21           /* StoreLock.toRead */
-#define readSettled 22          /* SealedLog.replaceView: LogView.reopened */
-#define unlockSettled 23
+#define readLocked 22          /* SealedLog.replaceView: LogView.reopened */
+#define releaseRead 23
 #define confirm 24              /* SealedLog.confirmNewestRecord */
 #define lockToConfirm 25        /* SealedLog.confirm: the lock, or what makes it unnecessary */
 #define lookUnderLock 26        /* SealedLog.confirm: headIsThere */
@@ -554,14 +554,14 @@ next_step: ok = 0 }
   :: atomic { (at[me] == readFreely || at[me] == confirm) && SOON(LOCK_SHARED) -> GO(me, lockToRead) }
 #endif
   /* in doubt: what was remembered before is compared with the log while no process can write */
-  :: atomic { at[me] == lockToRead && exclusive == 0 && SHOWS(LOCK_SHARED, me) -> TAKE; shared[me] = 1; sharers++; GO(me, readSettled) }
-  :: atomic { at[me] == readSettled ->
+  :: atomic { at[me] == lockToRead && exclusive == 0 && SHOWS(LOCK_SHARED, me) -> TAKE; shared[me] = 1; sharers++; GO(me, readLocked) }
+  :: atomic { at[me] == readLocked ->
        followToEnd(); classify(); judge(me);
        if
        :: isAlarm || isDamage -> GO(me, failRead)
-       :: else -> isOpen[me] = 1; head[me] = foundHead; end[me] = foundEnd; confirmed[me] = 0; durable[me] = foundHead == 0; needsClearing[me] = !isZero; GO(me, unlockSettled)
+       :: else -> isOpen[me] = 1; head[me] = foundHead; end[me] = foundEnd; confirmed[me] = 0; durable[me] = foundHead == 0; needsClearing[me] = !isZero; GO(me, releaseRead)
        fi; tidy() }
-  :: atomic { at[me] == unlockSettled && SHOWS(UNLOCK, me) -> TAKE; unlock(me); GO(me, confirm) }
+  :: atomic { at[me] == releaseRead && SHOWS(UNLOCK, me) -> TAKE; unlock(me); GO(me, confirm) }
   /* what is not known to be durable is confirmed before it is given out */
   :: atomic { at[me] == confirm ->
        if

@@ -412,7 +412,7 @@ proctype Process(byte me) {
 #else
 
   /* ----- what only a trace shows */
-  :: atomic { at[me] == makeReady && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE }                       /* FileRecordStore.settle */
+  :: atomic { at[me] == makeReady && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE }                       /* FileRecordStore.prepareAppend */
   :: atomic { (at[me] == readLastRecords || at[me] == append || at[me] == appendNotice) && SHOWS_FILE(FLUSH, me, file[me]) -> TAKE }      /* ..., clearRemains */
   :: atomic { HOLDS(me) && SHOWS(REMOVE, me) && nextFile == unpublished && exclusive[unpublished] == 0 -> unpublished = NONE; TAKE }      /* removeLeftReplacement */
   :: atomic { (at[me] == makeReady || at[me] == flushName || at[me] == flushOldName || at[me] == makeReplacement) && SHOWS(FLUSH_FOLDER, me) && nextA == 0 -> TAKE; GO(me, leave) }

@@ -5,7 +5,7 @@
 
    Accidents:    KILLS POWER (of the machine)
    Former behaviour, in which a violation is found: FORMER_V12 FORMER_V14 FORMER_V15 FORMER_V16
-   Planted bugs: PLANT_MERGE_UNLOCKED PLANT_REMOVE_FIRST PLANT_NO_PATH_CHECK PLANT_NOT_SETTLED */
+   Planted bugs: PLANT_MERGE_UNLOCKED PLANT_REMOVE_FIRST PLANT_NO_PATH_CHECK PLANT_NOT_REOPENED */
 #ifndef KILLS
 #define KILLS 1
 #endif
@@ -100,7 +100,7 @@ proctype Process(byte me) {
        if
        :: isThere && inode == begun[me] -> found[me] = file[begun[me]]; at[me] = compareHeads
        :: isThere && inode != begun[me] -> lock[begun[me]] = 0; begun[me] = inode; at[me] = lockToMerge     /* it was compacted */
-#ifdef PLANT_NOT_SETTLED
+#ifdef PLANT_NOT_REOPENED
        :: !isThere -> at[me] = answer
 #else
        :: !isThere -> openAny(me); at[me] = answer                                                         /* it was merged */

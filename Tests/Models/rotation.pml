@@ -39,7 +39,7 @@
 #define finishRotation 6        /* SealedLog.changeKeys returns */
 #define openFreely 10           /* Opening.opened without a lock */
 #define readMemory 11           /* Opening.opened: Remembered.init, before the log */
-#define openSettled 12          /* Opening.opened under the lock; LogView.reopened */
+#define openLocked 12          /* Opening.opened under the lock; LogView.reopened */
 #define learnKeys 13            /* RollbackMemory.learn(formerKeys:), adopt */
 #define confirm 14              /* SealedLog.confirmNewestRecord */
 #define flushToRead 15          /* SealedLog.flush */
@@ -124,8 +124,8 @@ active proctype Rotating() {
   :: atomic { at[me] == idle -> READ_MEMORY(me); at[me] = openFreely } \
   :: atomic { at[me] == openFreely -> file[me] = path; head[me] = newest[path]; \
        if :: memoKey[me] > file[me] || memo[me] > newest[file[me]] -> at[me] = readMemory :: else -> compare(me, learnKeys, idle) fi } \
-  :: atomic { at[me] == readMemory -> READ_MEMORY(me); at[me] = openSettled } \
-  :: atomic { at[me] == openSettled && !isLocked -> file[me] = path; head[me] = newest[path]; compare(me, learnKeys, finishRead) } \
+  :: atomic { at[me] == readMemory -> READ_MEMORY(me); at[me] = openLocked } \
+  :: atomic { at[me] == openLocked && !isLocked -> file[me] = path; head[me] = newest[path]; compare(me, learnKeys, finishRead) } \
   :: atomic { at[me] == learnKeys -> RENEW(me); at[me] = confirm } \
   :: atomic { at[me] == confirm -> \
        if \
@@ -147,11 +147,11 @@ active proctype Other() { OPENING(3) }
 #ifdef OPEN
 active proctype Open() {
   do
-  :: atomic { at[2] == idle -> if :: !isOpen[2] -> READ_MEMORY(2); at[2] = openSettled :: else -> head[2] = newest[file[2]]; at[2] = readAgain fi }
-  :: atomic { at[2] == openSettled && !isLocked -> file[2] = path; compare(2, learnKeys, finishRead) }
+  :: atomic { at[2] == idle -> if :: !isOpen[2] -> READ_MEMORY(2); at[2] = openLocked :: else -> head[2] = newest[file[2]]; at[2] = readAgain fi }
+  :: atomic { at[2] == openLocked && !isLocked -> file[2] = path; compare(2, learnKeys, finishRead) }
   :: atomic { at[2] == learnKeys -> if :: !isOpen[2] -> oldestKey[2] = OLDEST(file[2]); isOpen[2] = 1 :: else fi; head[2] = newest[file[2]]; at[2] = readAgain }
-  :: atomic { at[2] == readAgain -> if :: path != file[2] -> READ_MEMORY(2); at[2] = openSettled :: else -> at[2] = flushToRead fi }
-  :: atomic { at[2] == flushToRead -> if :: path == file[2] -> flushFolder(); at[2] = rememberRead :: else -> READ_MEMORY(2); at[2] = openSettled fi }
+  :: atomic { at[2] == readAgain -> if :: path != file[2] -> READ_MEMORY(2); at[2] = openLocked :: else -> at[2] = flushToRead fi }
+  :: atomic { at[2] == flushToRead -> if :: path == file[2] -> flushFolder(); at[2] = rememberRead :: else -> READ_MEMORY(2); at[2] = openLocked fi }
   :: atomic { at[2] == rememberRead -> remember(0, head[2], file[2], oldestKey[2]); give(2, head[2]); at[2] = lockForWriting }
   :: atomic { at[2] == lockForWriting -> at[2] = idle; memo[2] = 0; memoKey[2] = 0; head[2] = 0; if :: reset(2) :: skip fi }
   :: atomic { at[2] == lockForWriting && !isLocked && path == file[2] && positions + 3 < POSITIONS -> isLocked = 1; at[2] = append }

@@ -182,7 +182,7 @@ def with_network_faults(
     finished = with_faults(
         home, faults, *scenario.words, is_reached=False, stdin=scenario.stdin,
         once_reached=(lambda: home.cluster.end_sessions(home.name)) if is_broken else None)
-    home.cluster.settle(home.name)
+    home.cluster.wait_until_idle(home.name)
     return finished
 
 

@@ -63,8 +63,8 @@ def judge(
     if scenario.name == "database-key-rotate" and not killed:
         before, after = (image[KEY_SLOTS.start : KEY_SLOTS.stop] for image in (ready.image, home.vault.read_bytes()))
         require((before != after) == (finished.returncode == 0) or unknown, "the exit code does not tell", finished)
-    if scenario.settle:
-        home.output(*scenario.settle)
+    if scenario.accepting:
+        home.output(*scenario.accepting)
     found = state_of(home)
     require(found in allowed, f"neither old nor new: {found and sorted(found)}", finished)
     if finished.returncode == 0 and old is not None and new != old and b"warning" not in finished.stderr:

@@ -61,8 +61,8 @@ class Worker:
         scenario.prepare(home)
         template = home.copy(self.folder / f"template {key}")
         image = home.vault.read_bytes() if home.vault.exists() else None
-        if scenario.settle:
-            home.output(*scenario.settle)
+        if scenario.accepting:
+            home.output(*scenario.accepting)
         old = {} if name == "salvage" else state_of(home)
         home.restore(template)
         output = home.output(*scenario.words, stdin=scenario.stdin)

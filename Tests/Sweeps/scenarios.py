@@ -32,7 +32,7 @@ class Scenario:
     # Beside the vault and the standard key file.
     files: tuple[str, ...] = ()
     # Run before the state is read.
-    settle: tuple[str, ...] = ()
+    accepting: tuple[str, ...] = ()
     # Whether the vault is in a database.
     is_shared: bool = False
 
@@ -234,7 +234,7 @@ SCENARIOS = [
     Scenario("verify", ("verify",), small),
     Scenario("get-behind-memory", ("get", "beta"), behind_its_memory),
     Scenario("get-without-memory", ("get", "beta"), without_any_memory),
-    Scenario("accept", ("ls", "--accept-rolled-back"), rolled_back, settle=("ls", "--accept-rolled-back")),
+    Scenario("accept", ("ls", "--accept-rolled-back"), rolled_back, accepting=("ls", "--accept-rolled-back")),
     Scenario("salvage", ("salvage", "out.vault"), with_a_damaged_header),
 ]  # fmt: skip
 # The same on a database, where the faults are in the connection to its server.

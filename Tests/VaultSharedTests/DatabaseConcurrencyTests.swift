@@ -60,7 +60,7 @@ struct DatabaseConcurrencyTests {
         _ = try keychain.compact()
         let now = try #require(try storeLocation.currentHead())
         #expect(now.generation != head.generation && now.size < size)
-        #expect(try store.isCurrent() && !store.isStillCurrent())
+        #expect(try store.isCurrent() && store.isReplaced())
         guard case .doubtful = try store.growth(after: size, head.position) else {
             return #expect(Bool(false), "it has not learnt of the compaction")
         }
@@ -119,7 +119,7 @@ struct DatabaseConcurrencyTests {
         try unpublished.write([1], at: 0)
         defer { unpublished.discard() }
         // Until it goes out of scope.
-        let lock = try third.lock(.exclusive, until: Deadline(after: .seconds(5)))
+        let lock = try third.locked(.exclusive, until: Deadline(after: .seconds(5)))
         #expect(try second.isPublished(over: third) && third.isPublished(over: third))
         #expect(try !unpublished.isPublished(over: third))
         _ = consume lock
@@ -135,9 +135,11 @@ struct DatabaseConcurrencyTests {
         try store.flushConstruction()
         let connection = try #require(store.state.withLock { $0.construction?.connection })
         _ = try connection.flight([.commit], until: Deadline(after: .seconds(60)))
-        store.state.withLock {
-            $0.construction?.isCommitted = true
-            $0.construction?.isUndecided = isInDoubt
+        store.state.withLock { state in
+            state.construct { construction in
+                construction.isCommitted = true
+                construction.isUndecided = isInDoubt
+            }
         }
         store.discard()
         #expect(try storeLocation.flight([.bytes(store.generation, 0..<2)])[0].count == (isInDoubt ? 1 : 0))

@@ -84,7 +84,7 @@ struct DatabaseCopyTests {
         try change(2)
         try fixture.openOffline().set("offline", to: "5")
         let store = try fixture.storeLocation().open(.fresh)
-        let lock = try store.lock(.exclusive, until: Deadline(after: .zero))
+        let lock = try store.locked(.exclusive, until: Deadline(after: .zero))
         let told = Mutex<[String]>([])
         var options = Keychain.Options()
         (options.acceptedAlarms, options.lockTimeout) = ([.diverged], .milliseconds(100))
@@ -145,7 +145,7 @@ struct DatabaseCopyTests {
         try change(1)
         let head = try #require(try fixture.storeLocation().currentHead())
         earlierStore.state.withLock { state in
-            state.isAccepted = true
+            state.phase = .open(isNew: false)
             state.learn(head, StoreBytes(offset: head.size), of: head.generation)
             state.keep(StoreBytes(offset: 0, bytes: [UInt8](repeating: 9, count: Int(head.size))))
         }

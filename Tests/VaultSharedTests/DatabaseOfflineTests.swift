@@ -64,7 +64,7 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         for store in [try #require(try storeLocation.pending()).open(.fresh), try storeLocation.open(.fresh)] {
-            let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(5)))
+            let lock = try store.locked(.exclusive, until: Deadline(after: .seconds(5)))
             // Whoever read the vault now would not find what was acknowledged.
             let error = #expect(throws: VaultError.self) { try merged() }
             #expect(error?.code == .busy)
@@ -139,8 +139,8 @@ struct DatabaseOfflineTests {
         try fixture.openOffline().set("a", to: "offline")
         let pending = try #require(try storeLocation.pending())
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
-        try log.settle()
-        #expect(log.isProvisional)
+        try log.reopen()
+        #expect(log.keepsChangesApart)
         let error = #expect(throws: LogError.self) { try fixture.mergePending(pending, into: log) }
         #expect(error?.code == .unreachable)
         #expect(try fixture.open().offlineChanges?.changed == ["a"])
@@ -224,8 +224,8 @@ struct DatabaseOfflineTests {
         let (storeLocation, log) = try fixture.openLog()
         try fixture.openOffline().set("a", to: "offline")
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
-        try log.settle()
-        #expect(log.isProvisional)
+        try log.reopen()
+        #expect(log.keepsChangesApart)
         let former = try log.keySlots().history
         let error = #expect(throws: LogError.self) {
             _ = try log.changeKeys(timeout: .seconds(5)) { (table) throws(LogError) in
@@ -269,7 +269,7 @@ struct DatabaseOfflineTests {
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
         let store = try storeLocation.open(.fresh)
         #expect(merged.withLock { $0 } == ["a"])
-        #expect(!store.isProvisional && store.path == storeLocation.path)
+        #expect(store.target == nil && store.path == storeLocation.path)
     }
 
     /// Whoever then went offline would read what has been merged, without all that was written since.
@@ -308,8 +308,8 @@ struct DatabaseOfflineTests {
         }
         for name in ["b", "c"] { try fixture.openOffline().set(name, to: "offline") }
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
-        try log.settle()
-        #expect(log.isProvisional)
+        try log.reopen()
+        #expect(log.keepsChangesApart)
         #expect(try fixture.open().offlineChanges?.changed == ["b", "c"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
     }
@@ -407,11 +407,13 @@ struct DatabaseOfflineTests {
         }
         let store = try fixture.storeLocation(staysOffline: true).open(.fresh)
         let deadline = Deadline(after: .seconds(60))
-        let lock = try store.lock(.exclusive, until: deadline)
-        lock.release()
+        if let lock = try store.lock(.exclusive, until: deadline) {
+            lock.release()
+            Issue.record("no server has answered")
+        }
         #expect(try !store.isCurrent())
         let error = #expect(throws: LogError.self) {
-            try store.beginApart(until: deadline) { (_) throws(LogError) in throw LogError(.damaged) }
+            try store.machineCopy?.beginPending(until: deadline) { (_) throws(LogError) in throw LogError(.damaged) }
         }
         #expect(error?.code == .unreachable)
         // Once the server is back, changes go there.

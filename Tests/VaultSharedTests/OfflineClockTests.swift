@@ -22,7 +22,7 @@ struct OfflineClockTests {
         let pending = try #require(try fixture.storeLocation().pending())
         let (storeLocation, log) = try fixture.openLog()
         let copy = try pending.open(.fresh)
-        var view = try LogView.settled(copy, log.keys)
+        var view = try LogView.whole(copy, log.keys)
         let now = Clock.milliseconds + days * OfflineClockTests.day
         try set("a", "offline", on: &view, at: now + 3_600_000)
         try fixture.open(machine: "other").set("a", to: "later")

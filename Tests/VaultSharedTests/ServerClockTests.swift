@@ -1,4 +1,5 @@
 import LinuxSystem
+import TestSupport
 import Testing
 import Vault
 
@@ -48,13 +49,13 @@ struct ServerClockTests {
         for look in [
             { _ = try $0.currentHead() }, { _ = try $0.open(.fresh) },
             { storeLocation in
-                let lock = try storeLocation.open(.fresh).lock(.exclusive, until: Deadline(after: .seconds(1)))
+                let lock = try storeLocation.open(.fresh).locked(.exclusive, until: Deadline(after: .seconds(1)))
                 _ = consume lock
             },
         ] as [(PostgresLocation) throws -> Void] {
             let storeLocation = try fixture.storeLocation()
             try look(storeLocation)
-            #expect(abs(try #require(storeLocation.clockDifference)) < 5_000)
+            #expect(abs(try #require(storeLocation.report?.clockDifference)) < 5_000)
             #expect(storeLocation.takeNotices() == [])
         }
     }

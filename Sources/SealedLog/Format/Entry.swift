@@ -130,42 +130,42 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with a distance added to the offsets of versions, other than those that are settled.
+    /// Returns the entry with a distance added to the offsets of versions, except those that are marked as stored.
     consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
-            version.offset = version.isSettled ? version.offset - StoredVersion.settled : version.offset + distance
+            version.offset = version.isStored ? version.offset - StoredVersion.storedMark : version.offset + distance
         }
         return self
     }
 
     /// Returns the entry with all of its versions marked as being in the file already, for a record in which the others
     /// are counted from the start of the payload.
-    consuming func settled() -> Entry {
-        forEachVersion { $0.offset += StoredVersion.settled }
+    consuming func markedStored() -> Entry {
+        forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
     }
 
     /// How many versions are marked.
-    var settledCount: Int {
-        earlier.reduce(content?.current.isSettled == true ? 1 : 0) { $0 + ($1.version.isSettled ? 1 : 0) }
+    var storedCount: Int {
+        earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
     /// How many bytes more the mark takes, encoded, at most.
-    static let settledExcess = 6
+    static let storedMarkSize = 6
 }
 
 extension StoredVersion {
     /// Larger than any offset in a file.
-    fileprivate static let settled = Limits.valueOffset
+    fileprivate static let storedMark = Limits.valueOffset
 
-    fileprivate var isSettled: Bool { offset >= StoredVersion.settled }
+    fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
     /// As it is in the file; nil if it is not there yet.
-    var unsettled: StoredVersion? {
-        guard isSettled else { return nil }
+    var stored: StoredVersion? {
+        guard isStored else { return nil }
         var version = self
-        version.offset -= StoredVersion.settled
+        version.offset -= StoredVersion.storedMark
         return version
     }
 }

@@ -64,7 +64,7 @@ package enum Limits {
     /// minor checkpoint exceed ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
     /// The same in a database, where the whole vault is sent twice for it, and all who have it open open it anew.
-    static let sharedDeadBytesFloor: UInt64 = 8 << 20
+    package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
     /// Compaction also starts above this size: the next minor checkpoint must fit in a record with a transaction.
     static let minorSize: UInt64 = 128 << 20

@@ -12,7 +12,7 @@ struct PageLoader: Sendable {
             let box = try store.bytes(at: reference.offset, count: reference.length)
             let bytes = box.withUnsafeBytes { keys.open($0, for: .page, nonce: reference.nonce) }
             guard let bytes else { throw .damaged(what, at: reference.offset) }
-            box.withUnsafeBytes { store.confirm($0, at: reference.offset) }
+            box.withUnsafeBytes { store.machineCopy?.confirm($0, at: reference.offset) }
             return bytes
         }
     }

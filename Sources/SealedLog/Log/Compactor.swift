@@ -28,7 +28,7 @@ struct Compactor: ~Copyable {
     private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
     init(
-        _ old: LogView, into store: any RecordStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
+        _ old: LogView, into store: any NewStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
     ) throws(LogError) {
         // What can fail and what branches comes first. Among the properties, the optimizer of Swift 6.3.1 destroys the
         // checkpoint, which cannot be copied, before there is one.

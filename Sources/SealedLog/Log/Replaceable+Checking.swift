@@ -17,7 +17,7 @@ extension Replaceable {
     ) throws(LogError) {
         self.init(contained: store)
         // A program may have created an empty file to reserve the name.
-        if store.statedEnd == nil, try store.size() == 0 { return }
+        if store.server == nil, try store.size() == 0 { return }
         switch try history.inclusion(of: store, &unlocker) {
         case .included: return
         case .excluded: throw LogError(.notContained, store.path)
@@ -48,12 +48,12 @@ struct CopiedHistory {
     fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
-        let stated = store.statedEnd
+        let stated = store.server?.statedEnd
         do throws(LogError) { return try inclusion(ofIntact: store, &unlocker) } catch {
             guard error.code == .damaged, let stated else {
                 throw error.isPassing ? error : LogError(.notACopy, store.path)
             }
-            try store.ignoreStatedEnd()
+            try store.server?.ignoreStatedEnd()
             return try inclusion(ofDamaged: store, stating: stated)
         }
     }
@@ -116,7 +116,7 @@ struct CopiedHistory {
     ) throws(LogError) -> Inclusion {
         // Nobody is asked for the passphrase of another vault.
         guard try HeaderImage(of: store).mayBe(of: vaultID) else { throw LogError(.notACopy) }
-        return try inclusion(of: LogView.settled(store, keys, orUnlockedBy: &unlocker))
+        return try inclusion(of: LogView.whole(store, keys, orUnlockedBy: &unlocker))
     }
 
     private func inclusion(of view: LogView) -> Inclusion {

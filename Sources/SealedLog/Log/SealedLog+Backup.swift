@@ -45,10 +45,10 @@ extension SealedLog {
 
     private func copy(
         _ view: LogView, to target: any StoreLocation, _ counter: UpkeepProgress?,
-        publish: (_ copy: any RecordStore, _ head: LogPosition) throws(LogError) -> Void
+        publish: (_ copy: any NewStore, _ head: LogPosition) throws(LogError) -> Void
     ) throws(LogError) -> VerificationReport {
-        let lock = try target.createLocked()
-        let copy = lock.store
+        let copy = try target.createLocked()
+        let lock = StoreLock(store: copy)
         do throws(LogError) {
             counter?.begin(2 * view.end)
             // A file keeps the name of the vault that it is a copy of: nothing asks a file for one.
@@ -64,7 +64,7 @@ extension SealedLog {
             }
             try copy.finish(at: view.end, HeaderImage(of: view.store).hint)
             try copy.synchronize()
-            let copied = try LogView.settled(copy, view.keys)
+            let copied = try LogView.whole(copy, view.keys)
             // A hint may be for a record behind the head: it is only a shortcut.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, isWhole: false).run()

@@ -1,4 +1,3 @@
-private import Glibc
 import LinuxSystem
 
 /// The outcome of a compaction: sizes of the file in bytes.
@@ -158,7 +157,7 @@ extension SealedLog {
                 // away, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
-                try announce(notice, &writer)
+                try announce(notice)
                 try compactor.finish(after: notice.record)
                 var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 report.unopened = compactor.unopenedNames
@@ -173,13 +172,13 @@ extension SealedLog {
 
     /// Flushes a compacted file and renames it into the log's place, while nobody can write.
     private func publish(
-        _ store: any RecordStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
+        _ store: any NewStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
-        let new = try LogView.settled(store, keys)
+        let new = try LogView.whole(store, keys)
         // Flushed before the look at the path, which leaves hardly any time for another file to get there.
         try store.synchronize()
-        guard try old.store.isCurrent() else { throw LogError(SystemError(ESTALE, "replace"), old.store.path) }
+        guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
         isPublished = true
 
@@ -187,7 +186,7 @@ extension SealedLog {
         memory?.forgetUpkeep()
         // Remembered once its name is durable: until then a power loss may bring the old file back.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
-        if !store.isProvisional { memory?.remember(new.head, following: old.head) }
+        if store.target == nil { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }
@@ -195,25 +194,23 @@ extension SealedLog {
     /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.
     private func beginCompaction(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ newLock: inout StoreLock?
-    ) throws(LogError) -> (LogView, any RecordStore) {
+    ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
             // The notice will count as seen, so its file has to be the one that is found after a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
             // A merge takes over no header, and what was given up or limited here would go on in the vault itself.
-            guard change == nil || !old.store.isProvisional else {
-                throw LogError(
-                    .unreachable,
+            if change != nil {
+                try old.store.checkIsVault(
                     "Offline, the keys, the members and the limits of a vault stay as they are. Change them with the "
                         + "server.")
             }
             guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }
             let new = try old.store.makeReplacement(isImpatient: isImpatient)
-            let store = new.store
-            newLock = consume new
+            newLock = StoreLock(store: new)
             lock.release()
-            return (old, store)
+            return (old, new)
         }
     }
 }

@@ -91,7 +91,7 @@ extension SealedLog {
 /// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
 /// order of their names; Format.md, "Checkpoint".
 struct CheckpointWriter: ~Copyable {
-    let store: any RecordStore
+    let store: any NewStore
     private let keys: KeyRing
     private var sink: ByteSink
     private var tree: TreeBuilder
@@ -102,7 +102,7 @@ struct CheckpointWriter: ~Copyable {
     /// A flush of a whole large file would let the flushes of those wait who write to the log meanwhile.
     private static let flushStep: UInt64 = 8 << 20
 
-    init(into store: any RecordStore, keys: KeyRing) {
+    init(into store: any NewStore, keys: KeyRing) {
         self.store = store
         self.keys = keys
         sink = ByteSink(start: Limits.checkpointStart, store: store)

@@ -16,7 +16,7 @@ extension SealedLog {
             // A reader of a replaced file may know less than this machine.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
-            try settle()
+            try reopen()
         }
     }
 
@@ -55,11 +55,11 @@ extension SealedLog {
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
-        let (known, isProvisional) = try view.withLock { (view) throws(LogError) in
-            (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.isProvisional)
+        let (known, isVault) = try view.withLock { (view) throws(LogError) in
+            (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
         // Changes that wait to be merged follow what this machine knew of the members when they were begun.
-        guard try isProvisional ? true : compare(known.list) else { return nil }
+        guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
     }
@@ -74,7 +74,7 @@ extension SealedLog {
         let seen = try memory.members { () throws(LogError) in try view.manifest().formerMemoryKeys }
         let landmarks = list.landmarks
         guard acceptsOtherHistory || memory.isHeld || landmarks.includes(seen.landmarks) else {
-            if (try? view.store.isStillCurrent()) == false { return false }
+            if (try? view.store.isReplaced()) == true { return false }
             throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
         }
         if !memory.isHeld, seen.landmarks != landmarks || seen.isOfFormerKey {

@@ -42,9 +42,7 @@ extension SealedLog {
         let ours = try read(isSure: true) { (view) throws(LogError) in
             // What is merged has to reach the vault itself. If the server has gone since, this may be the copy that is
             // merged: it would have everything, and be removed.
-            guard !view.store.isProvisional else {
-                throw LogError(.unreachable, "Offline, copies cannot be merged. Merge them with the server.")
-            }
+            try view.store.checkIsVault("Offline, copies cannot be merged. Merge them with the server.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
@@ -67,7 +65,7 @@ extension SealedLog {
             view: theirs, past: CommonPast(ownHistory, history),
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
-            now: now, limit: TimeLimit(at: min(now, ours.store.serverTime ?? .max)))
+            now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
         // Each change takes one: a copy with the last ones would end this vault, too.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
             throw LogError(.copyDamaged, "its sequence numbers, which are beyond what changes reach")
@@ -110,7 +108,7 @@ extension SealedLog {
         try flushName(&writer)
         let short = try ours.shortPlan(batch)
         let plan = if let short { short } else { try ours.treePlan(batch, into: nil) }
-        try append(plan, &writer)
+        try append(plan)
     }
 
     /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.

@@ -92,15 +92,15 @@ extension SealedLog {
         // each other through the file lock.
         guard vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
-        guard !store.isInherited, store.isWritable || !other.isWritable else { return false }
+        guard isOwn else { return false }
         // What the user has accepted holds for every user of this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
     // MARK: Again
 
-    /// Opens the file again, while no process can write: the path leads to another file, or something is doubtful.
-    func settle() throws(LogError) {
+    /// Opens the store again, while no process can write: the location leads to another one, or something is doubtful.
+    func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
 
@@ -112,7 +112,7 @@ extension SealedLog {
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
                 let store = try current.store.reopened()
-                guard !store.isProvisional || !holdsPending.withLock({ $0 }) else { throw LogError.serverGone }
+                guard store.target == nil || !holdsPending.withLock({ $0 }) else { throw LogError.serverGone }
                 return store
             }
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
@@ -163,8 +163,7 @@ extension StoreLock {
         _ kind: LockKind, until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
         while true {
-            let lock = try open().lock(kind, until: deadline)
-            if try lock.store.isCurrent() { return lock }
+            if let lock = try open().lock(kind, until: deadline) { return lock }
         }
     }
 }
@@ -181,12 +180,10 @@ struct Opening {
         var keys: KeyRing?
         // What is accepted is the vault as it is now.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
-        if !store.needsLockToRead {
-            do throws(LogError) { return try open(store, &keys, &unlocker, isSettled: false) } catch {
-                // A file that is replaced or written meanwhile can look like any of these.
-                let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
-                guard try isDoubtful ? true : isReplaced(store) else { throw error }
-            }
+        do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
+            // A file that is replaced or written meanwhile can look like any of these. Other keys may open another one.
+            let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
+            guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
         // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
         // fails is an error.
@@ -197,33 +194,20 @@ struct Opening {
                 attempts += 1
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
-                do throws(LogError) { return try open(lock.store, &keys, &unlocker, isSettled: true) } catch {
+                do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
                     // A database's lock keeps nobody from replacing the store while it is read. Without an answer, the
                     // error stands. The time alone does not count: this process may have stood still.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed,
-                        (try? lock.store.isStillCurrent()) == false
-                    else { throw lock.store.isAsKept ? error.ofKept(location.path) : error }
+                        try lock.store.isReplaced()
+                    else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
                 }
             }
         }
     }
 
-    /// Whether what did not open was kept by this machine, and another store, which other keys may open, has taken its
-    /// place since.
-    ///
-    /// - Throws: `gone` if there is none any more.
-    private func isReplaced(_ store: any RecordStore) throws(LogError) -> Bool {
-        guard store.isAsKept else { return false }
-        do throws(LogError) { return try location.open(.fresh).identity != store.identity } catch {
-            // Without the server, what was kept is all that is known.
-            guard error.code == .gone else { return false }
-            throw error
-        }
-    }
-
     private func open(
-        _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isSettled: Bool
+        _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isLocked: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
         // The key that has opened what was read before may have been removed since.
@@ -243,9 +227,9 @@ struct Opening {
         let seen = remembered?.position
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
-        try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: isSettled)
-        // Of a database, the end was read before the memory: others may have written since.
-        if store.isTransactional, try view.alarm(against: seen) != nil { _ = try view.refresh() }
+        try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
+        // A database's end was read before the memory: others may have written since.
+        if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
 
@@ -258,7 +242,7 @@ struct Opening {
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
             // Without the lock, a file that has just been replaced looks the same.
-            if isSettled, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
+            if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
         let refused = alarms.filter { !accepted.contains($0.code) }

@@ -21,8 +21,8 @@ extension SealedLog {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
         // This process holds the copy's lock no more.
-        try settle()
-        guard !isProvisional else { throw LogError.serverGone }
+        try reopen()
+        guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
     }
 
@@ -32,14 +32,14 @@ extension SealedLog {
         // Nobody adds to it meanwhile: it would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
             // What is shown may have been read before that.
-            try settle()
+            try reopen()
             return nil
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
         // Not by a log of its own: where something in it is doubtful, that would wait for the lock, which is held here.
         let theirs: LogView
-        do throws(LogError) { theirs = try LogView.settled(lock.store, keys, orUnlockedBy: &unlocker) } catch {
+        do throws(LogError) { theirs = try LogView.whole(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
@@ -63,9 +63,7 @@ extension SealedLog {
 
     private func lockPending(_ copy: FileLocation, until deadline: Deadline) throws(LogError) -> StoreLock? {
         do throws(LogError) {
-            let lock = try copy.open(.fresh).lock(.exclusive, until: deadline)
-            if try lock.store.isCurrent() { return lock }
-            lock.release()
+            if let lock = try copy.open(.fresh).lock(.exclusive, until: deadline) { return lock }
             // A compaction may have replaced it.
             return try copy.exists() ? lockPending(copy, until: deadline) : nil
         } catch {

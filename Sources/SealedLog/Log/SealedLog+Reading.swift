@@ -14,10 +14,10 @@ extension SealedLog {
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
         while true {
-            let read = needsLockToRead ? try readUnderLock(body) : try readFreely(isSure: isSure, body)
+            let read = try readOnce(isSure: isSure, body)
             if read.isKnown { return read.result }
             if try confirmNewestRecord() { return read.result }
-            try settle()
+            try reopen()
         }
     }
 
@@ -27,9 +27,8 @@ extension SealedLog {
         let isKnown: Bool
     }
 
-    /// Reads without a lock.
     @inline(__always)
-    private func readFreely<Result: Sendable>(
+    private func readOnce<Result: Sendable>(
         isSure: Bool, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Read<Result> {
         let fresh: Read<Result>? = try certain { () throws(LogError) in
@@ -39,27 +38,9 @@ extension SealedLog {
             }
         }
         if let fresh { return fresh }
-        try settle()
+        try reopen()
         return try view.withLock { (view) throws(LogError) in
             Read(result: try body(&view), isKnown: view.isKnown)
-        }
-    }
-
-    /// Reads under the lock, as a file system requires that does not show others' writes without it.
-    private func readUnderLock<Result: Sendable>(
-        _ body: (inout LogView) throws(LogError) -> Result
-    ) throws(LogError) -> Read<Result> {
-        try writer.withLock { (_) throws(LogError) in
-            let deadline = Deadline(after: lockTimeout)
-            // A child shares its parent's lock, and would release it.
-            if view.withLock({ $0.store.isInherited }) { try replaceView(until: deadline) }
-            let lock = try view.withLock { $0.store }.lock(.shared, until: deadline)
-            let isFresh = try view.withLock { (view) throws(LogError) in try refresh(&view) }
-            lock.release()
-            if !isFresh { try replaceView(until: deadline) }
-            return try view.withLock { (view) throws(LogError) in
-                Read(result: try body(&view), isKnown: view.isKnown)
-            }
         }
     }
 
@@ -70,10 +51,9 @@ extension SealedLog {
         do { return try read() } catch {
             guard error.code == .damaged else { throw error }
         }
-        try settle()
+        try reopen()
         do { return try read() } catch {
-            let store = view.withLock { $0.store }
-            throw store.isAsKept ? error.ofKept(store.path) : error
+            throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error
         }
     }
 
@@ -125,21 +105,19 @@ extension SealedLog {
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
         // Changes that wait to be merged are not the vault's.
-        let memory = view.store.isProvisional ? nil : memory
+        let memory = view.store.target == nil ? memory : nil
         if let memory, memory.seen()?.position == view.head {
             // The location may be new to this machine.
             if !memory.knowsPath {
-                guard let store = try separateStore(of: view) else { return false }
+                guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
             }
-        } else if view.store.isTransactional {
-            if let memory, !memory.knowsPath { try flush(view, of: view.store, in: memory) }
-            memory?.remember(view.head)
-        } else if view.head == view.origin {
-            // No writer takes a header back.
+        } else if view.durable == view.head {
+            // No writer takes it back.
             if let memory {
-                guard let store = try separateStore(of: view) else { return false }
-                try remember(view, of: store, in: memory)
+                guard let store = try view.store.forReader() else { return false }
+                try flush(view, of: store, in: memory)
+                memory.remember(view.head, isFlushedByWriter: view.head != view.origin)
             }
         } else {
             guard try confirm(view, in: memory) else { return false }
@@ -151,14 +129,19 @@ extension SealedLog {
     }
 
     private func confirm(_ view: LogView, in memory: RollbackMemory?) throws(LogError) -> Bool {
-        guard let store = try separateStore(of: view) else { return false }
+        guard let store = try view.store.forReader() else { return false }
         let deadline = Deadline(after: lockTimeout)
         var following = view
         while true {
             do throws(LogError) {
-                let lock = try store.lock(.shared, until: min(deadline, Deadline(after: .milliseconds(2))))
-                guard try store.isCurrent(), try view.newestRecordIsWhole() else { return false }
-                if let memory, memory.seen()?.position != view.head { try remember(view, of: store, in: memory) }
+                let patience = min(deadline, Deadline(after: .milliseconds(2)))
+                guard let lock = try store.lock(.shared, until: patience), try view.newestRecordIsWhole() else {
+                    return false
+                }
+                if let memory, memory.seen()?.position != view.head {
+                    try flush(view, of: store, in: memory)
+                    memory.remember(view.head, isFlushedByWriter: false)
+                }
                 lock.release()
                 return true
             } catch {
@@ -173,24 +156,6 @@ extension SealedLog {
                 return true
             }
         }
-    }
-
-    /// Opens the file of a view with a descriptor of its own. The view's belongs to this process's writer, with its
-    /// lock; and since Linux tells each descriptor once that a flush has failed, another thread's flush would take that
-    /// from the writer.
-    ///
-    /// - Returns: nil if the location leads to another file by now.
-    private func separateStore(of view: LogView) throws(LogError) -> (any RecordStore)? {
-        guard !view.store.isTransactional else { return view.store }
-        let store = try view.store.reopened()
-        return store.identity == view.store.identity ? store : nil
-    }
-
-    private func remember(
-        _ view: LogView, of store: any RecordStore, in memory: RollbackMemory
-    ) throws(LogError) {
-        try flush(view, of: store, in: memory)
-        memory.remember(view.head, isFlushedByWriter: false)
     }
 
     /// Flushes the file of a view and its name, and remembers the name.

@@ -53,8 +53,8 @@ extension SealedLog {
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
-        let plan = try plan(&rest, signedBy: key, &writer)
-        if let plan { try append(plan, &writer) }
+        let plan = try plan(&rest, signedBy: key)
+        if let plan { try append(plan) }
         lock.release()
         for pending in batch.dropLast(rest.count) { pending.finish(.success(())) }
         if plan != nil, upkeep.isAutomatic, isCompactionDue(&writer) { upkeep.start { self.compactIfDue() } }
@@ -76,26 +76,23 @@ extension SealedLog {
 
     /// Takes the lock between processes, on the file that is at the path, and reads everything that was appended.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
-        guard !writer.isPoisoned else { throw LogError(.outcomeUnknown) }
         var isDoubted = false
         while true {
             let store = view.withLock { $0.store }
-            if !store.isInherited {
-                let lock = try store.lock(.exclusive, until: deadline)
-                if try store.isCurrent() {
-                    do throws(LogError) {
-                        try makeReady(store, &writer)
-                        return lock
-                    } catch {
-                        guard LogError.Code.alarms.contains(error.code), !isDoubted || !deadline.hasPassed else {
-                            throw error
-                        }
-                        isDoubted = true
+            if let lock = try store.lock(.exclusive, until: deadline) {
+                do throws(LogError) {
+                    try makeReady(store)
+                    return lock
+                } catch {
+                    guard LogError.Code.alarms.contains(error.code), !isDoubted || !deadline.hasPassed else {
+                        throw error
                     }
+                    isDoubted = true
                 }
                 lock.release()
-                try store.beginApart(until: deadline) { (copy) throws(LogError) in
-                    _ = try Verifier(of: .settled(copy, keys), nil).run()
+            } else {
+                try store.machineCopy?.beginPending(until: deadline) { (copy) throws(LogError) in
+                    _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
             // This raises the alarm again if it was right. A database may have lost the lock before the memory was
@@ -107,7 +104,7 @@ extension SealedLog {
     /// Reads everything that was appended, clears what is behind the end, and flushes the newest record again if
     /// another process wrote it: that process may have died before fdatasync, and once a record follows it, readers
     /// regard it as durable.
-    private func makeReady(_ store: any RecordStore, _ writer: inout Writer) throws(LogError) {
+    private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
             // The new record must not follow a head that its writer took back, nor one of an older file.
@@ -123,26 +120,15 @@ extension SealedLog {
             }
             view.replace(by: next)
         }
-        let (keys, end, newest, needsClearing, isDurable) = view.withLock {
-            ($0.keys, $0.end, $0.newestRecord, $0.needsClearing, $0.durable == $0.head)
+        let (keys, end) = view.withLock { view in
+            let undurable = view.durable == view.head ? nil : view.newestRecord
+            return (view.keys, LogEnd(at: view.end, undurable: undurable, needsClearing: view.needsClearing))
         }
         adopt(keys)
-        if needsClearing || !isDurable {
-            try step(&writer) { () throws(LogError) in
-                try store.settle(rewriting: isDurable ? nil : newest, clearingFrom: needsClearing ? end : nil)
-            }
-            view.withLock { ($0.needsClearing, $0.durable) = (false, $0.head) }
-        }
-        if !writer.hasTidied { try? store.removeLeftReplacement() }
-        writer.hasTidied = true
-    }
-
-    /// Takes a step of a write. Once the outcome of one is unknown, nothing more is written, unless the store can tell
-    /// it later.
-    private func step(_ writer: inout Writer, _ body: () throws(LogError) -> Void) throws(LogError) {
-        do { try body() } catch {
-            if error.code == .outcomeUnknown { writer.isPoisoned = view.withLock { !$0.store.isTransactional } }
-            throw error
+        try store.prepareAppend(behind: end)
+        view.withLock { view in
+            view.needsClearing = false
+            view.durable = view.head
         }
     }
 
@@ -171,7 +157,7 @@ extension SealedLog {
     /// Plans the record for the first transactions, as many as it has room for, and removes them from the list; nil if
     /// they change nothing.
     private func plan(
-        _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?, _ writer: inout Writer
+        _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?
     ) throws(LogError) -> RecordPlan? {
         let now = Clock.milliseconds
         let (batch, plan) = try view.withLock { (view) throws(LogError) -> (TransactionBatch, RecordPlan?) in
@@ -199,16 +185,16 @@ extension SealedLog {
             }
             return (batch, batch.isEmpty ? nil : try view.shortPlan(batch))
         }
-        return if batch.isEmpty || plan != nil { plan } else { try treePlan(batch, &writer) }
+        return if batch.isEmpty || plan != nil { plan } else { try treePlan(batch) }
     }
 
     /// Plans a record with a tree. Of a large one, the payload is written on the way: nobody follows the log to it
     /// before its head is there.
-    private func treePlan(_ batch: TransactionBatch, _ writer: inout Writer) throws(LogError) -> RecordPlan {
+    private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
         // A copy: others may read meanwhile.
         let view = view.withLock { $0 }
         let store = view.store
-        try step(&writer) { () throws(LogError) in try store.clear(from: view.end) }
+        try store.prepareAppend(behind: LogEnd(at: view.end, isPayloadFirst: true))
         do throws(LogError) { return try view.treePlan(batch, into: store) } catch {
             self.view.withLock { $0.needsClearing = true }
             throw error
@@ -218,38 +204,40 @@ extension SealedLog {
     /// Appends a record, and returns when it is durable.
     ///
     /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
-    func append(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
+    func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
-        try step(&writer) { () throws(LogError) in
-            do throws(LogError) { try store.append(plan.stored) } catch {
-                if error.code != .outcomeUnknown { try forget(plan, after: error) }
-                throw error
-            }
-        }
+        do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
         view.withLock { view in
             // A reader of this process may have followed it already.
             if view.head == plan.record.previous { view.apply(plan.record) }
-            if view.head == plan.record.position { view.durable = view.head }
+            guard view.head == plan.record.position else { return }
+            view.durable = view.head
+            if view.isLocationKnown { view.confirmed = view.head }
         }
-        if store.isProvisional {
-            notices.post(.changedApart)
-        } else {
+        if store.target == nil {
             memory?.remember(plan.record.position, following: plan.record.previous)
+        } else {
+            notices.post(.changedApart)
         }
     }
 
-    /// Appends the record that announces a replacement: in a transaction, which its publication ends.
-    func announce(_ plan: RecordPlan, _ writer: inout Writer) throws(LogError) {
+    /// Appends the record that announces a replacement.
+    func announce(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
-        guard store.isTransactional else { return try append(plan, &writer) }
-        try store.write(plan.bytes, at: plan.record.offset)
+        do throws(LogError) { try store.announce(plan.stored) } catch { throw try refused(plan, by: error) }
+    }
+
+    /// Returns the error of a record that was not appended.
+    private func refused(_ plan: RecordPlan, by error: LogError) throws(LogError) -> LogError {
+        if error.code != .outcomeUnknown { try forget(plan, after: error) }
+        return error
     }
 
     /// Forgets a record that was taken back: a reader of this process may have followed it.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in
-                if view.head == plan.record.position { view.replace(by: try .settled(view.store, view.keys)) }
+                if view.head == plan.record.position { view.replace(by: try .whole(view.store, view.keys)) }
             }
         } catch { throw failure.ofUnknownOutcome }
     }

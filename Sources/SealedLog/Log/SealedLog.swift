@@ -1,3 +1,4 @@
+private import Glibc
 import LinuxSystem
 package import Sealing
 
@@ -8,14 +9,10 @@ package import Sealing
 package final class SealedLog: Sendable {
     /// State that belongs to the thread that writes.
     struct Writer: Sendable {
-        /// Whether the outcome of a write is unknown: nothing more is written.
-        var isPoisoned = false
         /// The file whose name this log has flushed, or knows to be flushed.
         var durableFile: CheckpointFile?
         /// The fingerprint of the file whose name the memory knows to be durable.
         var rememberedFingerprint: Authenticator?
-        /// Whether this log has looked for what a killed compaction may have left.
-        var hasTidied = false
         /// After a failed compaction: the sequence number before which there is no other try.
         var compactAfter: UInt64 = 0
     }
@@ -23,9 +20,10 @@ package final class SealedLog: Sendable {
     package let vaultID: [UInt8]
     let memory: RollbackMemory?
     let notices: NoticeBoard
-    let needsLockToRead: Bool
-    /// How long readers that need the lock wait for it.
+    /// How long a reader waits for the lock, once something is doubtful.
     let lockTimeout: Duration
+    /// The process that has opened it.
+    private let processID = getpid()
     /// Whether this opening has accepted the file in spite of an alarm.
     let isAccepted: Bool
     /// What the memory held then: it may be read-only.
@@ -54,7 +52,6 @@ package final class SealedLog: Sendable {
         vaultID = view.header.vaultID
         self.memory = memory
         notices = memory?.notices ?? NoticeBoard()
-        needsLockToRead = view.store.needsLockToRead
         lockTimeout = options.lockTimeout
         deviceKey = options.deviceKey
         acceptsOtherHistory = options.accepted.contains(.diverged)
@@ -86,8 +83,11 @@ package final class SealedLog: Sendable {
 
     package func takeNotices() -> [Notice] { notices.take() }
 
+    /// Whether this process has opened it: a child process has a copy of its parent's log, and none of its threads.
+    var isOwn: Bool { processID == getpid() }
+
     /// Whether changes are kept apart until they can be merged.
-    package var isProvisional: Bool { view.withLock { $0.store.isProvisional } }
+    package var keepsChangesApart: Bool { view.withLock { $0.store.target != nil } }
 }
 
 /// An opened value, with what its entry says of it.

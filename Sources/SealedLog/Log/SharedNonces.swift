@@ -55,7 +55,7 @@ extension StoredVersion {
             try store.bytes(at: offset, count: boxLength) == otherStore.bytes(at: other.offset, count: boxLength)
         }
         if try isSame() { return true }
-        let isRead = [try store.distrust(), try otherStore.distrust()]
+        let isRead = [try store.machineCopy?.distrust(), try otherStore.machineCopy?.distrust()]
         return isRead.contains(true) ? try isSame() : false
     }
 }

@@ -40,7 +40,7 @@ extension SealedLog {
     }
 
     /// Reads some of what is missing in the copy that this machine keeps of a database.
-    package func completeCopy() { view.withLock { $0.store }.completeCopy() }
+    package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
 /// Runs what is due after a change on a thread of its own, one at a time. The process does not end before it has: with

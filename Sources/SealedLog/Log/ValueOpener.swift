@@ -39,7 +39,7 @@ struct ValueOpener: ~Copyable {
                 guard value[version.length...].allSatisfy({ $0 == 0 }) else { throw SealingError(.forged) }
                 try body(value)
             }
-            store.confirm(box, at: version.offset)
+            store.machineCopy?.confirm(box, at: version.offset)
         }
     }
 }
@@ -51,7 +51,7 @@ struct BoxRepair: ~Copyable {
 
     /// nil if the store is read from where it is.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
-        guard store.isTransactional else { return nil }
+        guard store.machineCopy != nil else { return nil }
         self.store = store
         values = try ValueOpener(of: store, keys: keys)
     }

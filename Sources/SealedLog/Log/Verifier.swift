@@ -29,13 +29,13 @@ extension SealedLog {
         let known = try read { (view) throws(LogError) in view }
         // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
-        var view = try LogView.settled(lock.store, known.keys)
+        var view = try LogView.whole(lock.store, known.keys)
         // What is verified is worth keeping, where this machine keeps a copy.
         try view.replaceCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
-            view.store.endDoubt()
+            view.store.machineCopy?.endDoubt()
             // Damage is reported before this alarm.
             _ = try members()
             memory?.forgetUpkeep()

@@ -106,8 +106,10 @@ struct RecordReader {
         if previous != nil, !BoundName.admits(index, under: name) {
             return .foreign("a record was written under another name of the vault")
         }
-        head.withUnsafeBytes { store.confirm($0, at: offset) }
-        box.withUnsafeBytes { store.confirm($0, at: offset + UInt64(Frame.headSize)) }
+        if let copy = store.machineCopy {
+            head.withUnsafeBytes { copy.confirm($0, at: offset) }
+            box.withUnsafeBytes { copy.confirm($0, at: offset + UInt64(Frame.headSize)) }
+        }
         return .record(record)
     }
 
@@ -127,7 +129,7 @@ struct RecordReader {
         guard hash.finish() == record.index.payloadHash else { return false }
         // Of a larger one, each value is confirmed once it is opened.
         if last.count == Int(record.frame.payloadLength) {
-            last.withUnsafeBytes { store.confirm($0, at: record.payload.lowerBound) }
+            last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
         return true
     }

@@ -46,7 +46,7 @@ extension SealedValue {
         var value = try translated(SecretBytes(zeros: version.length))
         try box.withRawBytes { (box) throws(LogError) in
             try keys.open(box, version, into: &value)
-            store?.confirm(box, at: version.offset)
+            store?.machineCopy?.confirm(box, at: version.offset)
         }
         return value
     }

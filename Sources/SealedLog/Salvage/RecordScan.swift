@@ -55,7 +55,7 @@ struct RecordScan {
     }
 
     private mutating func fault(_ ending: RecordReader.Finding) throws(LogError) -> String? {
-        do throws(LogError) { try view.classifyTail(ending, &reader) } catch {
+        do throws(LogError) { try view.examineTail(ending) } catch {
             guard error.code == .damaged else { throw error }
             return error.detail
         }

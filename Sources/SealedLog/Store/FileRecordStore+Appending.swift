@@ -4,13 +4,17 @@ import Sealing
 // Records are written over zeros, and taken back if their flush fails; Format.md, "Writing".
 
 extension FileRecordStore {
-    func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {
-        if let newest { try rewrite(newest) }
-        // The flush of the zeros covers the record.
-        if let end { try clear(end..<max(end, size())) } else if newest != nil { try flush() }
+    func prepareAppend(behind end: LogEnd) throws(LogError) {
+        if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
+        if let undurable = end.undurable { try rewrite(undurable) }
+        if end.needsClearing {
+            // The flush of the zeros covers the record.
+            try clear(end.offset..<max(end.offset, size()))
+        } else if end.undurable != nil {
+            try flush()
+        }
+        if end.isPayloadFirst { try clearRemains(from: end.offset, size: size()) }
     }
-
-    func clear(from end: UInt64) throws(LogError) { try clearRemains(from: end, size: size()) }
 
     func append(_ record: StoredRecord) throws(LogError) {
         if record.isWhole { try makeRoom(for: record) }
@@ -18,18 +22,26 @@ extension FileRecordStore {
             try write(record.bytes, at: record.offset)
             try synchronize()
         } catch let failure {
-            do throws(LogError) { try takeBack(record) } catch { throw failure.ofUnknownOutcome }
+            do throws(LogError) { try takeBack(record) } catch { throw poisoned(by: failure) }
             throw failure
         }
         // Saves readers the records before; nothing is lost if it does not last.
         if let hint = record.hint { try? write(hint) }
     }
 
+    func announce(_ record: StoredRecord) throws(LogError) { try append(record) }
+
     func write(_ hint: Hint) throws(LogError) { try write(hint.encoded, at: UInt64(Header.hintOffset)) }
 
     /// Flushes what is in the file before this process writes to it: another process's record may or may not last.
     private func flush() throws(LogError) {
-        do throws(LogError) { try synchronize() } catch { throw error.ofUnknownOutcome }
+        do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
+    }
+
+    /// Refuses all writes from now on. Returns the error of the write whose outcome is unknown.
+    private func poisoned(by failure: LogError) -> LogError {
+        isPoisoned.set()
+        return failure.ofUnknownOutcome
     }
 
     // MARK: Room

@@ -19,28 +19,27 @@ extension FileRecordStore {
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
-    ) throws(LogError) -> StoreLock {
+    ) throws(LogError) -> FileRecordStore {
         try removeLeftReplacement(of: path, besides: identity, in: fileSystem)
         let new = try createUnpublished(for: path, mergedInto: target, in: fileSystem)
         do throws(SystemError) { try fileSystem.lock(new.file, .exclusive, until: Deadline(after: .zero)) } catch {
             new.discard()
             throw LogError(error, path)
         }
-        return StoreLock(store: new)
+        return new
     }
 
-    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         let new = try FileRecordStore.createLocked(
             for: path, besides: fileIdentity, mergedInto: target, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
-            guard let created = new.store as? FileRecordStore else { return new }
-            try fileSystem.setOwner(of: created.file, asOf: status)
-            if try fileSystem.status(of: created.file).mode != status.mode {
-                try fileSystem.setMode(created.file, status.mode)
+            try fileSystem.setOwner(of: new.file, asOf: status)
+            if try fileSystem.status(of: new.file).mode != status.mode {
+                try fileSystem.setMode(new.file, status.mode)
             }
         } catch {
-            new.store.discard()
+            new.discard()
             throw LogError(error, path)
         }
         return new
@@ -68,6 +67,8 @@ extension FileRecordStore {
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
+    /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for one that is
+    /// being written.
     func removeLeftReplacement() throws(LogError) {
         try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }

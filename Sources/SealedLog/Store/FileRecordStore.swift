@@ -2,44 +2,54 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-final class FileRecordStore: RecordStore {
+final class FileRecordStore: NewStore {
     /// The path, without symbolic links: a rename would replace them.
     let path: String
     let identity: RecordStoreIdentity
-    let isTransactional = false
-    /// The place into which the changes are to be merged, if this machine keeps them apart until then.
     let target: (any StoreLocation)?
-    let needsLockToRead: Bool
+    /// Whether the file system does not show others' writes to those who have no lock, as NFS.
+    private let isRemote: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
+    /// A child process shares its parent's descriptor, and with it the lock: flock would admit both.
     private let processID = getpid()
     /// Why the file is open for reading only.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
+    /// Whether the outcome of a write is unknown. Nothing more is written then, in the files that follow either.
+    let isPoisoned: Poison
+    /// Whether this store has searched for what a killed compaction may have left.
+    let hasTidied = Atomic(false)
+    private let isLocked = Atomic(false)
+    /// How long a reader on a remote file system waits for the lock.
+    private let lockTimeout: Duration
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
-        mergedInto target: (any StoreLocation)? = nil, writeRefusal: SystemError? = nil, readsAroundFaults: Bool = false
+        mergedInto target: (any StoreLocation)? = nil, writeRefusal: SystemError? = nil,
+        readsAroundFaults: Bool = false, poison: Poison = Poison(), lockTimeout: Duration = .seconds(10)
     ) throws(LogError) {
         let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
         self.path = path
         fileIdentity = status.identity
         identity = RecordStoreIdentity(status.identity.bytes)
-        needsLockToRead = fileSystem.volume(of: file).isRemote
+        isRemote = fileSystem.volume(of: file).isRemote
         self.target = target
         self.fileSystem = fileSystem
         self.file = file
         self.writeRefusal = writeRefusal
         self.readsAroundFaults = readsAroundFaults
+        isPoisoned = poison
+        self.lockTimeout = lockTimeout
     }
 
     /// Opens the file, for reading only if it cannot be written. A damaged one is always opened so, and blocks of 4 KiB
     /// that the disk fails to read are read as zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
-        in fileSystem: any FileSystem
+        poison: Poison = Poison(), lockTimeout: Duration = .seconds(10), in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         var refusal = isDamaged ? SystemError(EROFS, "write") : nil
@@ -55,7 +65,7 @@ final class FileRecordStore: RecordStore {
         }
         return try FileRecordStore(
             believed(file, path, target, in: fileSystem), at: path, in: fileSystem, mergedInto: target,
-            writeRefusal: refusal, readsAroundFaults: isDamaged)
+            writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison, lockTimeout: lockTimeout)
     }
 
     /// Changes that are to be merged are believed to be this user's: nobody else's come into the vault by them.
@@ -70,34 +80,53 @@ final class FileRecordStore: RecordStore {
     }
 
     func reopened() throws(LogError) -> any RecordStore {
-        do throws(LogError) { return try FileRecordStore.open(path, mergedInto: target, in: fileSystem) } catch {
+        do throws(LogError) {
+            return try FileRecordStore.open(
+                path, mergedInto: target, poison: isPoisoned, lockTimeout: lockTimeout, in: fileSystem)
+        } catch {
             // Another process has merged the changes, and removed the file.
             guard error.code == .missing, let target else { throw error }
             return try target.open(.fresh)
         }
     }
 
-    var isProvisional: Bool { target != nil }
     // What waits for a database is a copy of its vault.
     var vaultName: [UInt8]? { target?.vaultName }
+
+    func forReader() throws(LogError) -> (any RecordStore)? {
+        // Linux reports to each descriptor once that a flush has failed: another thread's flush would keep that from
+        // the writer.
+        let store = try reopened()
+        return store.identity == identity ? store : nil
+    }
 
     func isCurrent() throws(LogError) -> Bool {
         try translated(WholeFile(path, in: fileSystem).status(withTimes: false), at: path)?.identity
             == fileIdentity
     }
 
-    var isWritable: Bool { writeRefusal == nil }
-
-    // A child process shares its parent's descriptor, and with it the lock: flock would admit both.
-    var isInherited: Bool { processID != getpid() }
-
-    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
-        if kind == .exclusive, let writeRefusal { throw LogError(writeRefusal, path) }
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock? {
+        guard processID == getpid() else { return nil }
+        if kind == .exclusive {
+            guard !isPoisoned.isSet else { throw LogError(.outcomeUnknown) }
+            if let writeRefusal {
+                // Its mode may have been changed since.
+                guard let now = try? fileSystem.open(path, .readWrite) else { throw LogError(writeRefusal, path) }
+                _ = consume now
+                return nil
+            }
+        }
         try translated(fileSystem.lock(file, kind, until: deadline), at: path)
-        return StoreLock(store: self)
+        isLocked.store(true, ordering: .relaxed)
+        let lock = StoreLock(store: self)
+        guard try isCurrent() else { return nil }
+        return lock
     }
 
-    func unlock() { fileSystem.unlock(file) }
+    func unlock() {
+        isLocked.store(false, ordering: .relaxed)
+        fileSystem.unlock(file)
+    }
 
     // MARK: Bytes
 
@@ -130,11 +159,23 @@ final class FileRecordStore: RecordStore {
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        if isRemote, try !isReadAnew() { return .doubtful }
         // Usually nothing was appended, which one read of a few bytes shows.
-        try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
+        return try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try read(into: buffer, at: end) == buffer.count else { return .none }
-            return buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0 ? .none : .some
+            let isZero = buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
+            return isZero ? .none : .some(upTo: nil, areDurable: false)
         }
+    }
+
+    /// Makes later reads ask a remote server, as NFS does for whoever takes a lock. With a descriptor of its own: the
+    /// store's belongs to the writer, with its lock. Returns false if the path leads to another file.
+    private func isReadAnew() throws(LogError) -> Bool {
+        if isLocked.load(ordering: .relaxed) { return true }
+        let own = try translated(fileSystem.open(path, .read), at: path)
+        guard try translated(fileSystem.status(of: own), at: path).identity == fileIdentity else { return false }
+        try translated(fileSystem.lock(own, .shared, until: Deadline(after: lockTimeout)), at: path)
+        return true
     }
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? {
@@ -174,4 +215,12 @@ extension FileStatus.Identity {
         writer.integer(inode)
         return writer.bytes
     }
+}
+
+/// Whether the outcome of a write is unknown, for all stores that one process opens of a vault one after the other.
+final class Poison: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
 }

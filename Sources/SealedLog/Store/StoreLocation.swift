@@ -14,10 +14,10 @@ package protocol StoreLocation: Sendable {
     /// Returns whether there is a store.
     func exists() throws(LogError) -> Bool
     /// Creates an empty store that gets its location once it is published.
-    func createUnpublished() throws(LogError) -> any RecordStore
+    func createUnpublished() throws(LogError) -> any NewStore
     /// Does the same, and takes its lock: nobody then takes it for one that a killed process has left. Throws `busy`
     /// while another one is being written for the location.
-    func createLocked() throws(LogError) -> StoreLock
+    func createLocked() throws(LogError) -> any NewStore
     /// Calls `onChange` whenever the store may have changed, from a thread of its own, until the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
     /// Returns one of many locks that mean nothing to the store, not yet taken.
@@ -26,18 +26,23 @@ package protocol StoreLocation: Sendable {
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
     /// Returns what was met since the last time that failed no call.
     func takeNotices() -> [Notice]
-    /// What an administrator runs to prepare the place, where users may not; nil if there is nothing to prepare.
-    var preparation: String? { get }
-    /// Looks at what keeps the bytes, for a person.
-    func findings() throws(LogError) -> [StoreFinding]
-    /// How far this machine's clock is ahead of that of the place, in milliseconds; nil if it has none, or was not
-    /// asked.
-    var clockDifference: Int64? { get }
-    /// nil if this machine keeps none.
-    var keptCopy: KeptCopy? { get }
+    /// What a person or an administrator may want to know; nil if there is nothing, as of a file.
+    var report: (any StoreReport)? { get }
     /// Returns a copy of the vault with changes that were made while no server answered, to be merged; nil if there is
     /// none.
     func pending() throws(LogError) -> FileLocation?
+}
+
+/// What a person or an administrator may want to know of a location on a server.
+package protocol StoreReport {
+    /// What an administrator runs to prepare the database, where users may not.
+    var preparation: String { get }
+    /// Checks the server, for a person.
+    func findings() throws(LogError) -> [StoreFinding]
+    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if the server was not asked.
+    var clockDifference: Int64? { get }
+    /// nil if this machine keeps no copy.
+    var keptCopy: KeptCopy? { get }
 }
 
 /// How a store is opened.
@@ -68,12 +73,9 @@ extension StoreLocation {
     }
 
     package var vaultName: [UInt8]? { nil }
-    package var clockDifference: Int64? { nil }
     package func takeNotices() -> [Notice] { [] }
     package func pending() throws(LogError) -> FileLocation? { nil }
-    package var preparation: String? { nil }
-    package func findings() throws(LogError) -> [StoreFinding] { [] }
-    package var keptCopy: KeptCopy? { nil }
+    package var report: (any StoreReport)? { nil }
 }
 
 /// The path of a file.
@@ -86,29 +88,36 @@ package struct FileLocation: StoreLocation {
     package let path: String
     package let files: any FileSystem
     private let target: (any StoreLocation)?
+    private let lockTimeout: Duration
 
     /// - Parameters:
     ///   - path: without symbolic links: a rename would replace them.
     ///   - target: where the changes in the file are to be merged, if this machine keeps them apart until then.
-    package init(_ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil) {
+    ///   - lockTimeout: how long a reader waits for the lock, where it needs one: on a remote file system.
+    package init(
+        _ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil,
+        lockTimeout: Duration = .seconds(10)
+    ) {
+        self.lockTimeout = lockTimeout
         self.path = path
         self.files = files
         self.target = target
     }
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        try FileRecordStore.open(path, isDamaged: way == .damaged, mergedInto: target, in: files)
+        try FileRecordStore.open(
+            path, isDamaged: way == .damaged, mergedInto: target, lockTimeout: lockTimeout, in: files)
     }
 
     package func exists() throws(LogError) -> Bool {
         try translated(unlessMissing(files.status(at: path)), at: path) != nil
     }
 
-    package func createUnpublished() throws(LogError) -> any RecordStore {
+    package func createUnpublished() throws(LogError) -> any NewStore {
         try FileRecordStore.createUnpublished(for: path, in: files)
     }
 
-    package func createLocked() throws(LogError) -> StoreLock {
+    package func createLocked() throws(LogError) -> any NewStore {
         try FileRecordStore.createLocked(for: path, in: files)
     }
 

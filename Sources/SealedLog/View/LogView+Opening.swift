@@ -11,7 +11,7 @@ struct HeaderImage {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
         guard !bytes.isEmpty else {
-            throw LogError.damaged(store.isTransactional ? "its row leads to no header" : "the file is empty")
+            throw LogError.damaged("it is empty, without a header")
         }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
         self.bytes = bytes
@@ -78,11 +78,12 @@ struct HeaderImage {
 
     /// Confirms the header, but for the hint, which the MAC does not cover; and the copy, if it is one.
     private func confirm() {
+        guard let kept = store.machineCopy else { return }
         bytes.withUnsafeBytes { bytes in
-            store.confirm(UnsafeRawBufferPointer(rebasing: bytes[..<Header.hintOffset]), at: 0)
+            kept.confirm(UnsafeRawBufferPointer(rebasing: bytes[..<Header.hintOffset]), at: 0)
             guard Header.copyHolds(in: self.bytes) else { return }
             let copy = UnsafeRawBufferPointer(rebasing: bytes[Header.copyOffset...])
-            store.confirm(copy, at: UInt64(Header.copyOffset))
+            kept.confirm(copy, at: UInt64(Header.copyOffset))
         }
     }
 
@@ -115,26 +116,26 @@ struct HeaderImage {
 
 extension LogView {
     /// Reads a whole log, without a hint, while no process can write to it. The data key may have been rotated.
-    static func settled(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
-        try settled(HeaderImage(of: store).view(following: keys))
+    static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
+        try whole(HeaderImage(of: store).view(following: keys))
     }
 
-    private static func settled(_ view: LogView) throws(LogError) -> LogView {
+    private static func whole(_ view: LogView) throws(LogError) -> LogView {
         var view = view
-        try view.followToEnd(from: nil, durable: nil, covering: [], isSettled: true)
+        try view.followToEnd(from: nil, durable: nil, covering: [], isLocked: true)
         return view
     }
 
     /// Does the same. If the slot is gone that has opened the log before, the unlocker opens it.
-    static func settled(
+    static func whole(
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
-        do throws(LogError) { return try settled(store, keys) } catch {
+        do throws(LogError) { return try whole(store, keys) } catch {
             guard [.keyWrong, .identityRemoved].contains(error.code) else { throw error }
         }
         let image = try HeaderImage(of: store)
         unlocker.restart()
-        return try settled(image.view(with: image.unlock(&unlocker)))
+        return try whole(image.view(with: image.unlock(&unlocker)))
     }
 
     /// Reads the file that is at the path now. Its lock is held.
@@ -155,16 +156,17 @@ extension LogView {
         }
         var view = try image.view(following: keys)
         // Changes that wait to be merged may follow less than what this process has seen of the vault itself.
-        let known = store.isProvisional ? [] : [durable, try remembered?.position(of: view)].compactMap { $0 }
-        try view.followToEnd(from: image.hint, durable: durable, covering: known, isSettled: true)
+        let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
+        try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
         try view.replaceCopy()
         // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
-        if self.store.isAsKept, !image.hasSlot(of: keys) {
+        if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
+        view.isCompared = true
         return view
     }
 
@@ -178,22 +180,23 @@ extension LogView {
     mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
-        var kept = store.isAsKept ? nil : store.keptHead
+        guard let copy = store.machineCopy else { return }
+        var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
             // Another process may have kept what came since this one has read the end. If a compaction has replaced
             // the store, whoever opens the next one decides.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
-                try keepCopy()
+                try save(copy)
                 kept = nil
             }
         }
         let isContinued = if let kept { try includes(kept) == .included } else { false }
-        store.accepted(over: kept, continuing: isContinued)
+        copy.accept(over: kept, continuing: isContinued)
     }
 
-    private func keepCopy() throws(LogError) {
-        try store.keepCopy { (copy) throws(LogError) in
+    private func save(_ copy: any MachineCopy) throws(LogError) {
+        try copy.save { (copy) throws(LogError) in
             var kept = try HeaderImage(of: copy).view(following: keys)
             var reader = kept.reader
             _ = try kept.catchUp(&reader)
@@ -213,9 +216,9 @@ extension LogView {
     ///   - hint: where to begin, if it names a minor checkpoint of this header.
     ///   - durable: a position known to be durable: a large payload of that record is not checked.
     ///   - known: positions that the view has to know: if one is older than the hint, the hint is not followed.
-    ///   - isSettled: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
+    ///   - isLocked: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
     mutating func followToEnd(
-        from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isSettled: Bool
+        from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isLocked: Bool
     ) throws(LogError) {
         let unfollowed = self
         let size = try store.size()
@@ -228,16 +231,28 @@ extension LogView {
         guard tail <= Limits.tailSize else {
             throw LogError.damaged("\(tail >> 20) MiB lie behind the log's end, more than a record takes,", at: end)
         }
-        if !isSettled {
+        if !isLocked {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
         }
-        try classifyTail(ending, &reader)
-        try checkStatedEnd()
+        try examineTail(ending)
         for position in known where position.sequence <= head.sequence {
             guard try includes(position) == .unknown else { continue }
             self = unfollowed
-            return try followToEnd(from: nil, durable: durable, covering: [], isSettled: isSettled)
+            return try followToEnd(from: nil, durable: durable, covering: [], isLocked: isLocked)
         }
+    }
+
+    /// Decides, while no process can write, what is at the end.
+    mutating func examineTail(_ ending: RecordReader.Finding) throws(LogError) {
+        let remains: LogTail.Remains =
+            switch ending {
+            case .nothing, .record: .nothing
+            case .failing(let reason): .failing(reason)
+            case .foreign(let reason): .foreign(reason)
+            }
+        let state = try store.examine(LogTail(end: end, head: head, remains: remains, vaultID: header.vaultID))
+        needsClearing = state.needsClearing
+        if state.isDurable { durable = head }
     }
 
     private mutating func start(at hint: Hint, _ reader: inout RecordReader, durable: LogPosition?) throws(LogError) {

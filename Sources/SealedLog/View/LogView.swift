@@ -16,10 +16,11 @@ struct LogView: Sendable {
     var head: LogPosition
     /// The offset of the head's authenticator.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be on the disk: the one before the head, or the head if this process wrote
-    /// it. A head that was only read may vanish, by power loss or because its writer's flush failed.
+    /// The newest position that is known to be durable: the head if this process wrote it, or if the store shows only
+    /// what is durable; otherwise the one before. The head of a file that was only read may vanish, by power loss or
+    /// because its writer's flush failed.
     var durable: LogPosition
-    /// The newest position that a reader here has flushed and remembered, as far as that was possible.
+    /// The newest position that this process has written, or flushed, and remembered, as far as that was possible.
     var confirmed: LogPosition?
     /// The totals of the newest record; nil before the first, when the manifest has them.
     var totals: Totals?
@@ -32,6 +33,8 @@ struct LogView: Sendable {
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
     var isCompactionAnnounced = false
+    /// Whether the store's location was asked since the log was opened from what this machine has kept of it.
+    var isCompared = false
     /// Whether there are bytes other than zeros behind the end: the next writer clears them first.
     var needsClearing = false
     /// When the path was last looked at, by the coarse clock, in nanoseconds.
@@ -55,9 +58,8 @@ struct LogView: Sendable {
     /// The bytes of the newest record; meaningless before the first.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether this process wrote the newest record, or has confirmed the head. A file without records is durable, but
-    /// this machine may not have remembered it yet.
-    var isKnown: Bool { confirmed == head || (durable == head && head != origin && isLocationKnown) }
+    /// Whether the head is durable and remembered, as far as that is possible, so that it can be given out.
+    var isKnown: Bool { confirmed == head }
     /// Whether this machine, if it remembers the vault, knows its location too.
     var isLocationKnown = true
 
@@ -112,25 +114,35 @@ extension LogView {
     /// Follows what was appended; false if something is doubtful.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
-        case .none: true
-        case .some: try follow()
-        case .doubtful: false
+        case .none: break
+        case .some(let stated, let areDurable):
+            guard try follow(upTo: stated) else { return false }
+            if areDurable { durable = head }
+        case .doubtful: return false
         }
+        isCompared = true
+        return true
     }
 
-    private mutating func follow() throws(LogError) -> Bool {
-        let stated = store.statedEnd
+    private mutating func follow(upTo stated: StatedEnd?) throws(LogError) -> Bool {
         var reader = reader
         guard case .nothing = try catchUp(&reader), stated.map(reaches) ?? true else { return false }
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
+    /// Whether the log was followed to an end that the store has stated. Another thread may have learned what follows.
+    private func reaches(_ stated: StatedEnd) -> Bool {
+        stated.offset == end
+            ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
+    }
+
     /// Returns what is wrong with this view if another process of this machine has kept more, or another history, which
     /// must not be written over. Otherwise the copy that this machine keeps goes on with this view.
     func alarmOfCopy() throws(LogError) -> LogError? {
-        let kept = store.keptHead
+        guard let copy = store.machineCopy else { return nil }
+        let kept = copy.head
         if let alarm = try alarm(against: kept) { return alarm }
-        store.followed(to: head, over: kept)
+        copy.follow(to: head, over: kept)
         return nil
     }
 
@@ -169,7 +181,7 @@ extension LogView {
     /// Returns whether the newest record can be relied on, while no process can write. A record that this process has
     /// not written is read again: its writer may have died while it took the record back, from its end on.
     func newestRecordIsWhole() throws(LogError) -> Bool {
-        guard durable != head, !store.isTransactional, let previous = passed.dropLast().last else {
+        guard durable != head, let previous = passed.dropLast().last else {
             return try headIsThere()
         }
         var reader = reader
@@ -200,9 +212,9 @@ extension LogView {
     func alarm(against position: LogPosition?) throws(LogError) -> LogError? {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
-            let host = store.server.map { " on \($0)" } ?? ""
+            let host = store.server?.name.map { " on \($0)" } ?? ""
             let lack = "change \(head.sequence)\(host), and this machine has seen change \(position.sequence)"
-            guard store.isStandby else { return LogError(.rolledBack, lack) }
+            guard store.server?.isStandby == true else { return LogError(.rolledBack, lack) }
             return LogError(
                 .serverRefused,
                 "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")

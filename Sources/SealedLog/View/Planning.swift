@@ -8,9 +8,8 @@ extension LogView {
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
-        let floor = store.isTransactional ? Limits.sharedDeadBytesFloor : Limits.deadBytesFloor
         return minorSize > Limits.minorSize
-            || totals.deadBytes > floor && totals.deadBytes > totals.liveBytes / 2
+            || totals.deadBytes > store.deadBytesFloor && totals.deadBytes > totals.liveBytes / 2
     }
 
     /// Plans a record that announces that a compacted file is about to replace this one.
@@ -34,8 +33,8 @@ extension LogView {
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
         // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
-        // grows until it fits. The first one has no room for longer offsets, and settled ones become shorter.
-        var size = (batch.entries.byteCount - batch.settledCount * Entry.settledExcess + 96) & ~15
+        // grows until it fits. The first one has no room for longer offsets, and marked ones become shorter.
+        var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
             let start = payloadOffset(indexSize: size)

@@ -13,7 +13,7 @@ struct Remembered: Sendable {
     /// merged, since it is of the vault that they are to be merged into. Throws `rolledBack` if it is of another data
     /// key, which is none of the vault's former ones.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
-        guard !view.store.isProvisional else { return nil }
+        guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
     }
 

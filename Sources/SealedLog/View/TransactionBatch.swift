@@ -154,7 +154,7 @@ struct TransactionBatch: Sendable {
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
     /// How many versions were in the file before.
-    private(set) var settledCount = 0
+    private(set) var storedCount = 0
     private(set) var totals: Totals
     /// The bytes that these transactions add to the file, without pages.
     private var size: UInt64 = 0
@@ -182,7 +182,7 @@ struct TransactionBatch: Sendable {
         value: (StoredVersion) throws(LogError) -> SealedValue = { (_) throws(LogError) in throw LogError(.conflict) }
     ) throws(LogError) -> Bool {
         let first = entries.insertedCount
-        var settled = 0
+        var stored = 0
         var isAdded = false
         defer { if !isAdded { entries.removeInserted(from: first) } }
         var offset = payloadSize
@@ -198,20 +198,20 @@ struct TransactionBatch: Sendable {
         for number in 0..<changes.count {
             let change = changes[number]
             let own = mayRepeat ? entries.number(of: change.name) : nil
-            let old = if let own { entries.inserted(own) } else { try find(change.name)?.settled() }
+            let old = if let own { entries.inserted(own) } else { try find(change.name)?.markedStored() }
             let context = Change.Context(
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
                 // One that came with this record is not there yet.
-                guard let version = version.unsettled else { throw LogError(.conflict) }
+                guard let version = version.stored else { throw LogError(.conflict) }
                 return try value(version)
             }
             guard let entry = new else { continue }
             totals.replace(old, with: entry)
             added += UInt64(entry.sizeWithoutOffsets)
             entries.insert(entry)
-            settled += entry.settledCount
+            stored += entry.storedCount
             guard case .set(let value, _, _) = change.action else { continue }
             offset += value.version.boxLength
             added += UInt64(value.version.boxLength)
@@ -222,7 +222,7 @@ struct TransactionBatch: Sendable {
         guard entries.insertedCount > first else { return true }
         guard isEmpty || size + added <= Limits.transactionSize else { return false }
         isAdded = true
-        settledCount += settled
+        storedCount += stored
         size += added
         close(changes.boxes, totals)
         return true
@@ -234,7 +234,7 @@ struct TransactionBatch: Sendable {
     ///   - boxes: those of its versions, the present one first; nil for versions that are in this file already.
     ///   - old: the entry of that name that this one follows.
     mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
-        var (entry, rest) = (entry.settled(), boxes[...])
+        var (entry, rest) = (entry.markedStored(), boxes[...])
         var offset = UInt64(payloadSize)
         entry.forEachVersion { version in
             guard let box = rest.popFirst() ?? nil else { return }
@@ -242,7 +242,7 @@ struct TransactionBatch: Sendable {
             offset += UInt64(box.count)
         }
         entries.insert(entry)
-        settledCount += entry.settledCount
+        storedCount += entry.storedCount
         var totals = totals
         totals.replace(old, with: entry)
         close(boxes.compactMap { $0 }.flatMap { $0 }, totals)

@@ -21,7 +21,7 @@ extension VaultLocation {
     /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
     /// database.
     package func databasePreparation() throws(VaultError) -> String? {
-        try storeLocation(in: PosixFileSystem()).preparation
+        try storeLocation(in: PosixFileSystem()).report?.preparation
     }
 
     /// Does the same for another vault than that of these places, which is written.

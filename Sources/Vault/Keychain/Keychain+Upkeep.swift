@@ -110,13 +110,13 @@ extension Keychain {
 
 extension Keychain {
     /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
-    package var clockDifference: Int64? { storeLocation.clockDifference }
+    package var clockDifference: Int64? { storeLocation.report?.clockDifference }
 
     /// Looks at what keeps a vault that is not a file.
-    package func storeFindings() throws(VaultError) -> [StoreFinding] { try translated(storeLocation.findings()) }
+    package func storeFindings() throws(VaultError) -> [StoreFinding] { try translated(storeLocation.report?.findings() ?? []) }
 
     /// What this machine has kept of a vault in a database.
-    package var keptCopy: KeptCopy? { storeLocation.keptCopy }
+    package var keptCopy: KeptCopy? { storeLocation.report?.keptCopy }
 
     /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
     /// another when they were made.

@@ -41,7 +41,7 @@ public final class Keychain: ValueStore, SecretStore {
     /// was nothing.
     public let offlineChanges: Merge?
     /// Whether changes are kept on this machine only, until the server can be reached.
-    package var isKeptApart: Bool { log.isProvisional }
+    package var isKeptApart: Bool { log.keepsChangesApart }
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options

@@ -103,7 +103,7 @@ struct KeychainOpening {
         try unlocking { (unlocker) throws(LogError) in
             let log = try SealedLog.open(storeLocation, options: logOptions(joining: copies), with: &unlocker)
             var outcome = Outcome(log: log, keyFileSharing: unlocker.sharing, notice: unlocker.obstacle)
-            if options.offline != .always, !log.isProvisional {
+            if options.offline != .always, !log.keepsChangesApart {
                 var path = storeLocation.path
                 do throws(LogError) {
                     if let pending = try storeLocation.pending() {
@@ -118,7 +118,7 @@ struct KeychainOpening {
                 } catch {
                     // What was acknowledged would be missing. Once the server has gone, the copy that has it is
                     // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
-                    guard log.isProvisional || !error.isPassing && error.code != .gone else { throw error.ofMerge }
+                    guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
             }
@@ -264,7 +264,7 @@ struct KeychainOpening {
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered = location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
         // In this order: another process may just be creating it.
-        guard isRemembered || storeLocation.keptCopy != nil, try !storeLocation.exists() else { return }
+        guard isRemembered || storeLocation.report?.keptCopy != nil, try !storeLocation.exists() else { return }
         throw LogError(.gone, storeLocation.path)
     }
 }

@@ -46,7 +46,7 @@ final class TerminalTurn {
                 var waiting = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
                 guard poll(&waiting, 1, TerminalTurn.pause) == 0, ProcessState.isInFront(at: terminal) else {
                     lock.withdraw()
-                    settle()
+                    restoreUnlessAwaited()
                     return .interrupted
                 }
                 attempts += 1
@@ -82,7 +82,7 @@ final class TerminalTurn {
         guard !TerminalTurn.keep(lock) else { return }
         lock.release()
         // Those who waited may have ended meanwhile.
-        if isAwaited, !lock.isAwaited { settle() }
+        if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
     /// Waits until nobody asks at a terminal, and leaves it as it is without prompts. Where nobody has asked, what is
@@ -120,7 +120,7 @@ final class TerminalTurn {
         guard let lock else { return }
         lock.release()
         // Those who waited may have ended meanwhile.
-        if !lock.isAwaited { TerminalTurn(at: device.number).settle() }
+        if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
     // MARK: Modes
@@ -146,7 +146,7 @@ final class TerminalTurn {
     }
 
     /// Restores the modes if nobody's turn has begun, and nobody waits for one. Whoever has the lock meanwhile does it.
-    private func settle() {
+    private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited
             if !isAwaited { restore() }

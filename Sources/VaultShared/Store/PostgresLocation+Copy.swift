@@ -67,7 +67,9 @@ extension PostgresLocation {
         // Other processes may accept the same alarm in the same millisecond.
         let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
-            if let end = try? end(copy), end < head.size { try copy.clear(from: end) }
+            if let end = try? end(copy), end < head.size {
+                try copy.prepareAppend(behind: LogEnd(at: end, needsClearing: true))
+            }
         }
         copyInFile.withLock { $0 = head.position }
         mirror.learnIncluded(head.position)
@@ -82,19 +84,21 @@ extension PostgresLocation {
     private func write(
         _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
-        let lock = try FileLocation(path, in: files).createLocked()
+        let file = try FileLocation(path, in: files).createLocked()
+        let lock = StoreLock(store: file)
         do throws(LogError) {
-            try fill(lock.store, from: mirror, head)
-            try finish(lock.store)
-            try lock.store.publish(over: nil, head.position)
+            try fill(file, from: mirror, head)
+            try finish(file)
+            try file.publish(over: nil, head.position)
         } catch {
-            lock.store.discard()
+            file.discard()
             throw error
         }
-        try lock.store.synchronizeLocation()
+        try file.synchronizeLocation()
+        lock.release()
     }
 
-    private func fill(_ copy: any RecordStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
+    private func fill(_ copy: any NewStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
         let change = LogError(.unreachable, "The copy of \(path) on this machine changes. Try again.")
         guard let ranges = mirror.ranges(of: head.generation) else { throw change }
         for range in ranges {

@@ -1,8 +1,14 @@
 import LinuxSystem
 package import SealedLog
 
-extension PostgresLocation {
-    /// Looks at how the server keeps its promises.
+extension PostgresLocation: StoreReport {
+    package var preparation: String {
+        (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined()
+    }
+
+    package var clockDifference: Int64? { serverClock.difference }
+
+    /// Checks how the server keeps its promises.
     package func findings() throws(LogError) -> [StoreFinding] {
         let (rows, encryption) = try look(
             Statement(

@@ -7,11 +7,11 @@ package import Vault
 package final class PostgresLocation: StoreLocation {
     package let path: String
     package let files: any FileSystem
+    package var report: (any StoreReport)? { self }
     let pool: ConnectionPool
     /// A hash of the vault's name: the database need not know it.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
-    package var clockDifference: Int64? { serverClock.difference }
     /// The channel on which its changes are told.
     let channel: String
     /// The numbers of advisory locks, which all vaults of a database share.
@@ -120,7 +120,7 @@ package final class PostgresLocation: StoreLocation {
                 self,
                 PostgresRecordStore.State(
                     head: head, pieces: [pieces[0], pieces[2]], hasMore: try rows[4].flag(0, 0), tail: pieces[1],
-                    isMirrored: false, isRead: true))
+                    copy: .another(isContinued: false), phase: .found))
         }
         guard let store else { throw absence }
         if way == .damaged { try store.ignoreStatedEnd() }
@@ -133,12 +133,12 @@ package final class PostgresLocation: StoreLocation {
     /// The failure of whoever finds no vault.
     var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
 
-    package func createUnpublished() throws(LogError) -> any RecordStore {
+    package func createUnpublished() throws(LogError) -> any NewStore {
         try createSchema()
         return try PostgresRecordStore.begin(at: self)
     }
 
-    package func createLocked() throws(LogError) -> StoreLock {
+    package func createLocked() throws(LogError) -> any NewStore {
         try createSchema()
         return try PostgresRecordStore.beginLocked(at: self)
     }
@@ -173,10 +173,6 @@ package final class PostgresLocation: StoreLocation {
     private func createTables(behind key: UInt64?, for patience: Duration) throws(LogError) {
         let queue = Statement.queue(key, upTo: UInt64(patience / .milliseconds(1)))
         _ = try flight([queue] + Schema.creation.map { Statement($0) })
-    }
-
-    package var preparation: String? {
-        (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined()
     }
 
     /// nil if there is no vault.

@@ -8,8 +8,9 @@ import Vault
 extension PostgresRecordStore {
     // MARK: The lock
 
-    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock {
-        guard kind == .exclusive else { return StoreLock(store: self) }
+    func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock? {
+        guard isOfThisProcess else { return nil }
+        guard kind == .exclusive else { return try isCurrent() ? StoreLock(store: self) : nil }
         do throws(LogError) {
             if location.offline == .always { throw LogError(.unreachable) }
             let patience: Duration = location.hasStandIn && location.isInOutage ? .zero : PostgresLocation.restartPatience
@@ -30,18 +31,11 @@ extension PostgresRecordStore {
             guard error.code == .unreachable, location.offline == .always || location.noteFailure(error) else { throw error }
             location.noteStandIn()
             state.withLock { $0.isLeftForPending = true }
+            return nil
         }
-        return StoreLock(store: self)
-    }
-
-    func beginApart(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError) {
-        guard state.withLock({ $0.isLeftForPending }) else { return }
-        do throws(LogError) { try location.beginPending(until: deadline, check) } catch {
-            state.withLock { $0.isLeftForPending = false }
-            throw error
-        }
+        let lock = StoreLock(store: self)
+        guard try isCurrent() else { return nil }
+        return lock
     }
 
     /// Waits for the vault's lock, and learns what was appended: one flight.
@@ -108,10 +102,6 @@ extension PostgresRecordStore {
 
     // MARK: Writing
 
-    // Nothing but whole records is ever in the tables.
-    func settle(rewriting newest: Range<UInt64>?, clearingFrom end: UInt64?) throws(LogError) {}
-    func clear(from end: UInt64) throws(LogError) {}
-
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
         if try writeToConstruction(bytes, at: offset) { return }
         let full: (connection: PostgresConnection, statements: [Statement])? = state.withLock { state in
@@ -152,6 +142,9 @@ extension PostgresRecordStore {
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
     }
+
+    // The transaction ends when the replacement is published, and the record counts from then on.
+    func announce(_ record: StoredRecord) throws(LogError) { try write(record.bytes, at: record.offset) }
 
     /// The transaction has ended.
     func finishTransaction() {

@@ -43,8 +43,8 @@ extension PostgresRecordStore {
             location,
             State(
                 head: StoreHead(generation: generation, position: nowhere, size: 0, hint: nil),
-                pieces: [], tail: StoreBytes(offset: 0), isMirrored: false,
-                construction: construction))
+                pieces: [], tail: StoreBytes(offset: 0), copy: .another(isContinued: false),
+                phase: .constructing(construction)))
     }
 
     /// How long an explicit call waits for another one that writes a generation. Anybody who may connect to the
@@ -52,13 +52,13 @@ extension PostgresRecordStore {
     private static let patience: Duration = .seconds(2)
 
     /// Begins a generation while no other is being written for the vault, or after a while.
-    static func beginLocked(at location: PostgresLocation) throws(LogError) -> StoreLock {
+    static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
             let new = try begin(at: location, locked: !patience.hasPassed)
             do throws(LogError) {
                 try new.flushConstruction()
-                return StoreLock(store: new)
+                return new
             } catch {
                 new.discard()
                 guard error.code == .busy, !patience.hasPassed else { throw error }
@@ -67,8 +67,8 @@ extension PostgresRecordStore {
         }
     }
 
-    func makeReplacement(isImpatient: Bool) throws(LogError) -> StoreLock {
-        guard !isImpatient else { return StoreLock(store: try PostgresRecordStore.begin(at: location)) }
+    func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
+        guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
         // Asked on the connection that has the lock: each of many processes would connect once more, only to find
         // another one at work. The first bytes take the lock.
         let connection = state.withLock { $0.transaction?.connection }
@@ -77,7 +77,7 @@ extension PostgresRecordStore {
                 .rows[1].flag(0, 0) ?? true
         }
         guard isFree else { throw LogError(.busy, path) }
-        return StoreLock(store: try PostgresRecordStore.begin(at: location, locked: true))
+        return try PostgresRecordStore.begin(at: location, locked: true)
     }
 
     // MARK: Writing
@@ -85,14 +85,16 @@ extension PostgresRecordStore {
     /// Returns false if the store is published.
     func writeToConstruction(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) -> Bool {
         let isFull: Bool? = state.withLock { state in
-            guard var construction = state.construction.take() else { return nil }
-            construction.queue.addExtents(Array(bytes)[...], at: offset, of: generation)
-            let end = offset + UInt64(bytes.count)
-            construction.size = max(construction.size, end)
-            construction.written.ranges.insert(offset..<end)
-            construction.written.count += UInt64(bytes.count)
-            defer { state.construction = construction }
-            return construction.queue.isFull || !construction.queue.hasSent
+            var isFull: Bool?
+            state.construct { construction in
+                construction.queue.addExtents(Array(bytes)[...], at: offset, of: generation)
+                let end = offset + UInt64(bytes.count)
+                construction.size = max(construction.size, end)
+                construction.written.ranges.insert(offset..<end)
+                construction.written.count += UInt64(bytes.count)
+                isFull = construction.queue.isFull || !construction.queue.hasSent
+            }
+            return isFull
         }
         guard let isFull else { return false }
         if isFull { try flushConstruction() }
@@ -103,9 +105,12 @@ extension PostgresRecordStore {
     /// new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
-            let takesLock = state.construction.map { $0.isLocked && !$0.queue.hasSent } ?? false
-            let statements = state.construction?.queue.take() ?? []
-            return state.construction.map { ($0.connection, statements, takesLock) }
+            var pending: (PostgresConnection, [Statement], takesLock: Bool)?
+            state.construct { construction in
+                let takesLock = construction.isLocked && !construction.queue.hasSent
+                pending = (construction.connection, construction.queue.take(), takesLock)
+            }
+            return pending
         }
         guard let (connection, statements, takesLock) = pending, !statements.isEmpty else { return }
         let isBusy = try location.translated { () throws(PostgresError) in
@@ -118,8 +123,10 @@ extension PostgresRecordStore {
 
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError) {
         state.withLock { state in
-            state.construction?.size = end
-            state.construction?.hint = hint
+            state.construct { construction in
+                construction.size = end
+                construction.hint = hint
+            }
         }
     }
 
@@ -132,7 +139,7 @@ extension PostgresRecordStore {
         let head = StoreHead(
             generation: generation, position: position, size: construction.size, hint: construction.hint)
         // The lock ends with it. A process that replaces a vault holds that one's, which others need to begin.
-        state.withLock { $0.construction?.isCommitted = true }
+        state.withLock { $0.construct { $0.isCommitted = true } }
         try location.translated { () throws(PostgresError) in
             _ = try construction.connection.flight([.commit], until: Deadline(after: location.longTimeout))
         }
@@ -145,7 +152,8 @@ extension PostgresRecordStore {
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
-            (state.head, state.construction, state.isAccepted) = (head, nil, true)
+            state.head = head
+            state.phase = .open(isNew: false)
             state.tail = StoreBytes(offset: head.size)
         }
         location.noteFound()
@@ -159,7 +167,7 @@ extension PostgresRecordStore {
             () throws(PostgresError) in
             let deadline = Deadline(after: location.timeout)
             if !connection.isIdle { connection = try location.pool.take(until: deadline) }
-            state.withLock { $0.construction?.isUndecided = true }
+            state.withLock { $0.construct { $0.isUndecided = true } }
             let answer = try connection.flight(
                 [.promised, .create(location.name, head), .head(of: location.name)], until: deadline)
             if answer.hasWarning { try prove(on: connection, until: deadline) }
@@ -170,7 +178,7 @@ extension PostgresRecordStore {
             return isPassed ? head : old
         }
         guard found?.generation == generation else {
-            state.withLock { $0.construction?.isUndecided = false }
+            state.withLock { $0.construct { $0.isUndecided = false } }
             throw LogError(.exists, path)
         }
     }
@@ -187,7 +195,7 @@ extension PostgresRecordStore {
             let answer = try transaction.connection.flight(
                 statements + [.replace(location.name, head, oldHead), .markReplaced(old.generation)], until: deadline)
             guard answer.rows[statements.count].changed == 1 else { throw .aborted }
-            state.withLock { $0.construction?.isUndecided = true }
+            state.withLock { $0.construct { $0.isUndecided = true } }
             old.state.withLock { $0.transaction?.isCommitting = true }
             let last: [Statement] = transaction.hasListener ? [.notify(location.channel), .commit] : [.commit]
             let hasWarning = try transaction.connection.flight(last, until: deadline).hasWarning
@@ -201,7 +209,7 @@ extension PostgresRecordStore {
             old.finishTransaction()
             let isReplaced = try old.decided(after: error) { () throws(LogError) in try isPublished(over: old) }
             old.unlock()
-            state.withLock { $0.construction?.isUndecided = false }
+            state.withLock { $0.construct { $0.isUndecided = false } }
             guard isReplaced else { throw location.translation(of: error) }
         }
         old.finishTransaction()
@@ -219,7 +227,12 @@ extension PostgresRecordStore {
     }
 
     func discard() {
-        guard let construction = state.withLock({ $0.construction.take() }) else { return }
+        let abandoned = state.withLock { state in
+            let construction = state.construction
+            if construction != nil { state.phase = .found }
+            return construction
+        }
+        guard let construction = abandoned else { return }
         let undoing: [Statement] =
             !construction.isCommitted ? [.rollback] : construction.isUndecided ? [] : Statement.discard(generation)
         _ = try? construction.connection.flight(undoing, until: Deadline(after: location.longTimeout))

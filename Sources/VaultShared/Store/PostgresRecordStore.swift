@@ -7,7 +7,7 @@ import Vault
 ///
 /// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and
 /// brings what was appended.
-final class PostgresRecordStore: RecordStore {
+final class PostgresRecordStore: NewStore {
     let location: PostgresLocation
     let generation: UInt64
     let identity: RecordStoreIdentity
@@ -26,34 +26,24 @@ final class PostgresRecordStore: RecordStore {
     convenience init(_ location: PostgresLocation, as head: StoreHead) {
         self.init(
             location,
-            State(head: head, pieces: [], tail: StoreBytes(offset: head.size), isMirrored: true, isAsKept: true))
+            State(
+                head: head, pieces: [], tail: StoreBytes(offset: head.size), copy: .own, phase: .kept(isOpen: false)))
     }
 
     var path: String { location.path }
-    var server: String? { location.pool.lastHost?.name }
-    var isStandby: Bool { location.pool.lastHost?.isStandby ?? false }
     var vaultName: [UInt8]? { location.name }
-    var serverTime: UInt64? { location.serverClock.time }
-    let isTransactional = true
-    var isAsKept: Bool { state.withLock { $0.isAsKept } }
-    let needsLockToRead = false
-    let isWritable = true
+    var machineCopy: (any MachineCopy)? { self }
+    var server: (any StoreServer)? { self }
+    var deadBytesFloor: UInt64 { Limits.sharedDeadBytesFloor }
+
     // A connection must not be used by a child process.
-    var isInherited: Bool { processID != getpid() }
+    var isOfThisProcess: Bool { processID == getpid() }
 
     func isCurrent() throws(LogError) -> Bool {
         state.withLock { $0.head.generation == generation && !$0.isLeftForPending }
     }
-    func isStillCurrent() throws(LogError) -> Bool {
-        try location.isOffline() ? isCurrent() : location.currentHead()?.generation == generation
-    }
+
     func reopened() throws(LogError) -> any RecordStore { try location.open(.fresh) }
-    // What can be read is durable, and so is the row that leads to it.
-    func synchronizeLocation() throws(LogError) {}
-    func locationState() -> [UInt8]? { identity.bytes }
-    var hostCount: Int { location.pool.hostCount }
-    func turnToNextHost() { location.pool.turnToNextHost() }
-    func removeLeftReplacement() throws(LogError) {}
 
     func synchronize() throws(LogError) { try flushConstruction() }
 
@@ -63,40 +53,19 @@ final class PostgresRecordStore: RecordStore {
         state.withLock { $0.construction?.size ?? $0.sizeFound ?? $0.own.size }
     }
 
-    var statedEnd: StatedEnd? {
-        state.withLock { state in
-            guard state.construction == nil, state.sizeFound == nil else { return nil }
-            return StatedEnd(state.own.position, at: state.own.size, hasMore: state.hasMore)
-        }
-    }
-
-    func ignoreStatedEnd() throws(LogError) {
-        guard !isAsKept else { return }
-        // A holder of the lock must not wait for another connection.
-        let answer = try location.translated { () throws(PostgresError) in
-            try state.withLock { $0.transaction?.connection }?
-                .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
-        }
-        let rows = if let answer { answer[0] } else { try location.flight([.end(generation)])[0] }
-        let end = try location.translated { () throws(PostgresError) in rows.count > 0 ? try rows.number(0, 0) : 0 }
-        state.withLock { $0.sizeFound = end }
-    }
-
-    func nextData(from offset: UInt64) throws(LogError) -> UInt64? { try offset < size() ? offset : nil }
-
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
         try flushConstruction()
         let size = try size()
         guard offset < size, buffer.count > 0 else { return 0 }
         let range = offset..<min(size, offset + UInt64(buffer.count))
-        let (pieces, tail, block, isMirrored, isDoubted, isAsKept, hint) = state.withLock { state in
+        let (pieces, tail, block, isMirrored, isDoubted, isKept, hint) = state.withLock { state in
             (
-                state.pieces, state.tail, state.block, state.isMirrored, state.doubts > 0, state.isAsKept,
+                state.pieces, state.tail, state.block, state.isMirrored, state.doubts > 0, state.isKept,
                 state.construction == nil ? state.own.hint : nil
             )
         }
         // The log is opened from the copy, while the server logs us in.
-        if isAsKept { location.pool.goOn() }
+        if isKept { location.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) } || tail.copy(range, into: buffer)
             || block.copy(range, into: buffer)
@@ -113,8 +82,8 @@ final class PostgresRecordStore: RecordStore {
     private func fetch(
         _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> Int {
-        let (isMirrored, isAsKept, isWhole, own) = state.withLock {
-            ($0.isMirrored, $0.isAsKept, $0.construction == nil, $0.own)
+        let (isMirrored, isWhole, own) = state.withLock {
+            ($0.isMirrored && !$0.isKept, $0.construction == nil, $0.own)
         }
         try checkServer()
         var range = wanted
@@ -135,7 +104,7 @@ final class PostgresRecordStore: RecordStore {
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
-        let isKept = isMirrored && !isAsKept && location.mirror?.keep(bytes, of: own) == true
+        let isKept = isMirrored && location.mirror?.keep(bytes, of: own) == true
         // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)

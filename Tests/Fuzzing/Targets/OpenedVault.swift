@@ -62,7 +62,7 @@ struct OpenedVault {
             let index = Int(file.number(at: offset + 4, size: 4))
             let payload = Int(clamping: file.number(at: offset + 8))
             guard index >= 80, index <= file.count, payload <= file.count - offset - 48 - index else { return }
-            settle(
+            overwrite(
                 offset + 16, 8,
                 to: OpenedVault.checksum(of: Array(file[offset..<offset + 16]), key: Array(file[16..<32])))
             let box = offset + 48
@@ -85,17 +85,17 @@ struct OpenedVault {
         try? totals(&fields)
         try? transactions(&fields)
         if file[plain + 56] & 1 != 0, fields.remaining >= 16 {
-            settle(fields.offset, 16, to: header)
+            overwrite(fields.offset, 16, to: header)
             try? fields.skip(16)
             page(try? fields.reference())
         }
         if direction == .opening {
-            settle(plain + 24, 32, to: hash)
-            settle(plain + 8, 16, to: previous)
+            overwrite(plain + 24, 32, to: hash)
+            overwrite(plain + 8, 16, to: previous)
             return tag
         }
-        settle(plain + 8, 16, to: previous)
-        settle(plain + 24, 32, to: OpenedVault.hash(Array(file[payload])))
+        overwrite(plain + 8, 16, to: previous)
+        overwrite(plain + 24, 32, to: OpenedVault.hash(Array(file[payload])))
         turn(box, .record, nonce)
         return Array(file[box.prefix(16)])
     }
@@ -201,7 +201,7 @@ struct OpenedVault {
     }
 
     /// Opening: clears what is as it follows from other bytes. Sealing: sets it where it is clear.
-    private mutating func settle(_ offset: Int, _ count: Int, to bytes: [UInt8]) {
+    private mutating func overwrite(_ offset: Int, _ count: Int, to bytes: [UInt8]) {
         let zeros = [UInt8](repeating: 0, count: count)
         let (from, to) = direction == .opening ? (bytes, zeros) : (zeros, bytes)
         if file[offset..<offset + count].elementsEqual(from) { file.replaceSubrange(offset..<offset + count, with: to) }

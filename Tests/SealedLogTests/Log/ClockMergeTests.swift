@@ -103,7 +103,7 @@ struct ClockMergeTests {
                 try merge(machines[other], into: &machines[index], now, seed)
             }
         }
-        try settle(&machines, &now, &change, seed)
+        try mergeAll(&machines, &now, &change, seed)
     }
 
     private func make(_ change: Int, of name: String, on machine: inout Machine, _ now: Int64) throws {
@@ -140,7 +140,7 @@ struct ClockMergeTests {
 
     /// After everything was merged, what is set anywhere is what every machine gets, and so is what follows it
     /// elsewhere.
-    private func settle(_ machines: inout [Machine], _ now: inout Int64, _ change: inout Int, _ seed: Int) throws {
+    private func mergeAll(_ machines: inout [Machine], _ now: inout Int64, _ change: inout Int, _ seed: Int) throws {
         for _ in 0..<2 {
             for index in machines.indices {
                 for other in machines.indices where other != index {

@@ -136,7 +136,7 @@ struct CommitTests {
         }
         #expect(files.calls.filter { $0.kind == .lock }.count >= 2)
         let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-        let lock = try store.lock(.shared, until: Deadline(after: .seconds(1)))
+        let lock = try store.locked(.shared, until: Deadline(after: .seconds(1)))
         #expect(try remote.text("a") == "3")
         lock.release()
         #expect(try remote.verify().entries == 1)
@@ -154,7 +154,7 @@ struct CommitTests {
 
     @Test func othersWaitForTheLockAndThenGiveUp() throws {
         let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-        let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
+        let lock = try store.locked(.exclusive, until: Deadline(after: .seconds(1)))
         let changes = [try log.change("a", to: [1])]
         #expect(try LogError.code { try log.commit(changes, timeout: .milliseconds(20)) } == .busy)
         #expect(try LogError.code { _ = try log.compact(timeout: .milliseconds(20)) } == .busy)
@@ -172,7 +172,7 @@ struct CommitTests {
         let writer = try fixture.open()
         let store = writer.view.withLock { $0.store }
         let plan = try writer.plan([writer.change("big", to: RandomBytes.array(100_000))], at: Clock.milliseconds)
-        let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
+        let lock = try store.locked(.exclusive, until: Deadline(after: .seconds(1)))
         try store.write(Array(plan.bytes.prefix(5_000)), at: plan.record.offset)
         let start = ContinuousClock.now
         #expect(try LogError.code { _ = try log.text("a") } == .busy)

@@ -50,10 +50,10 @@ struct CompactionTests {
         var short = long
         short.length = 20
         for opened in [nil, []] as [[StoredVersion]?] {
-            let lock = try view.store.lock(.exclusive, until: Deadline(after: .seconds(10)))
+            let lock = try view.store.locked(.exclusive, until: Deadline(after: .seconds(10)))
             let replacement = try view.store.makeReplacement(isImpatient: false)
-            defer { replacement.store.discard() }
-            var checkpoint = CheckpointWriter(into: replacement.store, keys: view.keys)
+            defer { replacement.discard() }
+            var checkpoint = CheckpointWriter(into: replacement, keys: view.keys)
             var repair: BoxRepair?
             var boxes = MovedBoxes(opened: opened)
             for version in [other, long, short, long] { boxes.add(version) }

@@ -49,7 +49,7 @@ struct ConcurrencyTests {
         files.forgetCalls()
         // The first thread waits for this lock, and all the others for it.
         let store = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-        let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
+        let lock = try store.locked(.exclusive, until: Deadline(after: .seconds(1)))
         let isReleased = Flag()
         try onThreads(9) { thread in
             guard thread > 0 else {
@@ -76,7 +76,7 @@ struct ConcurrencyTests {
         try log.set("name 1", "old")
         files.forgetCalls()
         let lock = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
-            .lock(.exclusive, until: Deadline(after: .seconds(1)))
+            .locked(.exclusive, until: Deadline(after: .seconds(1)))
         // The first one's flush succeeds; that of those who gather behind it fails.
         files.fail([.synchronizeData], after: 1, with: .error(EIO))
         let codes = Mutex<[LogError.Code?]>([])

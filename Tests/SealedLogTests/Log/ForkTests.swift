@@ -36,7 +36,7 @@ struct ForkTests {
             let fixture = try LogFixture()
             let log = try fixture.open()
             let store = log.currentStore
-            let lock = try store.lock(.exclusive, until: Deadline(after: .seconds(1)))
+            let lock = try store.locked(.exclusive, until: Deadline(after: .seconds(1)))
             let change = try log.change("child", to: [1])
             let isRefused = try inForkedChild {
                 try LogError.code { try log.commit([change], timeout: .milliseconds(50)) } == .busy
@@ -61,7 +61,7 @@ struct ForkTests {
             let files = FaultyFileSystem(volume: Volume(isRemote: true))
             let log = try openApart(fixture.path, options: options, in: files, readKey: fixture.key)
             try log.set("a", "1")
-            let lock = try log.currentStore.lock(.exclusive, until: Deadline(after: .seconds(1)))
+            let lock = try log.currentStore.locked(.exclusive, until: Deadline(after: .seconds(1)))
             let change = try log.change("other", to: [1])
             // Whatever comes of it while the parent holds the lock.
             _ = try inForkedChild {

@@ -250,7 +250,7 @@ struct HistoryTests {
             }
             return try #require(try view.shortPlan(batch))
         }
-        try log.writer.withLock { try log.append(plan, &$0) }
+        try log.writer.withLock { _ in try log.append(plan) }
         for reader in [log, try fixture.open()] {
             #expect(try reader.text("a") == "third")
             #expect(try reader.earlierTexts("a") == ["second", "first"])

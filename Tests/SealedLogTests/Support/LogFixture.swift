@@ -86,7 +86,8 @@ func openApart(
 ) throws -> SealedLog {
     try withoutActuallyEscaping(readKey) { readKey in
         var unlocker = KeyFileUnlocker(readKey)
-        return try Opening(location: FileLocation(path, in: files), options: options).opened(&unlocker)
+        let location = FileLocation(path, in: files, lockTimeout: options.lockTimeout)
+        return try Opening(location: location, options: options).opened(&unlocker)
     }
 }
 

@@ -124,7 +124,7 @@ extension SealedLog {
     /// Commits at another time than now.
     func commit(_ changes: [Change], at now: UInt64) throws {
         let plan = try plan(changes, at: now)
-        try writer.withLock { try append(plan, &$0) }
+        try writer.withLock { _ in try append(plan) }
     }
 
     /// Writes an entry as it is, as anybody can who has the data key.
@@ -134,7 +134,7 @@ extension SealedLog {
             batch.move(entry, boxes, replacing: try view.find(entry.name))
             return try #require(try view.shortPlan(batch))
         }
-        try writer.withLock { try append(plan, &$0) }
+        try writer.withLock { _ in try append(plan) }
     }
 
     /// Writes a value under a nonce that somebody with the data key has chosen.

@@ -73,7 +73,7 @@ struct TransactionBatchTests {
             #expect(try batch.add(other, circumstances) { (name) throws(LogError) in try view.find(name) })
             return try #require(try view.inlinePlan(batch))
         }
-        try log.writer.withLock { try log.append(plan, &$0) }
+        try log.writer.withLock { _ in try log.append(plan) }
         #expect(try fixture.open().text("other") == "\u{1}")
         try log.verify()
     }

@@ -43,7 +43,7 @@ extension Simulation {
     func addKey(_ attempt: Attempt, _ keychain: Keychain) throws(VaultError) {
         let label = "k\(attempt.operation.number)"
         let write = attempt.begin([label: Simulation.present], in: keys)
-        try settled(write, attempt) { () throws(VaultError) in
+        try decided(write, attempt) { () throws(VaultError) in
             try keychain.addKeyFile(at: keyPath(label), label: label)
         }
     }
@@ -52,7 +52,7 @@ extension Simulation {
         let removable = try currentKeys(attempt, keychain).keys.filter { !$0.label.isEmpty }
         guard let key = removable.sorted(by: { $0.label < $1.label }).first else { return }
         let write = attempt.begin([key.label: nil], in: keys)
-        try settled(write, attempt) { () throws(VaultError) in try keychain.removeKey(key) }
+        try decided(write, attempt) { () throws(VaultError) in try keychain.removeKey(key) }
     }
 
     /// Rotates the data key, perhaps as often as in months: other machines may not have opened the vault meanwhile.
@@ -65,7 +65,7 @@ extension Simulation {
             let dropped = found.filter { !$0.label.isEmpty && names[keyPath($0.label)] == nil }
             let write = attempt.begin(
                 [String: String?](uniqueKeysWithValues: dropped.map { ($0.label, nil) }), in: keys)
-            try settled(write, attempt) { () throws(VaultError) in
+            try decided(write, attempt) { () throws(VaultError) in
                 try keychain.rotateDataKey(dropping: dropped) { (key) throws(VaultError) in
                     try .keyFile(keyPath(key.label))
                 }
@@ -77,7 +77,7 @@ extension Simulation {
     }
 
     /// Makes a change of the keys, and notes what has become of it.
-    private func settled(
+    private func decided(
         _ write: Model.Write, _ attempt: Attempt, _ change: () throws(VaultError) -> Void
     ) throws(VaultError) {
         do throws(VaultError) { try change() } catch {

@@ -109,15 +109,15 @@ extension Simulation {
         let batch = StoreBatch(values.mapValues { $0.map(StoredValue.string) }, expecting: expected)
         do throws(VaultError) {
             let isDone = try store.commit(batch)
-            settle(write, attempt, isDone ? nil : .busy)
+            conclude(write, attempt, isDone ? nil : .busy)
             return isDone
         } catch {
-            settle(write, attempt, error.code)
+            conclude(write, attempt, error.code)
             throw error
         }
     }
 
-    private func settle(_ write: Model.Write, _ attempt: Attempt, _ failure: VaultError.Code?) {
+    private func conclude(_ write: Model.Write, _ attempt: Attempt, _ failure: VaultError.Code?) {
         guard !attempt.session.process.isDead else { return }
         let written = write.values.mapValues { $0?.prefix(20) }
         world.trace("\(attempt.operation.number) wrote \(written): \(failure?.name ?? "ok")")

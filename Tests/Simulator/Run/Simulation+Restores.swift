@@ -40,7 +40,7 @@ extension Simulation {
         guard hasDump else { return false }
         // Whoever restores a server ends it before.
         world.sockets?.cut { _ in true }
-        world.sockets?.settle()
+        world.sockets?.waitUntilQuiet()
         guard image.location.database?.exchange(for: .dump) == true else { return false }
         restores.begin(at: world.scheduler.steps)
         vault.isRestored = true

@@ -74,7 +74,7 @@ final class ServerSockets: @unchecked Sendable {
         if connections[socket]?.isAwaiting == true { world.scheduler.step() }
         if nanoseconds > 0, connections[socket] != nil { markAsAwaiting(socket, of: process) }
         while !process.isDead {
-            settle()
+            waitUntilQuiet()
             if isReady(socket) { return take(socket, of: process) }
             guard world.scheduler.clock < end else { return }
             world.scheduler.wait(until: end) { [unowned self] in isReady(socket) }
@@ -120,7 +120,7 @@ final class ServerSockets: @unchecked Sendable {
 
     /// Ends the connections of processes. Answers that are under way are lost.
     func cut(where isChosen: (Process) -> Bool) {
-        settle()
+        waitUntilQuiet()
         for (socket, connection) in connections where !connection.isCut && isChosen(connection.process) {
             drain(socket)
             shutdown(socket, Int32(SHUT_RDWR))
@@ -160,13 +160,13 @@ final class ServerSockets: @unchecked Sendable {
         for socket in connections.keys { _ = Glibc.close(socket) }
         connections = [:]
         hasOrphans = true
-        settle()
+        waitUntilQuiet()
     }
 
     // MARK: Rest
 
     /// Waits until the server rests: all was answered, or waits for a lock.
-    func settle() {
+    func waitUntilQuiet() {
         let isInside = vault_simulation_enter(0)
         defer { vault_simulation_enter(isInside) }
         let began = Clock.realTime

@@ -59,7 +59,7 @@ final class World: @unchecked Sendable {
         World.present = self
         if let database {
             sockets = ServerSockets(self, database)
-            scheduler.onTurn = { [unowned self] in sockets?.settle() }
+            scheduler.onTurn = { [unowned self] in sockets?.waitUntilQuiet() }
         }
     }
 

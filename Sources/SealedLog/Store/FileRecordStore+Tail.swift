@@ -1,39 +1,18 @@
 import LinuxSystem
 import Sealing
 
-// What may stand behind the end of the log: zeros, a torn write, or damage.
+// What may stand behind the end of a log in a file: zeros, a torn write, or damage.
 
-extension LogView {
-    /// Decides, while no process can write, what is at the end: a torn tail, which is dropped, or damage.
-    mutating func classifyTail(_ ending: RecordReader.Finding, _ reader: inout RecordReader) throws(LogError) {
-        let isZero = try searchTail(&reader)
-        switch ending {
-        case .nothing where store.isTransactional:
-            guard try store.size() <= end else { throw LogError.damaged("the log's end", at: end) }
-        case .nothing, .record: break
-        case .failing where try store.isTransactional ? false : isTorn(): break
-        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: end)
+extension FileRecordStore {
+    /// Accepts a torn record at the end, which no writer has acknowledged.
+    func examine(_ tail: LogTail) throws(LogError) -> TailState {
+        let isZero = try search(behind: tail)
+        switch tail.remains {
+        case .nothing: break
+        case .failing where try isTorn(tail): break
+        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: tail.end)
         }
-        needsClearing = !isZero
-    }
-
-    /// Compares what the store says of the log's end with the log, which was followed to there.
-    func checkStatedEnd() throws(LogError) {
-        guard let stated = store.statedEnd else { return }
-        guard stated.position == head, stated.offset == end else {
-            let isAnother = stated.position.sequence == head.sequence && stated.offset == end
-            throw LogError.damaged(
-                "the store says that the log ends with \(isAnother ? "another " : "")change "
-                    + "\(stated.position.sequence) at byte \(stated.offset), and it ends with change "
-                    + "\(head.sequence) at byte \(end)")
-        }
-        guard !stated.hasMore else { throw LogError.damaged("something is behind the log's end", at: end) }
-    }
-
-    /// Whether the log was followed to an end that the store has stated. Another thread may have heard of what follows.
-    func reaches(_ stated: StatedEnd) -> Bool {
-        stated.offset == end
-            ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
+        return TailState(needsClearing: !isZero, isDurable: false)
     }
 
     /// Searches everything behind the end for records, except for one at the end itself: they, or more of their magics
@@ -43,11 +22,12 @@ extension LogView {
     /// be: a writer that is killed leaves no valid frame but its first.
     ///
     /// - Returns: whether there are only zeros.
-    private func searchTail(_ reader: inout RecordReader) throws(LogError) -> Bool {
-        var (offset, size) = (end, RecordReader.windowSize)
+    private func search(behind tail: LogTail) throws(LogError) -> Bool {
+        let end = tail.end
+        var (offset, size) = (end, Int(Limits.growth))
         var (isZero, magics) = (true, 0)
         while true {
-            let piece = try reader.bytes(at: offset, upTo: size)
+            let piece = try available(at: offset, upTo: size)
             try piece.withRawBytes { (bytes) throws(LogError) in
                 guard !bytes.isZero else { return }
                 isZero = false
@@ -56,7 +36,7 @@ extension LogView {
                     guard found > end else { continue }
                     magics += 1
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-                    guard Frame(rest, vaultID: header.vaultID) != nil else { continue }
+                    guard Frame(rest, vaultID: tail.vaultID) != nil else { continue }
                     throw LogError.damaged("a record is missing or changed before byte \(found),", at: end)
                 }
             }
@@ -64,7 +44,7 @@ extension LogView {
                 throw LogError.damaged("what no writer leaves behind the log's end,", at: end)
             }
             // The next piece begins with the last bytes of this one: a frame may cross the border.
-            guard piece.count == size, let data = try store.nextData(from: offset + UInt64(size) - Limits.alignment)
+            guard piece.count == size, let data = try nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
             (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
         }
@@ -73,16 +53,17 @@ extension LogView {
     /// Returns whether the failing record at the end was never acknowledged: it is cut by the end of the file, or a
     /// part of it never reached the disk. Disks write whole sectors of 512 bytes or more, over zeros that were there
     /// before.
-    private func isTorn() throws(LogError) -> Bool {
-        let head = try store.available(at: end, upTo: Frame.size)
+    private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
+        let end = tail.end
+        let head = try available(at: end, upTo: Frame.size)
         guard head.count == Frame.size, head.contains(where: { $0 != 0 }) else { return true }
-        let frame = head.withUnsafeBytes { Frame($0, vaultID: header.vaultID) }
+        let frame = head.withUnsafeBytes { Frame($0, vaultID: tail.vaultID) }
         let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
-        guard try store.size() >= recordEnd else { return true }
+        guard try size() >= recordEnd else { return true }
         // Pieces end at sector borders.
         for piece in (end / Limits.sector * Limits.sector..<recordEnd).pieces {
             let start = max(piece.lowerBound, end)
-            let bytes = try store.bytes(at: start, count: Int(piece.upperBound - start))
+            let bytes = try bytes(at: start, count: Int(piece.upperBound - start))
             if bytes.withUnsafeBytes({ $0.hasZeroSector(at: start) }) { return true }
         }
         return false

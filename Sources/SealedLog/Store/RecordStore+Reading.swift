@@ -1,0 +1,120 @@
+import LinuxSystem
+import Sealing
+
+// What a store does unless its kind has another way: it stores a record as a whole or not at all, and what can be read
+// is durable.
+
+extension RecordStore {
+    package var vaultName: [UInt8]? { nil }
+    package var target: (any StoreLocation)? { nil }
+    package var machineCopy: (any MachineCopy)? { nil }
+    package var server: (any StoreServer)? { nil }
+    package var deadBytesFloor: UInt64 { Limits.deadBytesFloor }
+    package func forReader() throws(LogError) -> (any RecordStore)? { self }
+    package func synchronizeLocation() throws(LogError) {}
+    package func locationState() -> [UInt8]? { identity.bytes }
+    package func prepareAppend(behind end: LogEnd) throws(LogError) {}
+
+    package func nextData(from offset: UInt64) throws(LogError) -> UInt64? { try offset < size() ? offset : nil }
+
+    package func examine(_ tail: LogTail) throws(LogError) -> TailState {
+        switch tail.remains {
+        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: tail.end)
+        case .nothing: break
+        }
+        guard try size() <= tail.end else { throw LogError.damaged("the log's end", at: tail.end) }
+        return TailState(needsClearing: false, isDurable: true)
+    }
+}
+
+extension RecordStore {
+    /// The time by which it is decided what is too old to be kept: a clock that is ahead of the server's drops nothing
+    /// for that. A server that lies can only have more kept.
+    var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
+
+    /// Throws `unreachable`, with the reason, if changes wait in this store until they can be merged.
+    func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
+        guard target == nil else { throw LogError(.unreachable, reason()) }
+    }
+
+    /// Returns whether the location leads to another store now; false if it cannot be asked. Throws `gone` if it leads
+    /// to none any more.
+    package func isReplaced() throws(LogError) -> Bool {
+        do throws(LogError) { return try reopened().identity != identity } catch {
+            guard error.code == .gone else { return false }
+            throw error
+        }
+    }
+
+    /// Returns the outcome of a replacement whose name could not be flushed.
+    func unknownName(_ error: LogError) -> LogError {
+        let cause = error.systemError.map { " (\(SystemError.words(for: $0)))" } ?? ""
+        return LogError(
+            .outcomeUnknown,
+            "The name of \(path) could not be flushed\(cause): the change may or may not last, since a power loss "
+                + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then "
+                + "verify the vault with a key that opens it.")
+    }
+
+    /// Runs `body`, and again with each of the other servers while it raises an alarm.
+    func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
+        for _ in 1..<max(1, server?.hostCount ?? 1) {
+            do throws(LogError) { return try body() } catch {
+                guard LogError.Code.alarms.contains(error.code) else { throw error }
+                server?.turnToNextHost()
+            }
+        }
+        return try body()
+    }
+
+    /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
+    /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
+    ///
+    /// - Parameter stays: whether the copy is read no more afterwards, since it may be of another history: what follows
+    ///   a record there is authentic, too.
+    func rereading<Result: ~Copyable>(
+        stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        do { return try read() } catch {
+            guard error.code == .damaged, try machineCopy?.distrust() == true else { throw error }
+        }
+        let result: Result
+        do { result = try read() } catch {
+            machineCopy?.endDoubt()
+            throw error
+        }
+        if !stays { machineCopy?.endDoubt() }
+        return result
+    }
+
+    // MARK: Bytes
+
+    /// Reads exactly `count` bytes; `damaged` if the file ends before.
+    func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
+        let bytes = try available(at: offset, upTo: count)
+        guard bytes.count == count else { throw .cut(at: offset) }
+        return bytes
+    }
+
+    /// Reads as many bytes as there are, at most `count`.
+    func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
+        var failure: LogError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            let buffer = UnsafeMutableRawBufferPointer(buffer)
+            do throws(LogError) { initialized = try read(into: buffer, at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
+        try bytes.withRawBytes { (bytes) throws(LogError) in try write(bytes, at: offset) }
+    }
+}
+
+extension Range<UInt64> {
+    /// The range in pieces of a mebibyte.
+    package var pieces: some Sequence<Range<UInt64>> {
+        stride(from: lowerBound, to: upperBound, by: 1 << 20).lazy.map { $0..<Swift.min($0 + 1 << 20, upperBound) }
+    }
+}

@@ -1,0 +1,126 @@
+import LinuxSystem
+import SealedLog
+
+// What the database says of the log's end.
+
+extension PostgresRecordStore: StoreServer {
+    var name: String? { location.pool.lastHost?.name }
+    var isStandby: Bool { location.pool.lastHost?.isStandby ?? false }
+    var time: UInt64? { location.serverClock.time }
+    var hostCount: Int { location.pool.hostCount }
+    func turnToNextHost() { location.pool.turnToNextHost() }
+
+    var statedEnd: StatedEnd? { state.withLock { $0.statedEnd } }
+
+    func ignoreStatedEnd() throws(LogError) {
+        guard state.withLock({ !$0.isKept }) else { return }
+        // A holder of the lock must not wait for another connection.
+        let answer = try location.translated { () throws(PostgresError) in
+            try state.withLock { $0.transaction?.connection }?
+                .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
+        }
+        let rows = if let answer { answer[0] } else { try location.flight([.end(generation)])[0] }
+        let end = try location.translated { () throws(PostgresError) in rows.count > 0 ? try rows.number(0, 0) : 0 }
+        state.withLock { $0.sizeFound = end }
+    }
+}
+
+extension PostgresRecordStore {
+    func examine(_ tail: LogTail) throws(LogError) -> TailState {
+        switch tail.remains {
+        case .failing(let reason), .foreign(let reason): throw LogError.damaged("\(reason),", at: tail.end)
+        case .nothing: break
+        }
+        guard try size() <= tail.end else { throw LogError.damaged("the log's end", at: tail.end) }
+        try compareStatedEnd(with: tail)
+        return TailState(needsClearing: false, isDurable: true)
+    }
+
+    /// The log was followed to its end. The database has to end it there, since it appends the next record by that.
+    private func compareStatedEnd(with tail: LogTail) throws(LogError) {
+        guard let stated = statedEnd else { return }
+        guard stated.position == tail.head, stated.offset == tail.end else {
+            let isAnother = stated.position.sequence == tail.head.sequence && stated.offset == tail.end
+            throw LogError.damaged(
+                "the store says that the log ends with \(isAnother ? "another " : "")change "
+                    + "\(stated.position.sequence) at byte \(stated.offset), and it ends with change "
+                    + "\(tail.head.sequence) at byte \(tail.end)")
+        }
+        guard !stated.hasMore else { throw LogError.damaged("something is behind the log's end", at: tail.end) }
+    }
+
+    func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        var growth = try growthOnThisHost(after: end, head)
+        // A former primary that was started again is older than the one that took its place.
+        for _ in 1..<max(1, location.pool.hostCount) {
+            guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
+            location.pool.turnToNextHost()
+            growth = try growthOnThisHost(after: end, head)
+        }
+        return growth
+    }
+
+    private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
+        // Others' appends meanwhile make what an answer says outdated.
+        for _ in 0..<100 {
+            let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
+            if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }
+            guard let found = try look(after: end, knowing: before) else { break }
+            let isTaken = state.withLock { state in
+                guard !state.isLocked, state.head == before else { return false }
+                state.learn(found.head, found.newBytes, of: generation)
+                return true
+            }
+            guard isTaken else { continue }
+            // Of a server that was put back to another state, the copy is what it can be restored from: what is read
+            // counts once the log was opened on it, and has followed it.
+            let (growth, known, isOpen) = state.withLock { state in
+                (state.growth(after: end, head, of: generation), state.head, state.isOpen)
+            }
+            switch growth {
+            case .none: if isOpen { mirror(as: known) }
+            case .doubtful: break
+            case .some: state.withLock { $0.wait(toFollow: found.newBytes, with: found.head) }
+            }
+            break
+        }
+        return state.withLock { $0.growth(after: end, head, of: generation) }
+    }
+
+    private struct Look {
+        let head: StoreHead
+        let newBytes: StoreBytes
+    }
+
+    /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
+    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
+        if try !location.isOffline() {
+            do throws(LogError) {
+                let found = try ask(after: end, knowing: known)
+                location.notePresence()
+                return found
+            } catch {
+                guard location.noteFailure(error) else { throw error }
+            }
+        }
+        location.noteStandIn()
+        return nil
+    }
+
+    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
+        // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
+        // of another table.
+        if location.pool.isLocal, try location.currentHead() == known {
+            return Look(head: known, newBytes: StoreBytes(offset: end))
+        }
+        let rows = try location.flight([
+            .head(of: location.name), .extents(generation, from: end, upTo: PostgresLocation.tailSize),
+        ])
+        let (found, bytes) = try location.translated { () throws(PostgresError) in
+            (try StoreHead(rows[0]), try StoreBytes(rows[1], from: end))
+        }
+        location.serverClock.note(rows[0], Statement.clockColumn)
+        guard let found else { throw location.absence }
+        return Look(head: found, newBytes: bytes)
+    }
+}

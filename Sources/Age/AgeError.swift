@@ -1,8 +1,8 @@
 import Sealing
 
-/// Why an age recipient, identity or file cannot be used.
+/// The reason why an age recipient, identity or file cannot be used.
 ///
-/// `detail` is a part of a sentence. It contains nothing of an identity, a file key or a plaintext.
+/// `detail` is part of a sentence. It never contains any part of an identity, a file key or a plaintext.
 package struct AgeError: Error, Hashable, Sendable {
     /// The kind of failure. More kinds may come.
     package struct Code: Hashable, Sendable {
@@ -11,9 +11,9 @@ package struct AgeError: Error, Hashable, Sendable {
 
         /// A recipient, identity, stanza or file is not well-formed, or of a kind that is not supported.
         package static let malformed = Code(kind: .malformed)
-        /// None of the identities opens it.
+        /// None of the identities opens the file.
         package static let noMatch = Code(kind: .noMatch)
-        /// The authentication of a header or of its payload failed: it was changed or cut.
+        /// A header or its payload failed authentication: it was changed or truncated.
         package static let damaged = Code(kind: .damaged)
         /// A plugin is missing, has failed, or has reported an error, which the detail repeats.
         package static let plugin = Code(kind: .plugin)
@@ -24,11 +24,13 @@ package struct AgeError: Error, Hashable, Sendable {
     /// The kind of this failure.
     package let code: Code
     package let detail: String
-    /// The value of `errno` if the system was in the way.
+    /// The `errno` of the system call that failed, if one did.
     package let systemError: Int32?
 
     package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {
-        (self.code, self.detail, self.systemError) = (code, detail, systemError)
+        self.code = code
+        self.detail = detail
+        self.systemError = systemError
     }
 }
 

@@ -1,9 +1,9 @@
 package import Sealing
 
 /// Files of the format age-encryption.org/v1 (c2sp.org/age): a header that wraps a random file key for each recipient,
-/// and a payload that is sealed under it. Any program that reads age files opens them, with an identity alone.
+/// and a payload that is sealed under that key. Any program that reads age files opens them with an identity alone.
 package enum AgeFile {
-    /// Returns the file, in its binary form. Each recipient alone can open it.
+    /// Returns the encrypted file in its binary form. Any one of the recipients can open it.
     ///
     /// - Throws: `malformed` if there is no recipient, or one is invalid; `plugin`, `outOfMemory`.
     package static func seal(
@@ -13,14 +13,15 @@ package enum AgeFile {
         let fileKey = try FileKey.generate()
         var stanzas: [Stanza] = []
         for recipient in recipients { stanzas += try Wrapping.wrap(fileKey, to: recipient, asking: prompter) }
-        // A plugin may offer passphrases. They would no longer vouch for the file's author beside another recipient.
+        // A plugin may return stanzas of a passphrase. Beside another recipient, a passphrase no longer authenticates
+        // the file's author.
         try checkPassphrases(stanzas)
         return try AgeHeader(stanzas, fileKey).bytes + AgePayload.seal(plaintext, fileKey)
     }
 
-    /// Returns the plaintext of a file, in its binary form or armored.
+    /// Returns the plaintext of a file in its binary or armored form.
     ///
-    /// - Throws: `noMatch` if no identity opens it; `damaged` if it was changed or cut; `malformed`, `plugin`,
+    /// - Throws: `noMatch` if no identity opens it; `damaged` if it was changed or truncated; `malformed`, `plugin`,
     ///   `outOfMemory`.
     package static func open(
         _ file: [UInt8], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter

@@ -1,20 +1,21 @@
 import LinuxSystem
 import Sealing
 
-/// The textual start of an age file: the version, the stanzas, and their MAC under a key of the file key's.
+/// The textual start of an age file: the version, the stanzas, and a MAC over both under a key derived from the file
+/// key.
 struct AgeHeader {
-    /// The largest size of a header. It is read before anything is authenticated.
+    /// The largest size of a header in bytes. It is limited because a header is parsed before it is authenticated.
     static let sizeLimit = 64 << 10
 
     private static let version = Array("age-encryption.org/v1\n".utf8)
     private static let family = Array("age-encryption.org/".utf8)
     private static let endMark = Array("---".utf8)
     private static let info = Array("header".utf8)
-    /// ` `, 43 digits of base64 and the line's end, behind the mark.
+    /// The size of what follows the mark in the last line: a space, 43 digits of base64 and a line feed.
     private static let codeLineSize = 1 + Base64.digits(of: RunningHMAC.size) + 1
 
     let stanzas: [Stanza]
-    /// What the MAC covers: everything up to the mark of the last line.
+    /// The bytes that the MAC covers: everything up to the mark of the last line, and the mark.
     private let covered: [UInt8]
     private let code: [UInt8]
 
@@ -23,7 +24,7 @@ struct AgeHeader {
 
     // MARK: Writing
 
-    /// Throws `malformed` if it would be too large, and `outOfMemory`.
+    /// Creates a header and its MAC. Throws `malformed` if the header would be too large, and `outOfMemory`.
     init(_ stanzas: [Stanza], _ fileKey: borrowing SecretBytes) throws(AgeError) {
         covered = AgeHeader.version + stanzas.flatMap(\.text) + AgeHeader.endMark
         self.stanzas = stanzas
@@ -35,7 +36,7 @@ struct AgeHeader {
         var digits = [UInt8](repeating: 0, count: Base64.digits(of: code.count) + 1)
         try? code.withRawBytes { (code) throws(SealingError) in
             try digits.withMutableRawBytes { (digits) throws(SealingError) in
-                // The size is right, so it cannot fail.
+                // This cannot fail: the output has the right size.
                 try Base64.encode(code, into: digits)
             }
         }
@@ -51,7 +52,8 @@ struct AgeHeader {
         guard start.starts(with: AgeHeader.version) else {
             throw .malformed("the file has a version of the age format that is not supported")
         }
-        var (stanzas, offset): ([Stanza], Int) = ([], AgeHeader.version.count)
+        var stanzas: [Stanza] = []
+        var offset = AgeHeader.version.count
         try start.withRawBytes { (bytes) throws(AgeError) in
             while !bytes[offset...].starts(with: AgeHeader.endMark) {
                 guard let text = try StanzaText(bytes, at: offset) else { throw AgeHeader.cut(file.count) }
@@ -63,11 +65,12 @@ struct AgeHeader {
         offset += AgeHeader.endMark.count
         guard start.count - offset >= AgeHeader.codeLineSize else { throw AgeHeader.cut(file.count) }
         code = try AgeHeader.code(in: start[offset..<offset + AgeHeader.codeLineSize])
-        (self.stanzas, covered) = (stanzas, Array(start[..<offset]))
+        self.stanzas = stanzas
+        covered = Array(start[..<offset])
     }
 
     private static func cut(_ size: Int) -> AgeError {
-        .malformed(size > sizeLimit ? "the header is too large" : "the header was cut")
+        .malformed(size > sizeLimit ? "the header is too large" : "the header is truncated")
     }
 
     private static func code(in line: ArraySlice<UInt8>) throws(AgeError) -> [UInt8] {
@@ -83,7 +86,7 @@ struct AgeHeader {
 
     // MARK: The MAC
 
-    /// Throws `damaged` unless the stanzas are those that were written with this file key.
+    /// Checks the MAC. Throws `damaged` unless the stanzas were written with this file key.
     func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {
         let expected = try AgeHeader.code(of: covered, fileKey)
         guard try translated(SecretBytes(copyOf: code)).isEqual(to: expected) else {

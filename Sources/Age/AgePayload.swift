@@ -2,19 +2,21 @@ import LinuxSystem
 import Sealing
 
 /// The encrypted part of an age file: a nonce, then the plaintext in chunks of 64 KiB, each sealed under a key derived
-/// from file key and nonce. A chunk's nonce is its number and whether it is the last: moved, left out or cut chunks do
-/// not open.
+/// from the file key and that nonce. The nonce of a chunk consists of its number and a mark on the last one. So chunks
+/// that were moved or removed do not open, nor does the last chunk of a truncated payload.
 enum AgePayload {
     static let nonceSize = 16
     private static let info = Array("payload".utf8)
     private static let chunkSize = 64 << 10
     private static let boxSize = chunkSize + ChaChaBox.tagSize
 
-    /// Returns nonce and chunks. Throws `outOfMemory`.
+    private static let truncated = AgeError(.damaged, "the payload is truncated")
+
+    /// Returns the nonce and the chunks. Throws `outOfMemory`.
     static func seal(_ plaintext: borrowing SecretBytes, _ fileKey: borrowing SecretBytes) throws(AgeError) -> [UInt8] {
         let nonce = RandomBytes.array(nonceSize)
         let key = try key(nonce: nonce, fileKey)
-        // The last chunk is empty only if there is no other.
+        // The last chunk may be empty only if it is the only one.
         let chunks = max(1, (plaintext.count + chunkSize - 1) / chunkSize)
         var payload = nonce + [UInt8](repeating: 0, count: plaintext.count + chunks * ChaChaBox.tagSize)
         do throws(SealingError) {
@@ -37,14 +39,14 @@ enum AgePayload {
         return payload
     }
 
-    /// Returns the plaintext. Throws `damaged` if the payload was changed or cut, and `outOfMemory`.
+    /// Returns the plaintext. Throws `damaged` if the payload was changed or truncated, and `outOfMemory`.
     static func open(_ payload: ArraySlice<UInt8>, _ fileKey: borrowing SecretBytes) throws(AgeError) -> SecretBytes {
-        guard payload.count >= nonceSize + ChaChaBox.tagSize else { throw AgeError(.damaged, "the payload was cut") }
+        guard payload.count >= nonceSize + ChaChaBox.tagSize else { throw truncated }
         let key = try key(nonce: Array(payload.prefix(nonceSize)), fileKey)
         let sealed = payload.dropFirst(nonceSize)
         let chunks = (sealed.count + boxSize - 1) / boxSize
         let size = sealed.count - chunks * ChaChaBox.tagSize
-        guard size > (chunks - 1) * chunkSize || chunks == 1 else { throw AgeError(.damaged, "the payload was cut") }
+        guard size > (chunks - 1) * chunkSize || chunks == 1 else { throw truncated }
         var plaintext = try translated(SecretBytes(zeros: size))
         do throws(SealingError) {
             try plaintext.withUnsafeMutableBytes { (plaintext) throws(SealingError) in
@@ -62,7 +64,7 @@ enum AgePayload {
                 }
             }
         } catch {
-            throw error.code == .forged ? AgeError(.damaged, "the payload was changed or cut") : AgeError(error)
+            throw error.code == .forged ? AgeError(.damaged, "the payload was changed or truncated") : AgeError(error)
         }
         return plaintext
     }
@@ -75,7 +77,7 @@ enum AgePayload {
         } catch { throw AgeError(error) }
     }
 
-    /// Eleven bytes of the chunk's number, the highest first, and one that is 1 for the last chunk.
+    /// Returns eleven bytes with the chunk's number, big-endian, and one byte that is 1 for the last chunk.
     private static func chunkNonce(_ number: Int, isLast: Bool) -> [UInt8] {
         let digits = withUnsafeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian) { Array($0) }
         return [0, 0, 0] + digits + [isLast ? 1 : 0]

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The textual form of an age file: strict PEM (RFC 7468). It is read, but not written.
+/// The textual form of an age file: strict PEM (RFC 7468). It is read, but never written.
 enum Armor {
     private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
     private static let end = Array("-----END AGE ENCRYPTED FILE-----".utf8)
@@ -10,8 +10,8 @@ enum Armor {
 
     static func isArmored(_ file: [UInt8]) -> Bool { trimmed(file).starts(with: begin) }
 
-    /// Returns the binary form. Throws `malformed` unless the text is what an encoder writes, white space around it
-    /// aside: otherwise, the file could be changed without notice.
+    /// Returns the binary form. Throws `malformed` unless the text is exactly what an encoder writes, apart from white
+    /// space around it. Otherwise the text could be changed without notice.
     static func removed(from file: [UInt8]) throws(AgeError) -> [UInt8] {
         var lines = trimmed(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }

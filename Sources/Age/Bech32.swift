@@ -1,9 +1,9 @@
 import Sealing
 
-/// Bech32 (BIP 173), as age writes keys: a readable prefix, a `1`, the data and a checksum. There is no limit of 90
-/// characters, and either case is read, but not both in one text.
+/// Bech32 (BIP 173) as age uses it for keys: a readable prefix, a `1`, the data and a checksum. The limit of 90
+/// characters does not apply. Upper and lower case are both read, but not mixed in one text.
 ///
-/// The data may be a secret key. It is read and written in place, and in a time that does not depend on it.
+/// The data may be a secret key. It is encoded and decoded in place, in time that does not depend on it.
 enum Bech32 {
     enum LetterCase { case lower, upper }
 
@@ -19,9 +19,9 @@ enum Bech32 {
 
     // MARK: Writing
 
-    /// Writes the text. Throws `malformed` unless `text` has exactly its size.
+    /// Writes the text. Throws `malformed` unless `text` has exactly the right size.
     ///
-    /// - Parameter prefix: in lower case.
+    /// - Parameter prefix: the prefix, in lower case.
     static func encode(
         _ data: UnsafeRawBufferPointer, prefix: String, _ letterCase: LetterCase,
         into text: UnsafeMutableRawBufferPointer
@@ -32,10 +32,13 @@ enum Bech32 {
         let start = prefix.utf8.count + 1
         let end = text.count - checksumSize
         text.copyBytes(from: Array(prefix.utf8) + [separator])
-        // In groups of five bits, the last one filled up with zeros.
-        var (bits, count, position) = (UInt32(0), 0, start)
+        // The data is split into groups of five bits. Zeros fill up the last group.
+        var bits: UInt32 = 0
+        var count = 0
+        var position = start
         for byte in data {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            bits = bits << 8 | UInt32(byte)
+            count += 8
             while count >= 5 {
                 count -= 5
                 text[position] = UInt8(truncatingIfNeeded: bits >> UInt32(count)) & 31
@@ -59,13 +62,13 @@ enum Bech32 {
     // MARK: Reading
 
     struct Decoded: ~Copyable {
-        /// In lower case. It is part of a secret's text if that is mistyped: do not show it.
+        /// The prefix, in lower case. Do not show it: in a mistyped text it may be part of the secret.
         let prefix: String
         let letterCase: LetterCase
         let data: SecretBytes
     }
 
-    /// Throws `malformed`, `outOfMemory`.
+    /// Decodes a text. Throws `malformed`, `outOfMemory`.
     static func decode(_ text: UnsafeRawBufferPointer) throws(AgeError) -> Decoded {
         guard text.count <= textLimit else { throw .malformed("it is too long") }
         guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -76,7 +79,7 @@ enum Bech32 {
             throw .malformed("it has both lower-case and upper-case letters")
         }
         guard let mark = text.lastIndex(of: separator), mark > 0, text.count - mark > checksumSize else {
-            throw .malformed("it was cut, or is not a key of age")
+            throw .malformed("it is truncated, or not an age key")
         }
         let prefix = text[..<mark].map(lowered)
         let groups = UnsafeRawBufferPointer(rebasing: text[(mark + 1)...])
@@ -90,21 +93,25 @@ enum Bech32 {
         var data = try translated(SecretBytes(zeros: groupCount * 5 / 8, isKey: true))
         try data.withUnsafeMutableBytes { (data) throws(AgeError) in
             var sum = prefix
-            var (bits, count, position, isKnown) = (UInt32(0), 0, 0, true)
+            var bits: UInt32 = 0
+            var count = 0
+            var position = 0
+            var isKnown = true
             for (index, character) in text.enumerated() {
                 let (group, isGroup) = group(of: lowered(character))
                 isKnown = isKnown && isGroup
                 sum.add(group)
                 guard index < groupCount else { continue }
-                (bits, count) = (bits << 5 | UInt32(group), count + 5)
+                bits = bits << 5 | UInt32(group)
+                count += 5
                 guard count >= 8 else { continue }
                 count -= 8
                 data[position] = UInt8(truncatingIfNeeded: bits >> UInt32(count))
                 position += 1
             }
             guard isKnown else { throw .malformed("it contains a character that does not belong there") }
-            guard sum.value == 1 else { throw .malformed("its checksum does not match; it was mistyped or cut") }
-            // Otherwise, several texts would stand for the same data.
+            guard sum.value == 1 else { throw .malformed("its checksum does not match; it was mistyped or truncated") }
+            // Otherwise, several texts would decode to the same data.
             guard count < 5, bits & (1 << UInt32(count) - 1) == 0 else {
                 throw .malformed("it ends with bits that belong to no byte")
             }
@@ -116,7 +123,8 @@ enum Bech32 {
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-    /// Looks at the whole alphabet: an index into it would leave a trace of the secret in the processor's cache.
+    /// Returns a group's character. It reads the whole alphabet, since an index into it would leave a trace of the
+    /// secret in the processor's cache.
     private static func character(of group: UInt8) -> UInt8 {
         var found: UInt8 = 0
         for index in UInt8(0)..<32 { found |= alphabet.utf8Start[Int(index)] & mask(index == group) }
@@ -124,10 +132,12 @@ enum Bech32 {
     }
 
     private static func group(of character: UInt8) -> (group: UInt8, isGroup: Bool) {
-        var (found, hits): (UInt8, UInt8) = (0, 0)
+        var found: UInt8 = 0
+        var hits: UInt8 = 0
         for index in UInt8(0)..<32 {
             let hit = mask(alphabet.utf8Start[Int(index)] == character)
-            (found, hits) = (found | index & hit, hits | hit)
+            found |= index & hit
+            hits |= hit
         }
         return (found, hits != 0)
     }
@@ -143,11 +153,11 @@ enum Bech32 {
     }
 }
 
-/// The checksum of BIP 173, a BCH code over groups of five bits: it is 1 at the end of a correct text.
+/// The checksum of BIP 173, a BCH code over groups of five bits. It is 1 after a correct text.
 private struct Checksum {
     private(set) var value: UInt32 = 1
 
-    /// - Parameter prefix: in lower case.
+    /// - Parameter prefix: the prefix, in lower case.
     init(prefix: some Collection<UInt8>) {
         for character in prefix { add(character >> 5) }
         add(0)
@@ -157,7 +167,7 @@ private struct Checksum {
     mutating func add(_ group: UInt8) {
         let top = value >> 25
         value = (value & 0x1FF_FFFF) << 5 ^ UInt32(group)
-        // Without branches, which would take a time that depends on the data.
+        // A branch would take a time that depends on the data.
         value ^= 0x3B6A_57B2 & (0 &- (top & 1))
         value ^= 0x2650_8E6D & (0 &- (top >> 1 & 1))
         value ^= 0x1EA1_19FA & (0 &- (top >> 2 & 1))

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// The 16 random bytes that a file's keys are derived from, and that its stanzas wrap.
+/// The 16 random bytes that a file's keys are derived from. The stanzas of the file wrap them.
 package enum FileKey {
     @inlinable package static var size: Int { 16 }
 
@@ -14,7 +14,7 @@ package enum FileKey {
         return key
     }
 
-    /// Derives all bytes of a key, by HKDF-SHA256.
+    /// Fills a key with bytes derived by HKDF-SHA256.
     static func derive(
         from secret: borrowing SecretBytes, salt: [UInt8], info: [UInt8], into key: inout SecretBytes
     ) throws(SealingError) {
@@ -28,7 +28,7 @@ package enum FileKey {
     }
 }
 
-/// Reads bytes that are public and a secret, in place.
+/// Calls `body` with public bytes and a secret, without copying them.
 func withBytes<Result: ~Copyable, Failure: Error>(
     _ bytes: [UInt8], _ secret: borrowing SecretBytes,
     _ body: (_ bytes: UnsafeRawBufferPointer, _ secret: UnsafeRawBufferPointer) throws(Failure) -> Result

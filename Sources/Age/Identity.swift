@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// What unwraps a file key: a secret key, or a text that a plugin understands.
+/// An age identity, which unwraps file keys: a secret key, or a text for a plugin.
 package struct Identity: ~Copyable, Sendable {
     enum Kind: Sendable {
         /// `AGE-SECRET-KEY-1…`
@@ -17,7 +17,7 @@ package struct Identity: ~Copyable, Sendable {
     /// The 32 bytes of a secret key, or all of the plugin's text.
     let secret: SecretBytes
 
-    /// Reads an identity as `age-keygen` or a plugin prints it, without white space around it. Throws `malformed`,
+    /// Parses an identity as `age-keygen` or a plugin prints it, without white space around it. Throws `malformed`,
     /// `outOfMemory`.
     package init(_ text: UnsafeRawBufferPointer) throws(AgeError) {
         if let kind = Identity.foreignKind(of: text) { throw .malformed(kind) }
@@ -37,7 +37,7 @@ package struct Identity: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the 32 bytes of a secret key. Throws `malformed` for another size.
+    /// Creates an identity from the 32 bytes of a secret key. Throws `malformed` for any other size.
     package init(secretKey: consuming SecretBytes) throws(AgeError) {
         guard secretKey.count == X25519.keySize else {
             throw .malformed("it is not a secret key of \(X25519.keySize) bytes")
@@ -50,7 +50,7 @@ package struct Identity: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// Returns why a text is no usable identity, if it is something else that a person may have at hand.
+    /// Returns the reason why a text is no usable identity; nil unless it is a known text of another kind.
     private static func foreignKind(of text: UnsafeRawBufferPointer) -> String? {
         if text.starts(with: "age-encryption.org/".utf8) || text.starts(with: "-----BEGIN AGE ".utf8) {
             return "it is encrypted with a passphrase, which is not supported; decrypt it with age first"
@@ -72,16 +72,16 @@ extension Identity {
         return Identity(kind: .x25519, secret: key)
     }
 
-    /// The name of the plugin that the identity is for; nil for a secret key.
+    /// The name of the plugin that the identity belongs to; nil for a secret key.
     package var pluginName: String? { if case .plugin(let name) = kind { name } else { nil } }
 
-    /// The recipient of a secret key; nil if only a plugin knows it.
+    /// The recipient of a secret key; nil for a plugin's identity, whose recipient only the plugin can compute.
     package var recipient: Recipient? {
         guard case .x25519 = kind else { return nil }
         return publicKey.map(Recipient.x25519)
     }
 
-    /// The public key of a secret key.
+    /// The public key of a secret key; nil for a plugin's identity.
     var publicKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: X25519.keySize)
         let isWritten: ()? = secret.withUnsafeBytes { secret in
@@ -92,7 +92,7 @@ extension Identity {
         return isWritten.map { key }
     }
 
-    /// Returns the identity as `age` reads it, without a line's end. Throws `outOfMemory`.
+    /// Returns the identity as `age` reads it, without a line feed at the end. Throws `outOfMemory`.
     package borrowing func text() throws(AgeError) -> SecretBytes {
         try secret.withUnsafeBytes { (secret) throws(AgeError) in
             guard case .x25519 = kind else { return try translated(SecretBytes(copyOf: secret)) }

@@ -2,7 +2,7 @@ package import Sealing
 
 /// The identities of a file as `age-keygen` writes it: one on each line, with comments between them.
 package struct IdentityFile: ~Copyable, Sendable {
-    /// An identity in an array: it cannot be copied into one itself.
+    /// Holds an identity as an array's element, since an identity itself cannot be copied.
     private final class Holder: Sendable {
         let identity: Identity
 
@@ -11,29 +11,34 @@ package struct IdentityFile: ~Copyable, Sendable {
 
     package enum Kind: Sendable { case secretKeys, plugins }
 
-    /// The largest file, in bytes.
+    /// The size limit of a file in bytes.
     package static let sizeLimit = 256 << 10
     private static let countLimit = 256
     private static let pinMark = "# vault:"
 
     private let identities: [Holder]
 
-    /// What follows `# vault:` in comments, without white space around it: the fingerprints of the vaults that the
-    /// identities are meant for, in the order of the file.
+    /// The fingerprints of the vaults that the identities are meant for, in the order of the file. They follow `#
+    /// vault:` in comments, without white space around them.
     package let pins: [String]
 
     /// The number of identities, at least 1.
     package var count: Int { identities.count }
 
-    /// Takes a single identity.
-    package init(_ identity: consuming Identity) { (identities, pins) = ([Holder(identity)], []) }
+    /// Creates a list of a single identity.
+    package init(_ identity: consuming Identity) {
+        identities = [Holder(identity)]
+        pins = []
+    }
 
-    /// Reads the bytes of a file. Throws `malformed`, with the number of the line, and `outOfMemory`.
+    /// Parses the bytes of a file. Throws `malformed`, with the line number, and `outOfMemory`.
     package init(_ file: borrowing SecretBytes) throws(AgeError) {
-        var (identities, pins): ([Holder], [String]) = ([], [])
+        var identities: [Holder] = []
+        var pins: [String] = []
         try file.withUnsafeBytes { (text) throws(AgeError) in
             guard text.count <= IdentityFile.sizeLimit else { throw .malformed("the identity file is too large") }
-            var (start, number) = (0, 1)
+            var start = 0
+            var number = 1
             for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: "\n") {
                 let line = UnsafeRawBufferPointer(rebasing: text[start..<end].trimming(while: \.isWhiteSpace))
                 if line.first == UInt8(ascii: "#") {
@@ -41,17 +46,19 @@ package struct IdentityFile: ~Copyable, Sendable {
                 } else if !line.isEmpty {
                     identities.append(try IdentityFile.identity(in: line, number))
                 }
-                (start, number) = (end + 1, number + 1)
+                start = end + 1
+                number += 1
             }
         }
         guard !identities.isEmpty else { throw .malformed("the identity file contains no identity") }
         guard identities.count <= IdentityFile.countLimit else {
             throw .malformed("the identity file contains more than \(IdentityFile.countLimit) identities")
         }
-        (self.identities, self.pins) = (identities, pins)
+        self.identities = identities
+        self.pins = pins
     }
 
-    /// Calls `body` with one identity after the other until it returns a result, and returns that.
+    /// Calls `body` with each identity in turn until it returns a result, and returns that; nil if it never does.
     package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing Identity) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {

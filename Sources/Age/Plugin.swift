@@ -1,18 +1,18 @@
 import LinuxSystem
 import Sealing
 
-/// A program that wraps and unwraps file keys, by the protocol of c2sp.org/age-plugin: this process sends commands and
-/// says `done`; then the plugin sends commands, each of which is answered, and says `done`.
+/// A program that wraps and unwraps file keys by the protocol of c2sp.org/age-plugin. This process sends commands, then
+/// `done`. The plugin then sends commands, each of which is answered, and `done`.
 ///
-/// Each of both is a stanza. The program is started anew for each file key.
+/// Each command and each answer is a stanza. The program is started anew for each file key.
 struct Plugin {
     private static let stanzaLimit = 16
 
     let name: String
     let prompter: any PluginPrompter
-    /// The folders in which the program is looked for, instead of those of PATH.
+    /// The folders in which the program is searched, instead of those of PATH.
     var folders: String?
-    /// How long it may be silent before a person is told.
+    /// The time for which the plugin may be silent before the user is notified.
     var patience = PatientWait.usualPatience
 
     /// Returns the stanzas for a recipient, at least one. Throws `plugin`, `malformed`, `outOfMemory`.
@@ -30,7 +30,7 @@ struct Plugin {
                 continue
             }
             guard message.arguments.count > 2, message.arguments[1] == "0", stanzas.count < Plugin.stanzaLimit else {
-                throw session.broken("it sent a stanza that was not asked for")
+                throw session.broken("it sent an unexpected stanza")
             }
             stanzas.append(try Stanza(arguments: Array(message.arguments[2...]), body: message.body.unsafeArray()))
             try session.send(["ok"])
@@ -42,7 +42,7 @@ struct Plugin {
 
     /// Returns the file key; nil if the identity unwraps none of the stanzas. Throws `plugin`, `outOfMemory`.
     ///
-    /// - Parameter identity: its text.
+    /// - Parameter identity: the identity's text.
     func unwrap(_ stanzas: [Stanza], with identity: borrowing SecretBytes) throws(AgeError) -> SecretBytes? {
         var session = try PluginSession(self, stateMachine: "identity-v1")
         try session.send("add-identity", secret: identity)
@@ -59,7 +59,7 @@ struct Plugin {
                 continue
             }
             guard message.arguments == ["file-key", "0"], message.body.count == FileKey.size, fileKey == nil else {
-                throw session.broken("it sent a file key that was not asked for")
+                throw session.broken("it sent an unexpected file key")
             }
             fileKey = consume message.body
             try session.send(["ok"])

@@ -2,9 +2,9 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The program of a plugin while it runs. One socket is its standard input and output; its standard error is ours.
+/// A plugin's running program. One socket is its standard input and output; it shares this process's standard error.
 ///
-/// A socket, not pipes: it can be written to without SIGPIPE, which would end this process if the plugin had ended.
+/// A socket can be written to without SIGPIPE, which would end this process if the plugin had ended. A pipe cannot.
 struct PluginProcess: ~Copyable {
     let program: String
     private let socket: FileDescriptor
@@ -12,7 +12,7 @@ struct PluginProcess: ~Copyable {
 
     /// Starts `age-plugin-NAME`. Throws `plugin`.
     ///
-    /// - Parameter folders: those to look in, with colons between them; nil for those of PATH.
+    /// - Parameter folders: the folders to search, separated by colons; nil for those of PATH.
     init(_ name: String, in folders: String?, stateMachine: String) throws(AgeError) {
         let program = "age-plugin-" + name
         let folders = folders ?? getenv("PATH").map { String(cString: $0) } ?? ""
@@ -35,23 +35,24 @@ struct PluginProcess: ~Copyable {
     }
 
     deinit {
-        // The end of its input ends a plugin; the process is waited for after this.
+        // A plugin exits at the end of its input. The deinitializer of `process` then waits for it.
         shutdown(socket.number, Int32(SHUT_RDWR))
     }
 
     private static func unstartable(_ program: String, _ error: Int32) -> AgeError {
         AgeError(
-            .plugin, "the plugin \(program) cannot be started: \(SystemError.words(for: error))", systemError: error)
+            .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    // MARK: Talking
+    // MARK: Exchanging bytes
 
-    /// Waits until some bytes could be sent or have come, and returns how many: a plugin that writes before it reads
-    /// would otherwise wait for this process, and this one for the plugin. Throws `plugin` if the plugin has ended.
+    /// Waits until some bytes can be sent or were received, and returns how many. It waits for both at once: a plugin
+    /// that writes before it reads would otherwise wait for this process, while this process waits for the plugin.
+    /// Throws `plugin` if the plugin has ended.
     ///
     /// - Parameters:
-    ///   - bytes: those to send; without any, it is only read.
-    ///   - buffer: has room.
+    /// - bytes: the bytes to send; if there are none, this call only reads.
+    /// - buffer: memory for received bytes, at least one.
     mutating func exchange(
         _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ wait: inout PatientWait
     ) throws(AgeError) -> (sent: Int, received: Int) {
@@ -70,19 +71,19 @@ struct PluginProcess: ~Copyable {
         }
     }
 
-    /// After a call that has failed.
+    /// Whether a failed call may be repeated, by `errno`.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
     // MARK: Ending
 
-    /// Waits for the plugin's end, and returns the failure that this is while it is expected to work.
+    /// Waits for the plugin's exit, and returns the error for one that exits before its work is done.
     private mutating func ended() -> AgeError {
         shutdown(socket.number, Int32(SHUT_RDWR))
         let how =
             switch process.end() {
             case .status(let code): "exit status \(code)"
             case .signal(let signal): "signal \(signal)"
-            case .unseen: "its exit was not seen"
+            case .unseen: "its exit status is unknown"
             }
         return AgeError(.plugin, "the plugin \(program) ended before it was done (\(how))")
     }

@@ -1,40 +1,40 @@
 public import Sealing
 
-/// Shows what a plugin says, and answers what it asks.
+/// Shows a plugin's messages, and answers its questions.
 ///
-/// The texts come from another program. They have no control characters but line feeds, which could make a text look
-/// like several: show it as the plugin's, in quotation marks and on one line.
+/// The texts come from another program. They have no control characters except line feeds. A line feed could make one
+/// text look like several, so show each text in quotation marks, on one line, as the plugin's.
 public protocol PluginPrompter: Sendable {
-    /// Shows a message, for example to touch a key. Returns false if it cannot be shown.
+    /// Shows a message, for example a request to touch a key. Returns false if it cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
 
-    /// Asks to choose between two answers; without `no`, the other one is to refuse. Returns whether the first one was
-    /// chosen; nil if nobody can be asked.
+    /// Offers a choice between two answers. If `no` is nil, the only other choice is to refuse. Returns whether the
+    /// first one was chosen; nil if there is nobody to ask.
     func confirm(_ text: String, yes: String, no: String?, from plugin: String) -> Bool?
 
-    /// Asks for a text that may be shown while it is typed; nil if there is no answer.
+    /// Requests a text that may be shown while it is typed. Returns nil if there is no answer.
     func requestPublic(_ text: String, from plugin: String) -> String?
 
-    /// Asks for a secret, such as a PIN; nil if there is no answer.
+    /// Requests a secret, such as a PIN. Returns nil if there is no answer.
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes?
 
-    /// Tells that a plugin has been silent for five seconds, and is waited for: it may wait for a touch. Called once
-    /// for each start of a plugin.
+    /// Reports that a plugin has been silent for five seconds and may be waiting for a touch. Called at most once for
+    /// each start of a plugin.
     func waiting(forPlugin plugin: String)
 
-    /// Tells that the command that gives a key has not answered for five seconds, and is waited for.
+    /// Reports that the command that provides a key has not answered for five seconds.
     func waiting(forCommand command: String)
 }
 
 extension PluginPrompter {
-    /// Tells nothing.
+    /// Does nothing.
     public func waiting(forPlugin plugin: String) {}
 
-    /// Tells nothing.
+    /// Does nothing.
     public func waiting(forCommand command: String) {}
 }
 
-/// Shows nothing and answers nothing.
+/// A prompter that shows nothing and answers nothing.
 package struct NoPrompts: PluginPrompter {
     package init() {}
 

@@ -7,17 +7,17 @@ struct PluginAnswer: ~Copyable {
     let body: SecretBytes
 }
 
-/// Passes on what a plugin says and asks.
+/// Passes a plugin's messages and questions on to a prompter.
 struct PluginPrompts {
-    /// In bytes.
+    /// The longest text that is shown, in bytes.
     private static let textLimit = 4_096
 
     let plugin: String
     let prompter: any PluginPrompter
 
-    /// Returns nil for a message that is not for a person. Throws `plugin`, `outOfMemory`.
+    /// Returns the answer to a message; nil if the message is not meant for the user. Throws `plugin`, `outOfMemory`.
     func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
-        // Other messages carry a file key: no String may be made of it.
+        // This is computed on demand: other messages carry a file key, which must never become a String.
         var text: String { PluginPrompts.shown(message.body) }
         switch message.command {
         case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])
@@ -38,7 +38,7 @@ struct PluginPrompts {
         }
     }
 
-    /// Returns the failure that the plugin reports.
+    /// Returns an error that repeats the plugin's report.
     func error(_ body: borrowing SecretBytes) -> AgeError {
         let text = PluginPrompts.shown(body).split(separator: "\n").joined(separator: " ")
         return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports \(text.isEmpty ? "an error" : text.quoted)")
@@ -56,7 +56,7 @@ struct PluginPrompts {
         return (yes, labels.count == 2 ? no : nil)
     }
 
-    /// Returns the text of an answer to choose; nil if it is not base64.
+    /// Decodes the label of a choice. Returns nil if it is not base64.
     private static func label(_ digits: String) -> String? {
         guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
         var bytes = [UInt8](repeating: 0, count: size)
@@ -68,8 +68,8 @@ struct PluginPrompts {
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }
 
-    /// Returns the start of a text without what could control a terminal or reorder the words around it. Other spaces
-    /// than the usual one become that.
+    /// Returns the start of a text. Characters that could control a terminal or reorder the text around them are
+    /// replaced, and unusual spaces become ordinary ones.
     private static func shown(_ text: UnsafeRawBufferPointer) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in String(decoding: text.prefix(textLimit), as: UTF8.self).unicodeScalars {

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A message of a plugin: a stanza whose kind is a command. The body may be a file key.
+/// A message from a plugin: a stanza whose kind is a command. The body may be a file key.
 struct PluginMessage: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -9,19 +9,19 @@ struct PluginMessage: ~Copyable {
     var command: String { arguments.first ?? "" }
 }
 
-/// A conversation with a running plugin. Prompts are answered on the way.
+/// A conversation with a running plugin. Its questions to the user are answered on the way.
 struct PluginSession: ~Copyable {
-    /// The largest size of a message's text.
+    /// The size limit of a message's text in bytes.
     private static let sizeLimit = 64 << 10
     private static let countLimit = 1_000
 
-    /// The first error that the plugin has reported. It may still do its work, and says when it is done.
+    /// The first error that the plugin reported. The plugin may still do its work, and sends `done` either way.
     private(set) var failure: AgeError?
 
     private var process: PluginProcess
     private let prompts: PluginPrompts
     private var wait: PatientWait
-    /// What was received and not yet read as a message.
+    /// The bytes that were received and not yet parsed as a message.
     private var received: SecretBytes
     private var receivedCount = 0
     private var messageCount = 0
@@ -65,7 +65,7 @@ struct PluginSession: ~Copyable {
             argument.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: text[start.count...]).copyMemory(from: $0)
             }
-            // The end of the line, and an empty body.
+            // The line ends, and the body is empty.
             for index in text.indices.suffix(2) { text[index] = UInt8(ascii: "\n") }
         }
         try send(text)
@@ -79,7 +79,7 @@ struct PluginSession: ~Copyable {
         wait.restart()
     }
 
-    /// Returns how many of the bytes could be sent, and keeps what the plugin has sent meanwhile.
+    /// Sends some of the bytes and returns how many, and keeps what the plugin has sent meanwhile.
     private mutating func exchange(_ bytes: UnsafeRawBufferPointer) throws(AgeError) -> Int {
         guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
         let (sent, count) = try received.withUnsafeMutableBytes { (received) throws(AgeError) in
@@ -91,7 +91,7 @@ struct PluginSession: ~Copyable {
 
     // MARK: Receiving
 
-    /// Returns the next message that the caller has to answer; nil when the plugin is done. Throws `plugin`,
+    /// Returns the next message that the caller has to answer; nil once the plugin is done. Throws `plugin`,
     /// `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
         while true {
@@ -110,7 +110,7 @@ struct PluginSession: ~Copyable {
         }
     }
 
-    /// The failure of a plugin that does not follow the protocol.
+    /// Returns the error for a plugin that violates the protocol.
     func broken(_ how: String) -> AgeError {
         AgeError(.plugin, "the plugin \(process.program) does not follow the protocol: \(how)")
     }
@@ -122,7 +122,7 @@ struct PluginSession: ~Copyable {
         }
     }
 
-    /// Takes the first message out of what was received; nil if it is not yet complete.
+    /// Removes the first message from the received bytes and returns it; nil if it is not yet complete.
     private mutating func messageReceived() throws(AgeError) -> PluginMessage? {
         let count = receivedCount
         do throws(AgeError) {

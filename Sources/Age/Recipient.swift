@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// Whom a file key is wrapped for: a public key, or a text that a plugin understands.
+/// An age recipient, for which file keys are wrapped: a public key, or a text for a plugin.
 package enum Recipient: Hashable, Sendable {
     /// `age1…`: a public key of 32 bytes.
     case x25519([UInt8])
@@ -11,7 +11,7 @@ package enum Recipient: Hashable, Sendable {
     private static let prefix = "age"
     private static let pluginPrefix = "age1"
 
-    /// Reads a recipient as `age-keygen` or a plugin prints it. Throws `malformed`, `outOfMemory`. The detail never
+    /// Parses a recipient as `age-keygen` or a plugin prints it. Throws `malformed`, `outOfMemory`. The detail never
     /// repeats the text, which may be an identity that was given by mistake.
     package init(_ text: String) throws(AgeError) {
         let bytes = Array(text.utf8)
@@ -40,7 +40,7 @@ package enum Recipient: Hashable, Sendable {
         case .plugin(_, let text): return text
         case .x25519(let key):
             var text = [UInt8](repeating: 0, count: Bech32.textSize(prefix: Recipient.prefix, dataSize: key.count))
-            // The size is right, so it cannot fail.
+            // This cannot fail: the output has the right size.
             try? text.withMutableRawBytes { (text) throws(AgeError) in
                 try key.withRawBytes { (key) throws(AgeError) in
                     try Bech32.encode(key, prefix: Recipient.prefix, .lower, into: text)
@@ -50,7 +50,7 @@ package enum Recipient: Hashable, Sendable {
         }
     }
 
-    /// Returns why a text is no recipient, if it is something else that a person may have at hand.
+    /// Returns the reason why a text is no recipient; nil unless it is a known text of another kind.
     private static func foreignKind(of text: String) -> String? {
         if text.isEmpty { return "the recipient is empty" }
         if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {
@@ -73,11 +73,12 @@ package enum Recipient: Hashable, Sendable {
     }
 }
 
-/// The name of a plugin, which becomes a part of a program's name.
+/// Checks the names of plugins, which become part of a program's name.
 enum PluginName {
     private static let limit = 64
 
-    /// Whether the name has only lower-case letters, digits and `+-._`. It then cannot lead to another folder.
+    /// Returns whether the name has only lower-case letters, digits and `+-._`. Such a name cannot lead to another
+    /// folder.
     static func isValid(_ name: String) -> Bool {
         (1...limit).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in

@@ -1,7 +1,7 @@
 import Sealing
 
-/// Where the parts of a stanza are in its text, which may be secret: a line of arguments, then the body in base64, in
-/// lines of 64 digits of which the last one is shorter and may be empty.
+/// The layout of a stanza's text, which may be secret: a line of arguments, then the body in base64. Each line of the
+/// body has 64 digits, except for the last one, which is shorter and may be empty.
 ///
 ///     -> X25519 XEl0dJ6y3C7KZkgmgWUicg63EyXJiwBJW8PdYJ/cYBE
 ///     qRS0AMjdjPvZ/WT08U2KL4G+PIooA3hy38SvLpvaC1E
@@ -15,14 +15,14 @@ struct StanzaText {
 
     let arguments: [String]
     let bodySize: Int
-    /// The offset behind the last line.
+    /// The offset after the last line.
     let end: Int
     /// The offset of the first line of the body.
     private let body: Int
 
     // MARK: Reading
 
-    /// Returns nil if the bytes end before the stanza does. Throws `malformed`.
+    /// Parses the stanza at an offset. Returns nil if the bytes end before the stanza does. Throws `malformed`.
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) throws(AgeError) {
         guard start >= 0, start <= bytes.count else { return nil }
         let first = bytes[start...].prefix(StanzaText.mark.count)
@@ -32,7 +32,8 @@ struct StanzaText {
         guard let argumentsEnd = bytes[start...].firstIndex(of: StanzaText.lineEnd) else { return nil }
         arguments = try StanzaText.arguments(in: bytes[(start + StanzaText.mark.count)..<argumentsEnd])
         body = argumentsEnd + 1
-        var (size, line) = (0, body)
+        var size = 0
+        var line = body
         while true {
             let rest = bytes[line...].prefix(StanzaText.columns + 1)
             guard let lineEnd = rest.firstIndex(of: StanzaText.lineEnd) else {
@@ -45,7 +46,8 @@ struct StanzaText {
             line = lineEnd + 1
             if isLast { break }
         }
-        (bodySize, end) = (size, line)
+        bodySize = size
+        end = line
     }
 
     private static func arguments(in line: Slice<UnsafeRawBufferPointer>) throws(AgeError) -> [String] {
@@ -55,19 +57,21 @@ struct StanzaText {
         return arguments
     }
 
-    /// Writes the body's bytes, `bodySize` of them. Throws `malformed`.
+    /// Decodes the body into `output`, which must have `bodySize` bytes. Throws `malformed`.
     ///
-    /// - Parameter bytes: those that this was read from.
+    /// - Parameter bytes: the bytes that this layout was parsed from.
     func decodeBody(of bytes: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(AgeError) {
         guard output.count == bodySize, end <= bytes.count else { throw .malformed("a length out of bounds") }
-        var (line, done) = (body, 0)
+        var line = body
+        var done = 0
         while line < end {
             let digits = min(StanzaText.columns, end - 1 - line)
             let size = min(StanzaText.lineSize, bodySize - done)
             let text = UnsafeRawBufferPointer(rebasing: bytes[line..<line + digits])
             let part = UnsafeMutableRawBufferPointer(rebasing: output[done..<done + size])
             guard Base64.decode(text, into: part) else { throw StanzaText.notBase64 }
-            (line, done) = (line + digits + 1, done + size)
+            line += digits + 1
+            done += size
         }
     }
 
@@ -83,28 +87,30 @@ struct StanzaText {
     /// Returns the size of a stanza's text in bytes.
     static func size(_ arguments: [String], bodySize: Int) -> Int {
         let lines = bodySize / lineSize + 1
-        // The mark, and a space or the line's end behind each argument.
+        // The mark comes first. A space or the line's end follows each argument.
         return mark.count + arguments.reduce(0) { $0 + $1.utf8.count + 1 } + Base64.digits(of: bodySize) + lines
     }
 
     /// Writes a stanza's text. Throws `length` unless `text` has exactly its size.
     ///
-    /// - Parameter arguments: writable ones.
+    /// - Parameter arguments: arguments that ``areWritable`` accepts.
     static func write(
         _ arguments: [String], body: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         guard text.count == size(arguments, bodySize: body.count) else { throw SealingError(.length) }
         let head = mark + Array(arguments.joined(separator: " ").utf8) + [lineEnd]
         text.copyBytes(from: head)
-        var (done, position) = (0, head.count)
+        var done = 0
+        var position = head.count
         for _ in 0...body.count / lineSize {
             let part = UnsafeRawBufferPointer(rebasing: body[done..<min(done + lineSize, body.count)])
             let digits = Base64.digits(of: part.count)
             try Base64.encode(
                 part, into: UnsafeMutableRawBufferPointer(rebasing: text[position..<position + digits + 1]))
-            // In place of the zero byte that ends the digits.
+            // The line feed replaces the zero byte after the digits.
             text[position + digits] = lineEnd
-            (done, position) = (done + part.count, position + digits + 1)
+            done += part.count
+            position += digits + 1
         }
     }
 }

@@ -1,8 +1,8 @@
 package import Sealing
 
-/// Wraps file keys for recipients and unwraps them with identities, of each kind.
+/// Wraps file keys for recipients of every kind, and unwraps them with identities.
 package enum Wrapping {
-    /// Returns the stanzas from which the recipient's identity unwraps the file key: one, unless a plugin has more.
+    /// Returns stanzas from which the recipient's identity unwraps the file key: one, unless a plugin returns more.
     ///
     /// - Throws: `malformed` if the file key does not have 16 bytes, or the recipient is invalid; `plugin`,
     ///   `outOfMemory`.
@@ -16,9 +16,9 @@ package enum Wrapping {
         }
     }
 
-    /// Returns the file key of stanzas that all wrap the same one; nil if the identity unwraps none of them.
+    /// Returns the file key from stanzas that all wrap the same one; nil if the identity unwraps none of them.
     ///
-    /// - Throws: `malformed` for a stanza that is meant for such identities and is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if a stanza of the identity's kind is invalid; `plugin`, `outOfMemory`.
     package static func unwrap(
         _ stanzas: [Stanza], with identity: borrowing Identity, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes? {
@@ -29,8 +29,8 @@ package enum Wrapping {
         return try Plugin(name: name, prompter: prompter).unwrap(stanzas, with: identity.secret)
     }
 
-    /// Returns the file key that the first matching identity unwraps; nil if there is none. Secret keys are tried
-    /// first: they ask for nothing.
+    /// Returns the file key from the first identity that unwraps it; nil if none does. Secret keys are tried first,
+    /// since they need no interaction.
     ///
     /// - Throws: `plugin` if no identity matches and a plugin has failed; `malformed`, `outOfMemory`.
     package static func unwrap(
@@ -42,7 +42,7 @@ package enum Wrapping {
         return nil
     }
 
-    /// Does the same with the identities of one kind.
+    /// Returns the file key from the first identity of one kind that unwraps it; nil if none does.
     package static func unwrap(
         _ stanzas: [Stanza], with kind: IdentityFile.Kind, of identities: borrowing IdentityFile,
         asking prompter: any PluginPrompter

@@ -49,15 +49,15 @@ int vault_is_byte_locked(int descriptor, int64_t offset, int isOfProcess) {
 }
 
 static int64_t nanoseconds(struct statx_timestamp time) {
-    // Wraps around for times past the year 2262, which a file system may give; they are only compared.
+    // The result wraps around for times past the year 2262, which a file system may report; they are only compared.
     return (int64_t)((uint64_t)time.tv_sec * 1000000000u + time.tv_nsec);
 }
 
-int vault_look_at(int descriptor, const char *path, int withTimes, struct vault_status *status) {
+int vault_get_status(int descriptor, const char *path, int withTimes, struct vault_status *status) {
     unsigned mask = STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
     struct statx found;
     if (withTimes) mask |= STATX_MTIME | STATX_CTIME;
-    // glibc falls back to fstatat(2) where there is no statx(2).
+    // glibc falls back to fstatat(2) if there is no statx(2).
     if (statx(descriptor < 0 ? AT_FDCWD : descriptor, path, descriptor < 0 ? 0 : AT_EMPTY_PATH, mask, &found) != 0)
         return -1;
     *status = (struct vault_status){
@@ -103,7 +103,7 @@ int vault_set_dumpable(int dumpable) {
 
 int vault_memory_file(void) {
     int descriptor = memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    // Before Linux 6.3 there is no such flag.
+    // Linux before 6.3 does not have that flag.
     return descriptor < 0 && errno == EINVAL ? memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING) : descriptor;
 }
 

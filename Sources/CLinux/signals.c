@@ -30,7 +30,7 @@ int vault_next_signal(int descriptor, struct vault_signal *signal) {
         .number = (int)found.ssi_signo,
         .is_from_kernel = found.ssi_code > 0,
         .is_of_child = is_of_child,
-        // Codes of processes are 0 or less. That of a timer has another meaning here.
+        // Processes send codes of 0 or less. The code of a timer gives this field another meaning.
         .sender = found.ssi_code <= 0 && found.ssi_code != SI_TIMER ? (int)found.ssi_pid : 0,
     };
     return 0;
@@ -40,7 +40,7 @@ static int is_enabled;
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t is_guarded;
 
-// Makes only calls that POSIX allows in a handler. SA_RESETHAND has restored the default action, which ends the
+// This makes only calls that POSIX allows in a handler. SA_RESETHAND has restored the default action, which ends the
 // process.
 static void remove_temporary(int number) {
     int error = errno;

@@ -25,7 +25,7 @@ int vault_connect_local(const char *path) {
     return -1;
 }
 
-int vault_look_at_peer(int descriptor, struct vault_local_peer *peer) {
+int vault_get_peer(int descriptor, struct vault_local_peer *peer) {
     struct sockaddr_un address = {.sun_family = AF_UNSPEC};
     socklen_t size = sizeof address;
     if (getpeername(descriptor, (struct sockaddr *)&address, &size) != 0) return -1;
@@ -34,7 +34,7 @@ int vault_look_at_peer(int descriptor, struct vault_local_peer *peer) {
         return -1;
     }
     size_t start = offsetof(struct sockaddr_un, sun_path);
-    // The kernel tells the whole size, also of an address that is longer than what it was given room for.
+    // The kernel reports the full size, even if the address is longer than the buffer.
     size_t count = size > start ? size - start : 0;
     peer->name_size = count < sizeof peer->name ? count : sizeof peer->name;
     memcpy(peer->name, address.sun_path, peer->name_size);
@@ -50,10 +50,10 @@ int vault_split_socket(int socket, int *inner) {
     int outer = fcntl(socket, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (outer < 0) return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0) {
-        int placed = dup3(ends[1], socket, O_CLOEXEC);
+        int moved = dup3(ends[1], socket, O_CLOEXEC);
         int error = errno;
         close(ends[1]);
-        if (placed >= 0) {
+        if (moved >= 0) {
             *inner = ends[0];
             return outer;
         }

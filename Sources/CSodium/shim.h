@@ -1,9 +1,9 @@
 // libsodium. Only the module `Sealing` imports it.
 #include <sodium.h>
 
-/// Sets the vector registers to zero. libsodium's calls leave parts of keys and plaintexts there. The next code that
-/// saves the registers would write them to the stack: the dynamic linker when it binds a function, or a signal.
-/// Compilers clear the upper halves of wider registers themselves, at the end of each function that used them.
+/// Sets the vector registers to zero. libsodium's calls leave parts of keys and plaintexts in them. Code that saves the
+/// registers would then write these to the stack: the dynamic linker when it binds a function, or the kernel for a
+/// signal. Compilers clear the upper halves of wider registers themselves, at the end of each function that uses them.
 static inline void vault_clear_vector_registers(void) {
 #if defined(__x86_64__)
     __asm__ volatile(

@@ -16,7 +16,7 @@ int vault_put_variables(const char *block, size_t count) {
     return 0;
 }
 
-void vault_take_variables_back(const char *block, size_t count) {
+void vault_remove_variables(const char *block, size_t count) {
     for (size_t offset = 0; offset < count; offset += strlen(block + offset) + 1) {
         char *name = strndup(block + offset, strcspn(block + offset, "="));
         if (name) unsetenv(name);
@@ -25,8 +25,8 @@ void vault_take_variables_back(const char *block, size_t count) {
 }
 
 int vault_execute(int first) {
-    char *const *words = vault_arguments(first);
-    execvp(words[0], words);
+    char *const *command = vault_arguments(first);
+    execvp(command[0], command);
     return errno;
 }
 
@@ -39,7 +39,7 @@ static int has(uint64_t signals, int number) {
     return signals >> (number - 1) & 1;
 }
 
-// A handler is this program's, and its memory is shared with the child.
+// Handlers are functions of this program, whose memory the child shares, so handled signals get their default action.
 static void set_actions(const struct vault_child *child) {
     for (int number = 1; number <= 64; number++) {
         struct sigaction action;
@@ -55,7 +55,7 @@ static int set_streams(const struct vault_child *child) {
     int terminal = -1;
     if (child->terminal) {
         setsid();
-        // Without O_NOCTTY it becomes the controlling one.
+        // Without O_NOCTTY, it becomes the controlling terminal.
         terminal = open(child->terminal, O_RDWR | O_CLOEXEC);
         if (terminal < 0) return -1;
     }
@@ -68,13 +68,13 @@ static int set_streams(const struct vault_child *child) {
     return 0;
 }
 
-// posix_spawn(3) cannot let the kernel kill the child with its parent, nor let a signal be ignored.
+// This is not posix_spawn(3), which can neither make the kernel kill the child with its parent nor ignore a signal.
 int vault_spawn(const struct vault_child *child, int *process) {
-    char *const *words = vault_arguments(child->first);
+    char *const *command = vault_arguments(child->first);
     pid_t parent = getpid();
     volatile int error = 0;
-    // The child shares this process's memory until its program starts, so that no secret is copied, and this process
-    // waits for that.
+    // Until its program starts, the child shares this process's memory, so no secret is copied. This process waits for
+    // that.
     pid_t started = vfork();
     if (started < 0) return errno;
     if (started == 0) {
@@ -83,7 +83,7 @@ int vault_spawn(const struct vault_child *child, int *process) {
             set_actions(child);
             uint64_t blocked = child->blocked;
             syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, 0, sizeof blocked);
-            execvp(words[0], words);
+            execvp(command[0], command);
         }
         error = errno;
         _exit(127);

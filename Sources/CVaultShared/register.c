@@ -1,6 +1,6 @@
 #include "CVaultShared.h"
 
-// Of VaultShared: lets `Keychain(at:)` open a vault in a database.
+// Defined by VaultShared: makes `Keychain(at:)` open vaults in databases.
 void vault_shared_register(void);
 
 __attribute__((constructor)) static void enable(void) {

@@ -1,6 +1,7 @@
 import Sealing
 
-/// The configuration of the AWS tools: sections of lines `key = value`. All that is not asked for stays, byte for byte.
+/// The configuration of the AWS tools: sections of lines `key = value`. Everything except the changed lines is
+/// preserved byte for byte.
 package struct AWSProfiles: Sendable {
     private var lines: [ArraySlice<UInt8>]
 
@@ -10,7 +11,7 @@ package struct AWSProfiles: Sendable {
 
     package var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// Whether a header can have the name.
+    /// Returns whether a header can contain the name.
     package static func canName(_ profile: String) -> Bool {
         !profile.isEmpty && !profile.unicodeScalars.contains { $0 == "]" || $0 == "\"" || Character($0).isNewline }
     }
@@ -20,43 +21,44 @@ package struct AWSProfiles: Sendable {
         return profile.contains(where: \.isWhitespace) ? "[profile \"\(profile)\"]" : "[profile \(profile)]"
     }
 
-    /// Returns what the profile has for a key; nil if there is no such line, or no such profile.
+    /// Returns the value of a key in a profile; nil if there is no such line or profile.
     package func value(of key: String, in profile: String) -> String? {
         guard let section = section(of: profile) else { return nil }
         for line in lines[section].map(text) {
-            // What is indented belongs to the line before.
+            // An indented line continues the line before it.
             guard let equals = line.firstIndex(of: "="), line.first?.isWhitespace == false else { continue }
             if trimmed(line[..<equals]) == key { return trimmed(line[line.index(after: equals)...]) }
         }
         return nil
     }
 
-    /// Adds a line to the profile, which is added too if there is none.
+    /// Adds a line to the profile, which is created if it does not exist.
     package mutating func add(_ key: String, _ value: String, to profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         if let section = section(of: profile) {
             lines.insert(line, at: section.lowerBound + 1)
             return
         }
-        // The last line is what follows the last newline.
+        // The last line is the rest after the last newline.
         if lines.last?.isEmpty == false { lines.append([]) }
         let isFirst = lines.count == 1
         lines += (isFirst ? [] : [[]])
         lines.insert(contentsOf: [Array(AWSProfiles.header(of: profile).utf8)[...], line], at: lines.count - 1)
     }
 
-    /// Removes the line that ``add(_:_:to:)`` has added, and the profile if nothing else is in it.
+    /// Removes a line that ``add(_:_:to:)`` added, and the profile if nothing else is in it.
     package mutating func remove(_ key: String, _ value: String, from profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         guard let section = section(of: profile), let index = lines[section].firstIndex(of: line) else { return }
         lines.remove(at: index)
-        let (header, rest) = (section.lowerBound, (section.lowerBound + 1)..<(section.upperBound - 1))
+        let header = section.lowerBound
+        let rest = (header + 1)..<(section.upperBound - 1)
         guard lines[rest].allSatisfy(\.isEmpty), lines.count > header + 1 else { return }
         lines.remove(at: header)
         if header > 0, lines[header - 1].isEmpty { lines.remove(at: header - 1) }
     }
 
-    /// Returns the lines of a profile, from its header on.
+    /// Returns the lines of a profile, including its header.
     private func section(of profile: String) -> Range<Int>? {
         let header = lines.firstIndex { line in
             AWSProfiles.profile(ofHeader: text(line)).map { $0.utf8.elementsEqual(profile.utf8) } ?? false
@@ -81,7 +83,7 @@ package struct AWSProfiles: Sendable {
 }
 
 extension Substring {
-    /// Without this character around it.
+    /// Returns the text without this character around it.
     fileprivate func unquoted(_ quote: Character) -> String {
         count >= 2 && first == quote && last == quote ? String(dropFirst().dropLast()) : String(self)
     }

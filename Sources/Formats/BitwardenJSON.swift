@@ -1,4 +1,4 @@
-/// Bitwarden's unencrypted JSON export, of a person or of an organization.
+/// Bitwarden's unencrypted JSON export of a personal or an organization's vault.
 package enum BitwardenJSON {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let root = try JSONNode(parsing: text)
@@ -15,7 +15,7 @@ package enum BitwardenJSON {
         return found
     }
 
-    /// By their ids.
+    /// Returns the names of folders by their ids.
     private static func names(_ nodes: [JSONNode]) throws(FormatError) -> [String: String] {
         var names: [String: String] = [:]
         for node in nodes {
@@ -71,8 +71,8 @@ package enum BitwardenJSON {
         }
     }
 
-    /// A person's own field: its type is 0 for text, 1 for hidden text, 2 for a truth value, and 3 for a link to
-    /// another field, which has no value.
+    /// Adds a field that the user defined. Its type is 0 for text, 1 for hidden text, 2 for a boolean, and 3 for a link
+    /// to another field, which has no value.
     private static func addField(_ node: JSONNode, to item: inout ImportedItem) throws(FormatError) {
         let field = try node.members()
         let type = try field["type"]?.integer() ?? 0

@@ -1,9 +1,9 @@
-/// Comma-separated values, as RFC 4180 has them.
+/// Comma-separated values, as defined by RFC 4180.
 ///
 /// A byte order mark is skipped. Lines end with CR LF or LF. A blank line is skipped.
 package enum CSV {
     package struct Record: Hashable, Sendable {
-        /// Where it begins, from 1 on.
+        /// The number of the record's first line, from 1 on.
         package let line: Int
         package let fields: [String]
     }
@@ -16,7 +16,7 @@ package enum CSV {
     /// Writes a field, in quotation marks if it needs them.
     package static func write(_ field: some Collection<UInt8>, _ put: (UInt8) -> Void) {
         let quote = UInt8(ascii: "\"")
-        // A reader that trims fields keeps those in quotation marks.
+        // Readers that trim fields do not trim those in quotation marks.
         guard field.contains(where: { ",\"\r\n \t".utf8.contains($0) }) else { return field.forEach(put) }
         put(quote)
         for byte in field {
@@ -63,14 +63,15 @@ private struct CSVReader {
         let field = rest.prefix { !",\n\r\"".utf8.contains($0) }
         rest = rest[field.endIndex...]
         if rest.first == UInt8(ascii: "\"") {
-            throw FormatError(line: line, "a quotation mark stands inside a field without them")
+            throw FormatError(line: line, "a quotation mark is inside an unquoted field")
         }
         try checkEnd()
         return Array(field)
     }
 
     private mutating func readQuoted() throws(FormatError) -> [UInt8] {
-        let (quote, first) = (UInt8(ascii: "\""), line)
+        let quote = UInt8(ascii: "\"")
+        let first = line
         var field: [UInt8] = []
         rest = rest.dropFirst()
         while let byte = rest.popFirst() {

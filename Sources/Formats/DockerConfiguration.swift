@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Docker's `config.json`, in which `docker login` keeps passwords if it has no helper.
+/// Docker's `config.json`, in which `docker login` stores passwords unless it uses a credential helper.
 package enum DockerConfiguration {
-    /// docker's name for the user of an identity token, in the protocol of its helpers.
+    /// The user name that docker's helper protocol uses for an identity token.
     private static let tokenUser = "<token>"
 
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
@@ -21,25 +21,30 @@ package enum DockerConfiguration {
         return found
     }
 
-    /// nil if a helper has the password: then there is only the server's name.
+    /// Returns nil if a helper stores the password: there is only the server's name then.
     private static func item(for server: String, _ node: JSONNode) throws(FormatError) -> ImportedItem? {
         let members = try node.members()
-        var (username, password) = (try members.string("username"), try members.string("password"))
+        var username = try members.string("username")
+        var password = try members.string("password")
         if let text = try members.string("auth"), !text.isEmpty {
             guard let data = Data(base64Encoded: text), let pair = String(validating: data, as: UTF8.self),
                 let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
             else { throw FormatError(line: members["auth"]?.line, "auth is not the base64 of USER:PASSWORD") }
             username = String(pair[..<colon])
-            // docker ignores zero bytes around it.
+            // docker ignores zero bytes around the password.
             password = String(pair[pair.utf8.index(after: colon)...].filter { $0 != "\0" })
         }
-        if let token = try members.string("identitytoken"), !token.isEmpty { (username, password) = (tokenUser, token) }
+        if let token = try members.string("identitytoken"), !token.isEmpty {
+            username = tokenUser
+            password = token
+        }
         guard let password, !password.isEmpty else { return nil }
         let address = server.hasPrefix("https://") ? server.dropFirst("https://".count) : server[...]
         let parts = address.split(separator: "/").map(String.init)
         var item = ImportedItem(title: parts.last ?? server, line: node.line)
         item.folder = (["docker"] + parts.dropLast()).joined(separator: "/")
-        (item.username, item.password) = (username, password)
+        item.username = username
+        item.password = password
         item.add("docker", server)
         return item
     }

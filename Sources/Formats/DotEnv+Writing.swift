@@ -1,6 +1,6 @@
 extension DotEnv {
-    /// Returns the variable for a name: in capitals, with `_` for what no variable can have: `DB_PASSWORD` for
-    /// `db/password`.
+    /// Returns the variable for a name: in capitals, with `_` for each character that a variable cannot contain.
+    /// `db/password` becomes `DB_PASSWORD`.
     package static func variableName(of name: String) -> String {
         let letters = name.uppercased().utf8.map { byte in
             switch byte {
@@ -12,9 +12,10 @@ extension DotEnv {
         return (isNumber ? "_" : "") + String(decoding: letters, as: UTF8.self)
     }
 
-    /// Writes a value in quotation marks, byte by byte: ``variables(in:)`` and a shell read the same.
+    /// Writes a value in quotation marks, byte by byte. ``variables(in:)`` and a shell read it in the same way.
     package static func write(_ value: some Collection<UInt8>, _ put: (UInt8) -> Void) {
-        let (single, double) = (UInt8(ascii: "'"), UInt8(ascii: "\""))
+        let single = UInt8(ascii: "'")
+        let double = UInt8(ascii: "\"")
         let quote = value.contains(single) ? double : single
         put(quote)
         for byte in value {

@@ -2,7 +2,7 @@ import Sealing
 
 /// The text of a `.env` file: one `NAME=VALUE` per line.
 ///
-/// The programs that read such files differ. These are the rules that they share, as far as a shell agrees with them:
+/// Programs that read such files differ. These are the rules that they share, as far as a shell agrees with them:
 ///
 /// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
 /// - A name has ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
@@ -20,7 +20,7 @@ package enum DotEnv {
         package let line: Int
     }
 
-    /// Returns the variables in their order. A name that is set twice is there twice.
+    /// Returns the variables in their order. A name that is set twice occurs twice.
     package static func variables(in text: [UInt8]) throws(FormatError) -> [Variable] {
         var reader = DotEnvReader(rest: text[...])
         return try reader.readAll()
@@ -34,7 +34,7 @@ private struct DotEnvReader {
     init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
     mutating func readAll() throws(FormatError) -> [DotEnv.Variable] {
-        // Some editors write a byte order mark.
+        // Some editors add a byte order mark.
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
         var variables: [DotEnv.Variable] = []
         while !rest.isEmpty {
@@ -53,7 +53,7 @@ private struct DotEnvReader {
         var name = readName()
         if name == "export", rest.first?.isSpace == true {
             dropSpaces()
-            // Without a name after it, it is a name itself.
+            // If no name follows, `export` is the name itself.
             if rest.first?.isNameByte == true { name = readName() }
         }
         dropSpaces()
@@ -85,7 +85,7 @@ private struct DotEnvReader {
     }
 
     private mutating func readPlainValue() -> [UInt8] {
-        // The `=` is no space: "A=#1" has a value, "A= #1" has an empty one.
+        // The `=` is not a space: "A=#1" has a value, and that of "A= #1" is empty.
         var value = rest.prefix { $0 != UInt8(ascii: "\n") }
         rest = rest[value.endIndex...]
         let comment = value.indices.dropFirst().first { value[$0] == UInt8(ascii: "#") && value[$0 - 1].isSpace }
@@ -137,7 +137,7 @@ extension UInt8 {
         }
     }
 
-    /// What the byte after a backslash stands for; nil if the two are no escape.
+    /// The byte that an escape of a backslash and this byte represents; nil if there is no such escape.
     fileprivate var escaped: UInt8? {
         switch self {
         case UInt8(ascii: "n"): UInt8(ascii: "\n")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON that `vault export json` writes: entries as they are, so that an import brings back the same. An object of
-/// texts is read too.
+/// The JSON that `vault export json` writes: complete entries, so that an import restores them. An object of strings is
+/// read too.
 package enum EntryDocument {
     package static let version = 1
 
@@ -22,18 +22,18 @@ package enum EntryDocument {
             return try texts(of: members)
         }
         guard try version.integer() == Self.version else {
-            throw FormatError(line: version.line, "a later version of vault has written it")
+            throw FormatError(line: version.line, "it was written by a later version of vault")
         }
         return try entries.elements().map { (node) throws(FormatError) in try entry(node) }
     }
 
-    /// Reads an object of texts, `{"NAME": "VALUE"}`, as other programs write it.
+    /// Reads an object of strings, `{"NAME": "VALUE"}`, as other programs write it.
     private static func texts(of members: [String: JSONNode]) throws(FormatError) -> [Entry] {
         var entries: [Entry] = []
         for (name, node) in members.sorted(by: { $0.key < $1.key }) {
             guard let text = try? node.string() else {
                 throw FormatError(
-                    line: node.line, "it is neither what `vault export json` writes nor an object of texts")
+                    line: node.line, "it is neither what `vault export json` writes nor an object of strings")
             }
             entries.append(
                 Entry(

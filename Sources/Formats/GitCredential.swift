@@ -1,20 +1,20 @@
 package import Sealing
 
-/// What git and a credential helper tell each other about one credential: lines of `key=value`, up to a blank line or
-/// the end. Nothing is quoted, so a value has no newline, carriage return or zero byte.
+/// A message between git and a credential helper about one credential: lines of `key=value`, up to a blank line or the
+/// end. Nothing is quoted, so a value has no newline, carriage return or zero byte.
 package struct GitCredential: Sendable {
-    /// What it is for. git sends a path only if `credential.useHttpPath` is set.
+    /// The service that the credential is for. git sends a path only if `credential.useHttpPath` is set.
     package var scheme, host, path, username: String?
     package var password: HeldSecret?
-    /// With an `authtype` such as `Bearer`, a credential stands for user name and password.
+    /// The kind of `credential`, such as `Bearer`. Together they replace the user name and the password.
     package var authtype: String?
     package var credential: HeldSecret?
-    /// In seconds since 1970; nil if it does not expire.
+    /// The expiry in seconds since 1970; nil if there is none.
     package var expiry: Int64?
     package var refreshToken: HeldSecret?
-    /// Whether it is not to be kept.
+    /// Whether the credential must not be stored.
     package var isEphemeral = false
-    /// What the other side understands beyond the first version of the protocol.
+    /// The features beyond the first version of the protocol that the other side supports.
     package var capabilities: [String] = []
 
     package init() {}
@@ -23,17 +23,17 @@ package struct GitCredential: Sendable {
 // MARK: - Reading
 
 extension GitCredential {
-    /// Of all lines together; git's own have up to 64 KiB each.
+    /// The size limit of all lines together. git limits each line to 64 KiB.
     package static let sizeLimit = 1 << 20
     private static let lineLimit = 65_534
     private static let newline = UInt8(ascii: "\n")
 
-    /// Returns whether the blank line has come, behind which nothing is read.
+    /// Returns whether there is a blank line. Nothing after it is read.
     package static func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.first == newline || zip(bytes, bytes.dropFirst()).contains { $0 == newline && $1 == newline }
     }
 
-    /// Reads the lines. Unknown keys are ignored, as the protocol asks for. Of a key that is there twice, the last one
+    /// Parses the lines. Unknown keys are ignored, as the protocol requires. If a key occurs twice, the last one
     /// counts.
     ///
     /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
@@ -71,11 +71,11 @@ extension GitCredential {
         case "password": password = HeldSecret(try SecretBytes(copyOf: value))
         case "authtype": authtype = try text()
         case "credential": credential = HeldSecret(try SecretBytes(copyOf: value))
-        // git, too, takes what is no number for "never".
+        // git also takes anything that is not a number for "never".
         case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
         case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
         case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())
-        // An empty one clears the list.
+        // An empty value clears the list.
         case "capability[]": capabilities = value.isEmpty ? [] : capabilities + [try text()]
         default: break
         }
@@ -87,12 +87,12 @@ extension GitCredential {
 extension GitCredential {
     package static let authtypeCapability = "authtype"
 
-    /// Emits the lines of an answer byte by byte, so that a secret stays in guarded memory. What it is for is not
+    /// Writes the lines of an answer byte by byte, so that a secret stays in guarded memory. The service is not
     /// repeated: git would take it for a change.
     ///
-    /// - Throws: ``FormatError`` if a value has a byte that no line can have; then nothing is complete.
+    /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is incomplete then.
     package func write(_ put: (UInt8) -> Void) throws(FormatError) {
-        // What comes after it is ignored by a git that has not announced that it knows it.
+        // A git that has not announced this capability ignores the lines after it.
         if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }
         try write("authtype", authtype, put)
         try write("credential", credential, put)

@@ -1,5 +1,5 @@
 /// `~/.git-credentials`, in which `git credential-store` keeps passwords: one address per line, such as
-/// `https://mia:secret@github.com/org`, with what is not plain encoded by percent signs.
+/// `https://mia:secret@github.com/org`, with percent-encoding.
 package enum GitCredentialStore {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         var items: [ImportedItem] = []
@@ -21,14 +21,17 @@ package enum GitCredentialStore {
             let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":"))
         else { throw FormatError(line: line, "the address has no user or no password") }
         let read = { (part: ArraySlice<UInt8>) throws(FormatError) in try decoded(part, on: line) }
-        let (scheme, host) = (try read(text[..<separator.lowerBound]), try read(authority[(at + 1)...]))
-        let (username, password) = (try read(authority[..<colon]), try read(authority[(colon + 1)..<at]))
+        let scheme = try read(text[..<separator.lowerBound])
+        let host = try read(authority[(at + 1)...])
+        let username = try read(authority[..<colon])
+        let password = try read(authority[(colon + 1)..<at])
         let path = try read(rest[authority.endIndex...]).split(separator: "/").joined(separator: "/")
         guard !host.isEmpty else { throw FormatError(line: line, "the address has no host") }
         var item = ImportedItem(title: username, line: line)
-        let server = scheme == "https" ? host : "\(scheme)://\(host)"
-        item.folder = path.isEmpty ? "git/\(server)" : "git/\(server)/\(path)"
-        (item.username, item.password) = (username, password)
+        let location = scheme == "https" ? host : "\(scheme)://\(host)"
+        item.folder = path.isEmpty ? "git/\(location)" : "git/\(location)/\(path)"
+        item.username = username
+        item.password = password
         item.add("protocol", scheme)
         item.add("host", host)
         item.add("path", path)
@@ -37,9 +40,9 @@ package enum GitCredentialStore {
 
     private static func decoded(_ part: ArraySlice<UInt8>, on line: Int) throws(FormatError) -> String {
         guard let text = PercentEncoding.text(part) else {
-            throw FormatError(line: line, "the percent-encoding is malformed, or does not stand for UTF-8")
+            throw FormatError(line: line, "the percent-encoding is malformed, or does not encode UTF-8")
         }
-        // git's protocol of helpers cannot carry them.
+        // git's helper protocol cannot represent them.
         guard !text.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw FormatError(line: line, "a part of the address has a line break or a zero byte")
         }

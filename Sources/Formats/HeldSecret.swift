@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A secret in guarded memory, which the copies of what holds it share. It is wiped with the last of them.
+/// A secret in guarded memory that is shared by the copies of its container, and wiped with the last of them.
 package final class HeldSecret: Sendable {
     package let bytes: SecretBytes
 

@@ -1,38 +1,43 @@
 package import FoundationEssentials
 
-/// What another program keeps under one title: a login, a note, a card. Its texts are in ordinary memory, since the
-/// parsers need them as such: they are short-lived, and only the process that imports them has them.
+/// An item from another program, with one title: a login, a note, a card. Its texts are in ordinary memory, since the
+/// parsers need strings. They are short-lived, and exist only in the process that imports them.
 package struct ImportedItem: Hashable, Sendable {
-    /// A part that has no member of its own.
+    /// A part of an item for which there is no property.
     package struct Detail: Hashable, Sendable {
         package let name: String
         package let value: String
         package let isSecret: Bool
 
         package init(_ name: String, _ value: String, isSecret: Bool) {
-            (self.name, self.value, self.isSecret) = (name, value, isSecret)
+            self.name = name
+            self.value = value
+            self.isSecret = isSecret
         }
     }
 
-    /// The folder that it is in, with slashes between folders; empty for none.
+    /// The path of the folder that contains the item, with slashes between folders; empty if there is none.
     package var folder = ""
     package var title: String
     package var password: String?
     package var username: String?
     package var urls: [String] = []
     package var notes: String?
-    /// What one-time codes are computed from: an `otpauth://` address, or the secret in base32.
+    /// The source of one-time codes: an `otpauth://` address, or the secret in base32.
     package var otp: String?
     package var details: [Detail] = []
-    /// From when on the password is not valid any more.
+    /// The time at which the password expires.
     package var expires: Date?
-    /// Where it begins in the file; nil if the format has no lines.
+    /// The number of the item's first line in the file; nil if the format has no lines.
     package var line: Int?
 
-    package init(title: String, line: Int? = nil) { (self.title, self.line) = (title, line) }
+    package init(title: String, line: Int? = nil) {
+        self.title = title
+        self.line = line
+    }
 }
 
-/// What was read of another program's file.
+/// The items that were read from another program's file.
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
     /// Each part that was left out, in the order of the file.
@@ -43,11 +48,11 @@ package struct ImportedItems: Hashable, Sendable {
 
 /// A part that an import leaves out.
 package enum LeftOut: CaseIterable, Sendable {
-    /// What no entry can hold.
+    /// Parts that no entry can represent.
     case attachment, passkey, macro
-    /// What was in the recycle bin, or has expired.
+    /// Parts that were in the recycle bin, or have expired.
     case deletedItem, expiredEntry
-    /// The name of a server whose password a helper has.
+    /// The name of a server whose password is stored by a helper.
     case helpedServer
 }
 

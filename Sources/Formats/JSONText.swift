@@ -1,12 +1,12 @@
-/// A value of a JSON text (RFC 8259), with its line.
+/// A value in a JSON text (RFC 8259), with its line number.
 ///
-/// The decoder of FoundationEssentials tells neither the line of an error nor a key that occurs twice in one object, of
-/// which it drops one.
+/// The decoder of FoundationEssentials reports neither the line of an error nor a key that occurs twice in one object,
+/// one of which it drops.
 package struct JSONNode: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         case null
         case boolean(Bool)
-        /// As it is written.
+        /// A number in its original spelling.
         case number(String)
         case string(String)
         case array([JSONNode])
@@ -16,17 +16,20 @@ package struct JSONNode: Hashable, Sendable {
     package let line: Int
     package let value: Value
 
-    /// Reads a text with an object at its root.
+    /// Parses a text with an object at its root.
     package init(parsing text: [UInt8]) throws(FormatError) {
         var reader = JSONReader(text)
         self = try reader.readAll()
         guard case .object = value else { throw FormatError(line: line, "the JSON text is not an object") }
     }
 
-    fileprivate init(_ line: Int, _ value: Value) { (self.line, self.value) = (line, value) }
+    fileprivate init(_ line: Int, _ value: Value) {
+        self.line = line
+        self.value = value
+    }
 }
 
-// What a reader of a certain format expects. A member that is null counts as missing.
+// Accessors for readers that expect a certain type. A member that is null counts as missing.
 
 extension JSONNode {
     package func members() throws(FormatError) -> [String: JSONNode] {
@@ -70,7 +73,7 @@ extension [String: JSONNode] {
 }
 
 private struct JSONReader {
-    /// Deeper nesting would take more stack than a thread may have.
+    /// Deeper nesting would need more stack than a thread may have.
     static let maximumDepth = 128
 
     private let bytes: [UInt8]
@@ -88,7 +91,7 @@ private struct JSONReader {
         return root
     }
 
-    /// Returns the next byte that is not white space, without taking it; nil at the end.
+    /// Returns the next byte that is not white space, without consuming it; nil at the end.
     private mutating func next() throws(FormatError) -> UInt8? {
         while offset < bytes.count {
             let byte = bytes[offset]
@@ -107,7 +110,7 @@ private struct JSONReader {
 
     private mutating func readValue(depth: Int) throws(FormatError) -> JSONNode {
         guard depth < Self.maximumDepth else { throw fault("it is nested more than \(Self.maximumDepth) levels deep") }
-        guard let byte = try next() else { throw fault("the JSON text is cut off") }
+        guard let byte = try next() else { throw fault("the JSON text is truncated") }
         let first = line
         switch byte {
         case UInt8(ascii: "{"): return JSONNode(first, .object(try readObject(depth)))
@@ -203,7 +206,7 @@ private struct JSONReader {
         }
     }
 
-    /// Reads the digits of `\uXXXX`, and those of the second half of a surrogate pair.
+    /// Reads the digits of `\uXXXX`, and the second half of a surrogate pair.
     private mutating func readScalar() throws(FormatError) -> Character {
         var units = [try readUnit()]
         if UTF16.isLeadSurrogate(units[0]), bytes[offset...].starts(with: "\\u".utf8) {

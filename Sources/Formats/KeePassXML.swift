@@ -2,9 +2,9 @@ import PropertyList
 
 /// KeePass 2's plain XML, as KeePass and KeePassXC export it.
 ///
-/// Groups are folders, without the root group. Earlier versions of entries and what is in the recycle bin are left
-/// out. That an entry expires is a reminder in KeePass, so it stays an attribute: an expired entry of a vault would be
-/// absent.
+/// Groups become folders, except for the root group. Earlier versions of entries are left out, and so are entries in
+/// the recycle bin. An entry's expiry is only a reminder in KeePass, so it becomes an attribute: an expired entry of a
+/// vault would be absent.
 package enum KeePassXML {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let events = KeePassEvents()
@@ -28,10 +28,13 @@ private final class KeePassEvents: XMLEvents {
     private var groups: [Group] = []
     private var entry: ImportedItem?
     private var recycleBin: String?
-    // Of the String element of an entry.
-    private var (key, value, isSecret) = ("", "", false)
-    // Of the Times element of an entry.
-    private var (expires, expiry) = (false, "")
+    // The state of an entry's String element.
+    private var key = ""
+    private var value = ""
+    private var isSecret = false
+    // The state of an entry's Times element.
+    private var expires = false
+    private var expiry = ""
 
     func start(_ element: String, attributes: [String: String]) throws(PropertyListError) {
         if open.isEmpty { hasRoot = element == "KeePassFile" }
@@ -40,10 +43,14 @@ private final class KeePassEvents: XMLEvents {
         case "Group": groups.append(Group())
         case "Entry" where open.last == "Group":
             entry = ImportedItem(title: "")
-            (expires, expiry) = (false, "")
-        case "String": (key, value, isSecret) = ("", "", false)
+            expires = false
+            expiry = ""
+        case "String":
+            key = ""
+            value = ""
+            isSecret = false
         case "Value" where open.last == "String":
-            // In a database the inner cipher has encrypted it.
+            // Inside a database, the inner cipher encrypts values.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }
@@ -57,9 +64,10 @@ private final class KeePassEvents: XMLEvents {
     func text(_ characters: [UInt8]) { text += characters }
 
     func end() throws(PropertyListError) {
-        let (element, content) = (open.popLast() ?? "", String(decoding: text, as: UTF8.self))
+        let element = open.popLast() ?? ""
+        let content = String(decoding: text, as: UTF8.self)
         text = []
-        // A former version of an entry.
+        // Earlier versions of an entry are skipped.
         if open.contains("History") { return }
         switch (open.last ?? "", element) {
         case ("Meta", "RecycleBinUUID"): recycleBin = content
@@ -91,7 +99,7 @@ private final class KeePassEvents: XMLEvents {
         case "URL": entry?.urls.insert(value, at: 0)
         case "Notes": entry?.notes = value
         case "otp": entry?.otp = value
-        // KeePassXC's further addresses: KP2A_URL, KP2A_URL_1 …
+        // KeePassXC stores further addresses in KP2A_URL, KP2A_URL_1 and so on.
         case _ where key.hasPrefix("KP2A_URL"): entry?.urls.append(value)
         default: entry?.add(key, value, isSecret: isSecret || key.hasPrefix("TimeOtp-Secret"))
         }
@@ -104,7 +112,7 @@ private final class KeePassEvents: XMLEvents {
             return
         }
         item.folder = groups.dropFirst().map(\.name).joined(separator: "/")
-        // An export of format 4 may have the time in binary.
+        // Exports of format 4 may contain the time in binary.
         if expires, expiry.contains("T"), expiry.hasSuffix("Z") { item.add("expires", expiry) }
         found.items.append(item)
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The CSV exports of password managers and browsers: one login per row, and a first row that names the columns.
+/// The CSV exports of password managers and browsers: one login per row, after a row with the names of the columns.
 package enum LoginTable: String, CaseIterable, Sendable {
     case bitwarden = "Bitwarden"
     case onePassword = "1Password"
@@ -8,12 +8,12 @@ package enum LoginTable: String, CaseIterable, Sendable {
     case chrome = "Chrome"
     case firefox = "Firefox"
 
-    /// What is in a column.
+    /// The contents of a column.
     private enum Column {
         case folder, title, username, password, url, notes, otp, fields, tags, ignored
     }
 
-    /// By the name of the column, in lower case. 1Password has changed its own: `Url` was `Website`, and `OTPAuth` was
+    /// The columns by their names in lower case. 1Password has renamed some: `Url` was `Website`, and `OTPAuth` was
     /// `One-time password`.
     private var columns: [String: Column] {
         switch self {
@@ -45,7 +45,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
         }
     }
 
-    /// Without these the first row is not that of the program.
+    /// The columns without which the first row is not that of the program.
     private var required: [String] {
         switch self {
         case .bitwarden: ["name", "login_uri", "login_username", "login_password"]
@@ -91,7 +91,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
                 for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
-            // Nothing says whether a column that a later version may have is secret.
+            // A column of a later version may contain secrets.
             case nil: item.add(name, value, isSecret: true)
             }
         }
@@ -99,13 +99,13 @@ package enum LoginTable: String, CaseIterable, Sendable {
         return item
     }
 
-    /// All groups of KeePassXC are in the root group, which says no more than the file's name.
+    /// Returns the item's folder. KeePassXC's groups are all in its root group, which repeats the file's name.
     private func folder(_ text: String) -> String {
         guard self == .keePassXC else { return text }
         return text.split(separator: "/").dropFirst().joined(separator: "/")
     }
 
-    /// Bitwarden joins several by commas, which an address may contain too.
+    /// Returns the item's addresses. Bitwarden joins several by commas, which an address may contain too.
     private func urls(_ text: String) -> [String] {
         guard self == .bitwarden else { return [text] }
         return text.split(separator: ",").reduce(into: []) { urls, part in
@@ -117,7 +117,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
         }
     }
 
-    /// Bitwarden's own fields: one `NAME: VALUE` per line. A value may have several lines.
+    /// Parses the fields that Bitwarden's users define: one `NAME: VALUE` per line. A value may have several lines.
     private static func fields(_ text: String) -> [(name: String, value: String)] {
         text.split(separator: "\n", omittingEmptySubsequences: false).reduce(into: []) { fields, line in
             if let colon = line.firstRange(of: ": ") {

@@ -1,7 +1,7 @@
 /// `~/.netrc`: the logins of curl, ftp and others.
 ///
-/// Words are separated by white space. A word in double quotation marks may contain it, and `\"` and `\\`, as curl has
-/// it. A `#` at the place of a keyword begins a comment.
+/// Words are separated by white space. As in curl, a word in double quotation marks may contain white space, `\"` and
+/// `\\`. A `#` instead of a keyword begins a comment.
 package enum Netrc {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         var reader = NetrcReader(rest: text[...])
@@ -43,7 +43,7 @@ private struct NetrcReader {
         var item = ImportedItem(title: "", line: line)
         item.folder = "netrc"
         if let machine {
-            // git reads the file too, by curl.
+            // git reads this file too, through curl.
             item.folder = "git/\(machine)"
             item.add("protocol", "https")
             item.add("host", machine)
@@ -53,7 +53,7 @@ private struct NetrcReader {
 
     private mutating func change(_ body: (inout ImportedItem, String) -> Void) throws(FormatError) {
         let last = found.items.count - 1
-        guard last >= 0 else { throw FormatError(line: line, "a keyword stands before the first machine") }
+        guard last >= 0 else { throw FormatError(line: line, "a keyword comes before the first machine") }
         body(&found.items[last], try readValue())
     }
 
@@ -62,7 +62,7 @@ private struct NetrcReader {
         return try readWord()
     }
 
-    /// Skips white space.
+    /// Skips white space, and returns the next byte without consuming it.
     private mutating func nextByte() -> UInt8? {
         while let byte = rest.first, byte.isWhiteSpace {
             if byte == UInt8(ascii: "\n") { line += 1 }
@@ -100,7 +100,7 @@ private struct NetrcReader {
         throw FormatError(line: line, "the closing quotation mark is missing")
     }
 
-    /// A macro ends with a blank line.
+    /// Skips a macro, which ends with a blank line.
     private mutating func dropMacro() {
         while !rest.isEmpty, !rest.starts(with: "\n\n".utf8) { dropByte() }
     }

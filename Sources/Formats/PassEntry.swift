@@ -1,7 +1,7 @@
-/// The text of one entry of `pass`: the password on the first line, and then lines of `KEY: VALUE`, an `otpauth://`
-/// address, and whatever a person has written.
+/// The text of an entry of `pass`: the password on the first line, then lines of `KEY: VALUE`, an `otpauth://` address,
+/// and free text.
 package enum PassEntry {
-    /// - Parameter path: its place in the store, without `.gpg`: `web/github`.
+    /// - Parameter path: the entry's path in the store, without `.gpg`: `web/github`.
     package static func item(_ path: String, _ text: [UInt8]) throws(FormatError) -> ImportedItem {
         guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("it is not UTF-8") }
         let parts = path.split(separator: "/")
@@ -11,13 +11,13 @@ package enum PassEntry {
         item.password = lines.popFirst().map(String.init)
         var notes: [Substring] = []
         for line in lines where !take(line, &item) { notes.append(line) }
-        // Blank lines around them only separate.
+        // Blank lines before and after the notes only separate them.
         let start = notes.drop(while: \.isEmpty)
         item.notes = start.lastIndex { !$0.isEmpty }.map { start[...$0].joined(separator: "\n") }
         return item
     }
 
-    /// Returns false for a line that is a part of the notes.
+    /// Returns false if the line is part of the notes.
     private static func take(_ line: Substring, _ item: inout ImportedItem) -> Bool {
         if line.hasPrefix("otpauth://") {
             guard item.otp == nil else { return false }
@@ -25,7 +25,8 @@ package enum PassEntry {
             return true
         }
         guard let colon = line.firstRange(of: ": "), !line[..<colon.lowerBound].contains(" ") else { return false }
-        let (key, value) = (line[..<colon.lowerBound], String(line[colon.upperBound...].drop { $0 == " " }))
+        let key = line[..<colon.lowerBound]
+        let value = String(line[colon.upperBound...].drop { $0 == " " })
         let name = key.lowercased()
         if ["user", "username", "login", "email"].contains(name), item.username == nil {
             item.username = value
@@ -34,7 +35,7 @@ package enum PassEntry {
         } else if ["otp", "totp"].contains(name), item.otp == nil {
             item.otp = value
         } else {
-            // All that pass keeps is secret.
+            // Everything that pass stores is secret.
             item.add(String(key), value, isSecret: true)
         }
         return true

@@ -1,9 +1,9 @@
-/// Reads text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign is a
-/// plus sign.
+/// Decodes text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign
+/// represents itself.
 package enum PercentEncoding {
-    /// Calls `take` for each byte that the text stands for.
+    /// Calls `take` for each byte that the text encodes.
     ///
-    /// - Returns: whether each percent sign has its two digits. The bytes before one without them have been taken.
+    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first one without them.
     package static func decode(_ encoded: some Sequence<UInt8>, _ take: (UInt8) -> Void) -> Bool {
         var rest = encoded.makeIterator()
         while let byte = rest.next() {
@@ -19,7 +19,7 @@ package enum PercentEncoding {
         return true
     }
 
-    /// Returns the text; nil if a percent sign does not have its digits, or the bytes are not UTF-8.
+    /// Returns the decoded text; nil if a percent sign is not followed by two digits, or the bytes are not UTF-8.
     package static func text(_ encoded: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         return decode(encoded) { bytes.append($0) } ? String(validating: bytes, as: UTF8.self) : nil

@@ -2,7 +2,7 @@ package import Sealing
 
 /// A private key in OpenSSH's own format, as `ssh-keygen` writes it without a passphrase: PROTOCOL.key of OpenSSH.
 package struct SSHKey: ~Copyable {
-    /// The types that an agent takes without hardware.
+    /// The types that an agent accepts without hardware.
     package enum KeyType: String, CaseIterable, Sendable {
         case ed25519 = "ssh-ed25519"
         case rsa = "ssh-rsa"
@@ -10,7 +10,7 @@ package struct SSHKey: ~Copyable {
         case ecdsa384 = "ecdsa-sha2-nistp384"
         case ecdsa521 = "ecdsa-sha2-nistp521"
 
-        /// How many fields the private key has after its type.
+        /// The number of fields of a private key after its type.
         fileprivate var fieldCount: Int {
             switch self {
             case .ed25519: 2
@@ -22,21 +22,21 @@ package struct SSHKey: ~Copyable {
 
     package let type: KeyType
     package let comment: String
-    /// The type and the fields of the private key, encoded as both the file and the agent have them.
+    /// The type and the fields of the private key. The file and the agent use the same encoding.
     let fields: SecretBytes
 }
 
-/// What a text may be that was stored as a private key.
+/// The contents of a text that was stored as a private key.
 package enum SSHKeyFile: ~Copyable {
     case key(SSHKey)
     /// OpenSSH's format, under a passphrase.
     case encrypted
     /// A PEM file of another format, such as PKCS#1 or PKCS#8.
     case otherFormat
-    /// A key of a type that needs hardware, or that OpenSSH has given up.
+    /// A key of a type that needs hardware, or that OpenSSH has dropped.
     case unsupported
 
-    /// - Throws: ``FormatError`` for what is none of these; ``SealingError`` if there is no guarded memory left.
+    /// - Throws: ``FormatError`` if the text is none of these; ``SealingError`` if there is no guarded memory left.
     package init(_ text: borrowing SecretBytes) throws {
         switch try text.withUnsafeBytes({ try PEMText(first: $0) }) {
         case .none: throw FormatError("it does not begin with a line such as -----BEGIN OPENSSH PRIVATE KEY-----")
@@ -54,9 +54,10 @@ package enum SSHKeyFile: ~Copyable {
             self = .encrypted
             return
         }
-        // The names of a key derivation and its options are of no meaning without a cipher.
-        _ = (try reader.string(), try reader.string())
-        guard try reader.integer() == 1 else { throw FormatError("it holds more than one key") }
+        // The name and the options of a key derivation have no meaning without a cipher.
+        _ = try reader.string()
+        _ = try reader.string()
+        guard try reader.integer() == 1 else { throw FormatError("it contains more than one key") }
         _ = try reader.string()
         let privatePart = try reader.string()
         guard reader.isAtEnd else { throw FormatError("there are bytes after the key") }
@@ -69,7 +70,7 @@ package enum SSHKeyFile: ~Copyable {
 }
 
 extension SSHKey {
-    /// nil if its type is not among those of ``KeyType``.
+    /// Returns nil if the key's type is not a ``KeyType``.
     fileprivate init?(privatePart: UnsafeRawBufferPointer) throws {
         var reader = SSHReader(privatePart)
         guard try reader.integer() == reader.integer() else { throw FormatError("its check numbers differ") }
@@ -79,7 +80,7 @@ extension SSHKey {
         for _ in 0..<type.fieldCount { _ = try reader.string() }
         let fields = UnsafeRawBufferPointer(rebasing: privatePart[start..<reader.position])
         let comment = String(decoding: try reader.string(), as: UTF8.self)
-        // Up to a multiple of a cipher's block: 1, 2, 3 and so on.
+        // Bytes 1, 2, 3 and so on fill up the key to a multiple of the cipher's block size.
         guard zip(try reader.rest(), 1...).allSatisfy({ Int($0) == $1 }) else {
             throw FormatError("its padding is wrong")
         }
@@ -87,7 +88,8 @@ extension SSHKey {
     }
 }
 
-/// The first part of a text between lines such as `-----BEGIN LABEL-----` and `-----END LABEL-----`, from base64.
+/// The first part of a text between lines such as `-----BEGIN LABEL-----` and `-----END LABEL-----`, decoded from
+/// base64.
 private enum PEMText: ~Copyable {
     case none, otherLabel
     case openSSH(SecretBytes)
@@ -117,18 +119,18 @@ private enum PEMText: ~Copyable {
 
     private static func decoded(_ digits: borrowing SecretBytes) throws -> SecretBytes {
         let padding = digits.withUnsafeBytes { $0.suffix(2).count { $0 == UInt8(ascii: "=") } }
-        guard let size = Base64.size(ofDigits: digits.count - padding) else { throw FormatError("it is no base64") }
+        guard let size = Base64.size(ofDigits: digits.count - padding) else { throw FormatError("it is not base64") }
         var bytes = try SecretBytes(zeros: size)
         let isValid = digits.withUnsafeBytes { digits in
             bytes.withUnsafeMutableBytes { Base64.decode(digits, padding: .equalSigns, into: $0) }
         }
-        guard isValid else { throw FormatError("it is no base64") }
+        guard isValid else { throw FormatError("it is not base64") }
         return bytes
     }
 }
 
-/// Reads numbers and strings as SSH's protocols encode them (RFC 4251, section 5), in place. Each call returns what is
-/// there or throws, whatever the bytes are.
+/// Reads numbers and strings in the encoding of SSH's protocols (RFC 4251, section 5), without copying them. It accepts
+/// any bytes: each call returns a value or throws.
 struct SSHReader {
     private let buffer: UnsafeRawBufferPointer
     private(set) var position = 0
@@ -138,7 +140,7 @@ struct SSHReader {
     var isAtEnd: Bool { position == buffer.count }
 
     mutating func bytes(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
-        guard count <= buffer.count - position else { throw FormatError("it is cut short") }
+        guard count <= buffer.count - position else { throw FormatError("it is truncated") }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: buffer[position..<position + count])
     }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// What `secret-tool search --all` prints of the items of a Secret Service, such as GNOME's keyring.
+/// The output of `secret-tool search --all`: the items of a Secret Service, such as GNOME's keyring.
 ///
-/// An item begins with its path in brackets. Its label, secret, times and attributes follow on lines of their own.
-/// Nothing is quoted: a secret of several lines ends where the lines of both times follow.
+/// An item begins with its path in brackets. Its label, secret, times and attributes follow on separate lines. Nothing
+/// is quoted: a secret of several lines ends before the lines of both times.
 package enum SecretToolOutput {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("a secret is not UTF-8") }
@@ -29,7 +29,7 @@ private struct SecretToolReader {
         guard let first = take("secret = ") else { throw FormatError("an item of secret-tool has no secret") }
         var secret = [first]
         while !isAtTimes {
-            guard let line = lines.popFirst() else { throw FormatError("an item of secret-tool is cut off") }
+            guard let line = lines.popFirst() else { throw FormatError("an item of secret-tool is truncated") }
             secret.append(String(line))
         }
         lines = lines.dropFirst(2)
@@ -69,7 +69,7 @@ extension ImportedItem {
         for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { add(key, value) }
     }
 
-    /// git's helper has expiry and refresh token as further lines of the secret.
+    /// Parses a secret of git's helper, whose further lines are the expiry and the refresh token.
     private mutating func setGitSecret(_ lines: [String], _ attributes: [String: String]) {
         password = lines.first
         for line in lines.dropFirst() {

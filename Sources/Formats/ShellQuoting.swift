@@ -1,4 +1,4 @@
-/// Words that a shell takes as they are.
+/// Quotes words so that a shell reads them unchanged.
 package enum ShellQuoting {
     package enum Shell: String, CaseIterable, Sendable {
         /// Every shell that follows POSIX, such as dash, bash and zsh.
@@ -13,14 +13,15 @@ package enum ShellQuoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Quotes bytes for a shell, one byte after the other. All bytes but zero, which no shell can hold, stand for
-    /// themselves between single quotation marks, newlines and control characters too.
+    /// Quotes bytes for a shell, one by one. Between single quotation marks, all bytes represent themselves, even
+    /// newlines and control characters. Only zero cannot be part of a word in any shell.
     package static func quote(_ bytes: some Sequence<UInt8>, for shell: Shell, _ write: (UInt8) -> Void) {
-        let (quote, backslash) = (UInt8(ascii: "'"), UInt8(ascii: "\\"))
+        let quote = UInt8(ascii: "'")
+        let backslash = UInt8(ascii: "\\")
         write(quote)
         for byte in bytes {
             switch (shell, byte) {
-            // In sh there is no escape: the quotation ends, and begins anew.
+            // sh has no escape: the quotation ends, and another begins.
             case (.sh, quote): [quote, backslash, quote, quote].forEach(write)
             case (.fish, quote), (.fish, backslash): [backslash, byte].forEach(write)
             default: write(byte)

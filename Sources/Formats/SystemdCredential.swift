@@ -1,16 +1,17 @@
-/// What systemd asks for when it loads a credential of a unit through a socket: it tells by the address of its end of
-/// the connection, a zero byte and `RANDOM/unit/UNIT/ID` (systemd.exec(5), LoadCredential=).
+/// A request by systemd, which loads a unit's credential through a socket. systemd encodes it in the address of its end
+/// of the connection: a zero byte and `RANDOM/unit/UNIT/ID` (systemd.exec(5), LoadCredential=).
 package struct SystemdCredential: Hashable, Sendable {
     /// The name of the unit, such as `postgresql.service`.
     package let unit: String
     package let identifier: String
 
-    /// nil for an address that has not this form.
+    /// Parses the address; returns nil if it does not have this form.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .compactMap { String(validating: $0, as: UTF8.self) }
         guard parts.count == 4, parts[1] == "unit", !parts.contains("") else { return nil }
-        (unit, identifier) = (parts[2], parts[3])
+        unit = parts[2]
+        identifier = parts[3]
     }
 }

@@ -2,13 +2,13 @@ import Sealing
 
 /// A text with placeholders for secrets: `password: {{ vault:mail/work }}`.
 ///
-/// Two opening braces always begin a placeholder; of three or more, the last two do. Spaces inside of the braces are
-/// ignored. For two braces that are to stay, there is `{{ "{{" }}`. Closing braces outside of a placeholder are text.
+/// Two opening braces always begin a placeholder; of three or more, the last two do. White space inside the braces is
+/// ignored. `{{ "{{" }}` writes two literal braces. Closing braces outside a placeholder are text.
 package struct Template: Hashable, Sendable {
     package struct Placeholder: Hashable, Sendable {
         /// The name of an entry, not empty.
         package let name: String
-        /// Where it begins, from 1 on; the column counts characters.
+        /// The position at which it begins, from 1 on. The column counts characters.
         package let line, column: Int
     }
 
@@ -67,7 +67,8 @@ private struct TemplateParser {
     }
 
     private mutating func readPlaceholder() throws(FormatError) -> Template.Piece {
-        let (line, column) = (line, column)
+        let line = line
+        let column = column
         func fault(_ problem: String) -> FormatError { FormatError(line: line, column: column, problem) }
         let inside = rest.dropFirst(2)
         let end = inside.indices.first { inside[$0] == UInt8(ascii: "\n") || inside[$0...].starts(with: Self.closing) }
@@ -87,9 +88,10 @@ private struct TemplateParser {
     private mutating func advance(_ count: Int) {
         for byte in rest.prefix(count) {
             if byte == UInt8(ascii: "\n") {
-                (line, column) = (line + 1, 1)
+                line += 1
+                column = 1
             } else if byte & 0xC0 != 0x80 {
-                // The other bytes of a character do not begin one.
+                // This byte begins a character; the others continue one.
                 column += 1
             }
         }

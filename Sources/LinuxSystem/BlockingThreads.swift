@@ -1,33 +1,33 @@
-/// Runs what blocks on threads of its own: the tasks of the process share one thread per core, and a few that wait for
-/// a file's lock there stop all the others.
+/// Runs a blocking call on a separate pool of threads. The tasks of a process share one thread per core: a few of them
+/// that wait for a file's lock there would stop all others.
 ///
-/// - Throws: what `body` throws.
+/// - Throws: the error of `body`.
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-    // As a task's preference, not as another task: it keeps its task-local values and its priority.
+    // A preference of this task, rather than another task, keeps its task-local values and its priority.
     try await withTaskExecutorPreference(BlockingThreads.shared) { () async throws(Failure) in
         try await offActor(body)
     }
 }
 
-/// Leaves the caller's actor, which would not follow the task's preference.
+/// Leaves the caller's actor, whose executor would take precedence over the task's preference.
 @concurrent
 private func offActor<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result { try body() }
 
-/// A few threads that start when they are needed, and end when they are not.
+/// A few threads that start when they are needed, and end when they are idle.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
 
-    /// Most calls wait for the same locks: more threads would not finish more of them.
+    /// Most calls wait for the same locks, so more threads would not finish more of them.
     private static let maximumCount = 8
-    /// Starting a thread costs more than a short call.
+    /// Starting a thread costs more than a short call, so an idle thread stays for a while.
     private static let secondsOfIdleness = 1
 
     private struct State {
-        /// In the order in which they run, the next one last.
+        /// The waiting jobs. The last one runs next.
         var jobs: [UnownedJob] = []
         var threads = 0
         var idle = 0
@@ -51,8 +51,8 @@ private final class BlockingThreads: TaskExecutor {
         }
         guard isThreadMissing else { return }
         do { try startDetachedThread(named: "vault blocking") { self.run() } } catch {
-            // Without a thread, jobs block one of the others: late is better than never. The last one that fails to
-            // start leaves none for later.
+            // If no thread can be started, the next job blocks one of the global executor's: late is better than never.
+            // If this pool has no thread at all, nothing would run the remaining jobs, so all of them go there.
             let jobs = state.withLock { state in
                 state.threads -= 1
                 let count = state.threads == 0 ? state.jobs.count : min(state.jobs.count, 1)
@@ -67,7 +67,7 @@ private final class BlockingThreads: TaskExecutor {
         while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Waits for a job; nil if there was none for a while: the thread then ends.
+    /// Waits for a job. Returns nil if there was none for a while; the thread then ends.
     private func next() -> UnownedJob? {
         while true {
             let job = state.withLock { state in
@@ -78,7 +78,7 @@ private final class BlockingThreads: TaskExecutor {
             if let job { return job }
             if work.wait(seconds: BlockingThreads.secondsOfIdleness) { continue }
             let isOver = state.withLock { state in
-                // If none is idle any more, a job came at the last moment, with a signal for this thread.
+                // If no thread counts as idle, a job was added at the last moment, with a signal for this thread.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1

@@ -1,40 +1,41 @@
 private import CLinux
 @preconcurrency private import Glibc
 
-/// Another program that this one starts and waits for. One that was not waited for is ended.
+/// A program that this process starts and waits for. Destroying this value terminates it, unless it was waited for.
 ///
-/// It gets this process's environment and standard streams, but no other file that this process has opened.
+/// It inherits this process's environment and standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
     package enum Input {
         case inherited, empty
         case descriptor(Int32)
     }
 
-    /// How a program has ended.
+    /// The way in which a program has ended.
     package enum Exit: Hashable, Sendable {
         case status(Int32)
         case signal(Int32)
-        /// This process ignores its children, or something else in it has waited for this one.
+        /// The status is unknown: this process ignores SIGCHLD, or other code in it has waited for the program.
         case unseen
     }
 
-    /// How long a program may take to end by itself, and then once more after SIGTERM.
+    /// The number of pauses in which a program may exit by itself, and again after SIGTERM.
     private static let patience = 200
+    /// The length of such a pause in microseconds.
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t
-    /// nil while the process was not waited for.
+    /// The way in which the program ended; nil until it was waited for.
     private var exit: Exit?
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: its path; a name without a slash is looked up in PATH.
-    ///   - arguments: the first is the program's name by custom.
+    /// - program: the program's path; a name without a slash is looked up in PATH.
+    /// - arguments: the arguments; the first is the program's name by convention.
     ///   - output: the descriptor that becomes its standard output.
     ///   - errors: the descriptor that becomes its standard error.
-    ///   - outlivesTerminal: gives it a session of its own, which does not end with the terminal, and none of the files
-    ///     that this process has inherited.
+    /// - outlivesTerminal: whether the program gets a session of its own, which does not end with the terminal, and
+    ///   none of the files that this process has inherited.
     package init(
         _ program: String, _ arguments: [String], input: Input, output: Int32, errors: Int32 = STDERR_FILENO,
         outlivesTerminal: Bool = false
@@ -50,7 +51,7 @@ package struct ChildProcess: ~Copyable {
         if exit == nil { _ = ChildProcess.end(number) }
     }
 
-    /// Returns 0, or why it failed.
+    /// Returns 0, or an error number.
     private static func spawn(
         _ program: String, _ arguments: [String], _ input: Input, _ output: Int32, _ errors: Int32,
         _ outlivesTerminal: Bool, _ process: inout pid_t
@@ -72,8 +73,9 @@ package struct ChildProcess: ~Copyable {
         var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         if error == 0, outlivesTerminal { error = vault_spawn_apart(&actions, &flags) }
         guard error == 0 else { return error }
-        // This process may have blocked signals, or ignore those of closed pipes and full files: the program does not.
-        var (none, defaults) = (sigset_t(), sigset_t())
+        // This process may have blocked signals, or ignore SIGPIPE and SIGXFSZ. The program does neither.
+        var none = sigset_t()
+        var defaults = sigset_t()
         sigemptyset(&none)
         sigemptyset(&defaults)
         for number in [SIGPIPE, SIGXFSZ] { sigaddset(&defaults, number) }
@@ -90,10 +92,10 @@ package struct ChildProcess: ~Copyable {
     /// Sends it a signal.
     package func send(_ signal: Int32) { kill(number, signal) }
 
-    /// Lets the program run without this process.
+    /// Leaves the program running without this process.
     package consuming func detach() { exit = .unseen }
 
-    /// Returns nil while the program runs.
+    /// Returns how the program ended; nil while it runs.
     package mutating func exitIfEnded() -> Exit? {
         if exit == nil { exit = ChildProcess.wait(number, WNOHANG) }
         return exit
@@ -107,7 +109,7 @@ package struct ChildProcess: ~Copyable {
         return found
     }
 
-    /// Gives the program a while to end by itself, and then ends it.
+    /// Gives the program a while to exit by itself, then terminates it.
     package mutating func end() -> Exit {
         if let exit { return exit }
         let found = ChildProcess.end(number)
@@ -126,17 +128,17 @@ package struct ChildProcess: ~Copyable {
         return wait(process, 0) ?? .unseen
     }
 
-    /// A change in what a child does.
+    /// A change in the state of a child process.
     package enum Change: Hashable, Sendable {
         case ended(Exit)
         /// A signal has stopped it.
         case stopped
     }
 
-    /// Returns what a child that was started in another way has done since this was asked; nil if it runs on.
+    /// Returns the latest change of a child that was started in another way; nil if there is none since the last call.
     package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
-    /// Returns nil for a process that still runs.
+    /// Returns nil while the process runs.
     private static func wait(_ process: pid_t, _ options: Int32) -> Exit? {
         guard case .ended(let exit) = change(process, options) else { return nil }
         return exit

@@ -1,9 +1,9 @@
-/// A point in time after which waiting ends, by a clock that stands still while the machine is suspended.
+/// A point in time at which waiting ends, by a clock that stops while the machine is suspended.
 ///
-/// The standard library's instants have a layout that is known only when a program runs, and so would each type that
-/// holds one: it would be laid out at each start.
+/// The layout of the standard library's instants is known only at run time. So would be that of each type that contains
+/// one, and it would be computed at each start.
 package struct Deadline: Comparable, Sendable {
-    /// Since the machine started.
+    /// The nanoseconds since the machine started.
     private let nanoseconds: Int64
 
     package static var now: Deadline { Deadline(nanoseconds: Clock.monotonic) }
@@ -12,7 +12,7 @@ package struct Deadline: Comparable, Sendable {
 
     package init(after timeout: Duration) { self = .now + timeout }
 
-    /// A negative duration counts as none.
+    /// Adds a duration. A negative one counts as zero.
     package static func + (start: Deadline, duration: Duration) -> Deadline {
         let added = Int64(clamping: max(0, duration.attoseconds / 1_000_000_000))
         let (sum, isTooLarge) = start.nanoseconds.addingReportingOverflow(added)
@@ -23,6 +23,6 @@ package struct Deadline: Comparable, Sendable {
 
     package var hasPassed: Bool { self <= .now }
 
-    /// How long it is until then; negative afterwards.
+    /// The milliseconds until the deadline; a negative number after it.
     package var millisecondsLeft: Int64 { (nanoseconds - Clock.monotonic) / 1_000_000 }
 }

@@ -1,17 +1,18 @@
 private import CLinux
 private import Glibc
 
-/// Runs `body` on a new thread, which ends by itself: nothing joins it. It gets no signals: handlers run on the
-/// program's own threads. Tools show its name, of at most 15 bytes. Throws if a limit of the system is reached.
+/// Runs `body` on a new thread that nothing joins. All signals are blocked on it, so that handlers run on the program's
+/// own threads. Tools show its name, which has at most 15 bytes. Throws if a limit of the system is reached.
 package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // In bytes. Only what is used of it takes memory.
+    // The stack has 512 KiB. Only the part in use takes memory.
     pthread_attr_setstacksize(&attributes, 512 << 10)
 
-    var (all, former) = (sigset_t(), sigset_t())
+    var all = sigset_t()
+    var former = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &former)
     defer { pthread_sigmask(SIG_SETMASK, &former, nil) }

@@ -1,8 +1,8 @@
-/// A text that is compared by its bytes, as programs outside of Swift compare names, hosts and commands.
+/// A text that is compared by its bytes, as programs outside Swift compare names, hosts and commands.
 ///
-/// Swift's `==` takes two spellings of a character for one: U+212A, the sign for kelvin, for K; U+037E, the Greek
-/// question mark, for a semicolon; an accented letter for a letter and its accent. So do its sets, dictionaries and
-/// `hasPrefix`.
+/// Swift's `==` compares by canonical equivalence: U+212A, the Kelvin sign, equals K; U+037E, the Greek question mark,
+/// equals a semicolon; an accented letter equals a letter followed by its accent. Sets, dictionaries and `hasPrefix`
+/// compare in the same way.
 package struct ExactText: Hashable, Sendable {
     package let text: String
 
@@ -16,7 +16,7 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension String? {
-    /// Whether neither is a text, or both are of the same bytes.
+    /// Whether both texts are nil or have the same bytes.
     package func isSame(as other: String?) -> Bool { map(ExactText.init) == other.map(ExactText.init) }
 }
 
@@ -26,6 +26,6 @@ extension StringProtocol {
         other.map { utf8.elementsEqual($0.utf8) } ?? false
     }
 
-    /// Whether the text's bytes begin with those of another one.
+    /// Whether the text's bytes start with those of another one.
     package func begins(with start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
 }

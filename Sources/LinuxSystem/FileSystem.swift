@@ -1,28 +1,29 @@
 private import Glibc
 
-/// The system calls that the vault makes on files: a seam through which tests make each of them fail.
+/// The system calls that the vault makes on files. Tests use this protocol to make each of them fail.
 package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
-    /// Reads up to the buffer's size; fewer bytes only at the end of the file.
+    /// Reads until the buffer is full or the file ends, and returns the number of bytes.
     func read(
         _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int
     /// Writes all the bytes; a short write is an error.
     func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
-    /// The offset of the next bytes at or after `offset` that are not in a hole; nil if there are none.
+    /// Returns the offset of the next bytes at or after `offset` that are not in a hole; nil if there are none.
     func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64?
-    /// fdatasync.
+    /// Calls fdatasync(2).
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
-    /// fsync; for folders too.
+    /// Calls fsync(2). Folders can be flushed too.
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
-    /// syncfs: flushes everything on the file system of a file, the names of all folders included.
+    /// Calls syncfs(2): flushes everything on the file system of a file, including the names in all folders.
     func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError)
-    /// Tries to take the lock; false if another process holds it.
+    /// Tries to acquire the lock. Returns false if another process holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Asking for the times makes the next write to the file change its inode, which the next flush then writes too
-    /// (Linux 6.13 and later): a set would take a third longer.
+    /// Returns the properties of a file. Request the times only where they are needed: after that, the next write to
+    /// the file changes its inode, which the next flush then writes too (Linux 6.13 and later). A set would take a
+    /// third longer.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
@@ -33,35 +34,37 @@ package protocol FileSystem: Sendable {
     func makeFolder(_ path: String) throws(SystemError)
 }
 
-/// How a file is opened. Never inherited by other programs.
+/// A way to open a file. Other programs never inherit the descriptor.
 package struct FileAccess: Hashable, Sendable {
     let flags: Int32
 
     package static let read = FileAccess(flags: O_RDONLY)
     package static let readWrite = FileAccess(flags: O_RDWR)
-    /// A new file of mode 0600; an error if there is one.
+    /// Creates a file of mode 0600; fails if it exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Not through a symbolic link, as the next two.
+    /// Opens for reading, but fails for a symbolic link; so do the next two.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
-    /// The existing file, or a new one of mode 0600.
+    /// Opens the existing file, or creates one of mode 0600.
     package static let readWriteOrCreateNoFollow = FileAccess(flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     package static let folder = FileAccess(flags: O_RDONLY | O_DIRECTORY)
 }
 
 /// Properties of the file system that contains a file.
 package struct Volume: Hashable, Sendable {
-    /// Whether other machines or programs may change the file without the kernel's knowledge: NFS, SMB, FUSE.
+    /// Whether the file may change without the kernel's knowledge, by other machines or programs: NFS, SMB, FUSE.
     package var isRemote = false
     /// Whether its files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
-    /// Whether it is an overlay, as the writable layer of a container is: it is lost with the container.
+    /// Whether it is an overlay, like the writable layer of a container, which is lost with the container.
     package var isOverlay = false
 
     package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false, isOverlay: Bool = false) {
-        (self.isRemote, self.isInMemory) = (isRemote, isInMemory)
-        (self.isReadOnly, self.isOverlay) = (isReadOnly, isOverlay)
+        self.isRemote = isRemote
+        self.isInMemory = isInMemory
+        self.isReadOnly = isReadOnly
+        self.isOverlay = isOverlay
     }
 }
 
@@ -70,7 +73,7 @@ package enum LockKind: Hashable, Sendable {
 }
 
 extension FileSystem {
-    /// One that refuses to open no folder has no need of it.
+    /// Throws. A file system on which every folder can be opened never needs this call.
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         throw SystemError(ENOSYS, "flush")
     }
@@ -81,7 +84,7 @@ extension FileSystem {
 
     package func status(at path: String) throws(SystemError) -> FileStatus { try status(at: path, withTimes: false) }
 
-    /// Opens a file for writing or, if that is refused, only for reading; `refusal` is the reason.
+    /// Opens a file for writing or, if that is refused, for reading only; `refusal` is then the reason.
     package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
@@ -92,7 +95,7 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Creates the folder and its missing parents. Their names are not flushed: ``synchronizeFolders(above:)``.
+    /// Creates the folder and its missing parents. ``synchronizeFolders(above:)`` flushes their names; this does not.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
         do { try makeFolder(path) } catch {
@@ -104,8 +107,8 @@ extension FileSystem {
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 
-    /// Flushes the name of a folder, and of those above it as far as this user may open them. Who made them may have
-    /// died, or failed, before that.
+    /// Flushes the name of a folder, and the names of the folders above it as far as this user may open them. The
+    /// process that created them may have died or failed before it flushed them.
     package func synchronizeFolders(above path: String) throws(SystemError) {
         for folder in path.foldersAbove {
             do { try synchronizeFolder(folder) } catch {
@@ -118,7 +121,7 @@ extension FileSystem {
 /// An open file, closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
-    /// What a file system of a test's has opened in the kernel's stead.
+    /// The file of a test's simulated file system; nil if the kernel opened it.
     private let simulated: (any AnyObject & Sendable)?
 
     /// Takes over a descriptor that a system call returned, or -1. If stdin, stdout or stderr was closed at the
@@ -131,7 +134,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         if isStandard { close(number) }
     }
 
-    /// Stands for a file that is open until `file` is released. The kernel knows nothing of the number.
+    /// Represents a simulated file, which is open until `file` is released. The number means nothing to the kernel.
     package init(simulated file: any AnyObject & Sendable, number: Int32) {
         self.number = number
         simulated = file
@@ -145,16 +148,19 @@ package struct FileStatus: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
 
-        package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+        package init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
     }
 
     package let identity: Identity
     package let size: UInt64
-    /// Nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of anything (ctime).
-    /// 0 unless they were asked for.
+    /// The times in nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of any property
+    /// (ctime). They are 0 unless they were requested.
     package let contentsChanged: Int64
     package let changed: Int64
-    /// Permission bits.
+    /// The permission bits.
     package let mode: UInt32
     package let owner: UInt32
     package let group: UInt32
@@ -168,39 +174,47 @@ package struct FileStatus: Hashable, Sendable {
     ) {
         self.identity = identity
         self.size = size
-        (self.contentsChanged, self.changed) = (contentsChanged, changed)
-        (self.mode, self.owner, self.group, self.links) = (mode, owner, group, links)
-        (self.isRegularFile, self.isDirectory) = (isRegularFile, isDirectory)
+        self.contentsChanged = contentsChanged
+        self.changed = changed
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+        self.links = links
+        self.isRegularFile = isRegularFile
+        self.isDirectory = isDirectory
     }
 
-    /// What it is if it is not a regular file; a part of a sentence.
+    /// The kind of a file that is not regular, as part of a sentence.
     package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
 }
 
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
-    /// The action that failed, as the start of a sentence: "read", "rename".
+    /// The action that failed, as it follows "Cannot" in a sentence: "read", "rename".
     package let call: String
 
-    package init(_ number: Int32, _ call: String) { (self.number, self.call) = (number, call) }
+    package init(_ number: Int32, _ call: String) {
+        self.number = number
+        self.call = call
+    }
 
     package var isMissing: Bool { number == ENOENT }
     package var isNameTooLong: Bool { number == ENAMETOOLONG }
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
-    /// Whether there is nothing to flush: the file system is read-only, or knows no flush.
+    /// Whether there is nothing to flush: the file system is read-only, or does not support flushing.
     package var isUnflushable: Bool { isReadOnly || number == EINVAL }
     /// Whether another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }
-    /// Whether the system or this process has no more of something: descriptors, memory, room.
+    /// Returns whether the system or this process has run out of a resource: descriptors, memory or disk space.
     package static func isShortage(_ number: Int32?) -> Bool {
         number.map([EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains) ?? false
     }
 
-    /// What is at the path, if that is why it cannot be read as a file; a part of a sentence.
+    /// The kind of object that was found in place of a file, if that is the reason; part of a sentence.
     package var kindOfNoFile: String? {
         switch number {
         case EISDIR: "a folder"
@@ -209,15 +223,16 @@ package struct SystemError: Error, Hashable, Sendable {
         }
     }
 
-    package static func words(for number: Int32) -> String {
-        // Safe with threads since glibc 2.32.
+    /// Returns the system's message for an error number.
+    package static func message(for number: Int32) -> String {
+        // strerror(3) has been safe with threads since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 
-    /// What to do about it, if that is known.
+    /// Returns advice for the user; nil if there is none.
     package static func advice(for number: Int32) -> String? {
         switch number {
-        case ENOSPC, EDQUOT: "Nothing was changed; make room and try again."
+        case ENOSPC, EDQUOT: "Nothing was changed; free some space and try again."
         case EROFS: "Nothing was changed; the file system is mounted read-only."
         case EACCES, EPERM: "Check its owner and mode."
         case EIO: "Check the disk."
@@ -227,7 +242,7 @@ package struct SystemError: Error, Hashable, Sendable {
     }
 }
 
-/// Returns nil if a call does not find a file or folder.
+/// Returns nil if a call fails because a file or folder does not exist.
 package func unlessMissing<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(SystemError) -> Result? {
@@ -238,8 +253,8 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile``, or one that ``SystemError/isTooLarge``: more bytes than
-    /// `limit`.
+    /// Throws an error with a ``SystemError/kindOfNoFile`` unless this is a regular file, and one that
+    /// ``SystemError/isTooLarge`` if it has more bytes than `limit`.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }

@@ -1,15 +1,16 @@
 private import Glibc
 
-/// Calls a closure whenever a file may have changed, from a thread of its own, until this object is released.
+/// Calls a closure, on a thread of its own, whenever a file may have changed, until this object is released.
 ///
-/// Also when the file, or its folder, is replaced, removed or created. The thread ends by itself soon after the
-/// release. Joining it would wait for the kernel, which takes milliseconds to close inotify's descriptor.
+/// The file also changes when it or its folder is replaced, removed or created. The thread ends soon after the release.
+/// Joining it would take the milliseconds that the kernel needs to close inotify's descriptor.
 package final class FileWatch: Sendable {
     package static let threadName = "vault-watch"
 
     private let loop: WatchLoop
 
-    /// Calls `onChange` also at the beginning, for changes made before. Throws if no thread can be started.
+    /// Starts to watch. `onChange` is also called at the start, for earlier changes. Throws if no thread can be
+    /// started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -21,7 +22,8 @@ package final class FileWatch: Sendable {
 }
 
 private final class WatchLoop: Sendable {
-    /// The interval in milliseconds for a file whose changes the system does not report, or without a stop event.
+    /// The polling interval in milliseconds, for files whose changes the system does not report and without a stop
+    /// event.
     private static let pause: Int32 = 1_000
 
     private let path: String
@@ -30,21 +32,23 @@ private final class WatchLoop: Sendable {
     private let stopEvent = StopEvent()
 
     init(_ path: String, _ fileSystem: any FileSystem, _ onChange: @escaping @Sendable () -> Void) {
-        (self.path, self.fileSystem, self.onChange) = (path, fileSystem, onChange)
+        self.path = path
+        self.fileSystem = fileSystem
+        self.onChange = onChange
     }
 
     func stop() { stopEvent.signal() }
 
     func run() {
         while !stopEvent.isSignalled {
-            // The limits on inotify apply to all processes of a user. Without inotify the file is polled.
+            // The limits on inotify apply to all processes of a user together. Without inotify, the file is polled.
             guard !isRemote, let events = try? FileEvents(of: path) else { return pollFile() }
             onChange()
             follow(events)
         }
     }
 
-    /// Whether other machines may change the file: inotify does not report that.
+    /// Whether other machines may change the file, which inotify does not report.
     private var isRemote: Bool {
         for folder in path.foldersAbove {
             if let folder = try? fileSystem.open(folder, .folder) { return fileSystem.volume(of: folder).isRemote }
@@ -52,7 +56,7 @@ private final class WatchLoop: Sendable {
         return false
     }
 
-    /// Returns when the folders have changed and must be looked up again, or at the end.
+    /// Returns when the folders have changed and must be looked up again, or when the watch is over.
     private func follow(_ events: borrowing FileEvents) {
         while stopEvent.wait(
             for: events.queue.number, milliseconds: stopEvent.descriptor < 0 ? WatchLoop.pause : -1)
@@ -70,7 +74,8 @@ private final class WatchLoop: Sendable {
         var hasChanged = true
         repeat {
             let status = try? fileSystem.status(at: path)
-            // Again a round later: the times of a file are too coarse to tell two changes in quick succession apart.
+            // The closure is called once more a round later: the times of a file are too coarse to show two changes in
+            // quick succession.
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status
@@ -78,7 +83,7 @@ private final class WatchLoop: Sendable {
     }
 }
 
-/// What the kernel tells, through inotify, of a file and of the folders above it.
+/// The events that inotify reports of a file and of the folders above it.
 ///
 /// Files are replaced by renaming, so their folder is watched and names are compared. If the folder is missing, the
 /// nearest one above it is watched until it appears.
@@ -86,22 +91,22 @@ struct FileEvents: ~Copyable {
     enum Outcome {
         case nothing
         case changed
-        /// A folder above the file came, went or was renamed, or that could not be told: begin anew.
+        /// A folder above the file appeared, disappeared or was renamed, or this is unknown: start over.
         case foldersChanged
     }
 
-    /// Readable while there are events.
+    /// The descriptor of inotify, which is readable while there are events.
     let queue: FileDescriptor
     private let awaitedName: String
     private let isFileAwaited: Bool
 
-    // Names and contents. Not IN_CLOSE_WRITE: reading opens the file for writing too, and each reading would be
-    // reported as a change.
+    // The changes of names and contents. IN_CLOSE_WRITE is not one of them: the vault opens the file for writing when
+    // it only reads, and each read would be reported as a change.
     private static let changes = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_ATTRIB
     private static let folderItself = IN_DELETE_SELF | IN_MOVE_SELF
     private static let unsure = folderItself | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW
 
-    /// - Throws: if a limit of the system is reached, or a folder may not be read.
+    /// - Throws: an error if a limit of the system is reached, or a folder may not be read.
     init(of path: String) throws(SystemError) {
         queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
         guard queue.number >= 0 else { throw SystemError(errno, "watch") }
@@ -114,7 +119,8 @@ struct FileEvents: ~Copyable {
         isFileAwaited = awaited == path
     }
 
-    /// Returns the path that is awaited in the watched folder: the file's, or that of the first folder that is missing.
+    /// Watches the nearest folder that exists. Returns the path that is awaited in it: the file's, or that of the first
+    /// missing folder.
     private static func watchNearestFolder(
         to path: String, _ queue: borrowing FileDescriptor
     ) throws(SystemError) -> String {
@@ -122,7 +128,7 @@ struct FileEvents: ~Copyable {
         while true {
             let folder = awaited.parentFolder
             if try watch(folder, changes | folderItself, queue) {
-                // What was missing may have come before there was a watch that would tell it.
+                // A missing folder may have been created before the watch could report it.
                 guard awaited != path, (try? PosixFileSystem().status(at: awaited))?.isDirectory == true
                 else { return awaited }
                 awaited = path
@@ -133,7 +139,7 @@ struct FileEvents: ~Copyable {
         }
     }
 
-    /// - Returns: false if there is no such folder.
+    /// - Returns: false if the folder does not exist.
     private static func watch(
         _ folder: String, _ events: Int32, _ queue: borrowing FileDescriptor
     ) throws(SystemError) -> Bool {

@@ -1,59 +1,59 @@
 private import CLinux
 private import Glibc
 
-/// Small secrets in the kernel's memory, for as long as a time limit says: see keyrings(7).
+/// Small secrets in the kernel's memory, each with a time limit: see keyrings(7).
 ///
 /// A secret is a key of the type `user`, which is never swapped out. It survives the process that stored it, but not a
 /// restart. Every operation is a few system calls of about a microsecond.
 ///
-/// A key does not become visible before it has its time limit: it begins in the calling thread's own keyring, which
-/// ends with the thread, and is linked to its place when it is complete. That replaces an earlier key of the same
-/// description in one step. An update in place would clear the time limit instead, and a process that died then would
-/// leave the secret for ever. So no key may be written to.
+/// A key becomes visible only with its time limit: it is created in the calling thread's own keyring, which ends with
+/// the thread, and linked to its target keyring when it is complete. The link replaces an earlier key of the same
+/// description in one step. An update in place would clear the time limit, and a process that died at that moment would
+/// leave the secret forever. So no key may be written to.
 ///
-/// It needs no link from the session's keyring to the user's. `su`, `sudo`, containers and services often lack that
-/// link, and calls that require possession of a key then fail, even for the key's owner.
+/// No link from the session's keyring to the user's is needed. It is often missing under `su` and `sudo`, in containers
+/// and in services, and calls that require possession of a key then fail even for the key's owner.
 package enum KernelKeyring {
-    /// Who can read a secret.
+    /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
-        /// The processes of this login: those that have the same session keyring. Processes that never got one share
-        /// the user's default session.
+        /// The processes of this login, which have the same session keyring. Processes without one share the user's
+        /// default session.
         case session
         /// All processes of this user. Older kernels drop the user's keyring when the last of them ends.
         case user
     }
 
-    /// The largest secret, in bytes.
+    /// The largest size of a secret in bytes.
     package static let maximumSize = 32_767
-    /// The longest description, in bytes.
+    /// The largest size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
-    /// Stores a secret until its time limit, in place of an earlier one of the same description.
+    /// Stores a secret until its time limit. It replaces an earlier one of the same description.
     ///
-    /// If the call fails, the earlier one is left alone. Until shortly after the call both count against the user's
-    /// quota.
+    /// If the call fails, the earlier one stays unchanged. For a moment both count against the user's quota.
     ///
     /// - Parameters:
     ///   - secret: 1 to ``maximumSize`` bytes.
-    ///   - description: readable by every process that may see the key. It begins with the program's name by custom.
-    ///   - seconds: at least 1. The kernel refuses reads from then on, and wipes the secret some minutes later.
+    /// - description: a text that every process sees that may see the key. It begins with the program's name by
+    ///   convention.
+    /// - seconds: at least 1. After that, the kernel refuses reads, and it wipes the secret some minutes later.
     package static func store(
         _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
     ) throws(SystemError) {
         try check(description, storing)
-        // The kernel takes 0 for no time limit.
+        // For the kernel, 0 means no time limit.
         guard (1...maximumSize).contains(secret.count), seconds > 0 else { throw SystemError(EINVAL, storing) }
         let keyring = try scope.keyring(storing)
         let key = try checked(vault_key_add(description, secret.baseAddress, UInt64(secret.count)), storing)
-        // That was the only link of a key that did not get to its place: the kernel wipes it.
+        // A key that was not linked to the target keyring has no other link than this one, and the kernel wipes it.
         defer { _ = vault_key_forget(key) }
         _ = try checked(vault_key_set_timeout(key, seconds), storing)
         _ = try checked(vault_key_set_permissions(key, scope.permissions), storing)
         _ = try checked(vault_key_link(key, keyring), storing)
     }
 
-    /// Reads the secret into a buffer and returns its size; nil if there is none, or no more. The session's goes before
-    /// the user's.
+    /// Reads the secret into a buffer and returns its size; nil if there is none, or if it has expired. The session's
+    /// secret takes precedence over the user's.
     ///
     /// - Throws: `EMSGSIZE` if the secret is larger than the buffer.
     package static func read(
@@ -78,12 +78,12 @@ package enum KernelKeyring {
                 guard size <= buffer.count else { throw SystemError(EMSGSIZE, reading) }
                 return size
             }
-            // Another process may have replaced the key since the search: then there is a new one.
+            // Another process may have replaced the key since the search. A new search then finds the new key.
             former = key
         }
     }
 
-    /// Throws if the kernel keeps no secrets for this process, as in many containers.
+    /// Throws unless the kernel keeps secrets for this process. In many containers it does not.
     package static func check() throws(SystemError) {
         _ = try Scope.user.keyring(storing)
         let secret: [UInt8] = [0]
@@ -96,7 +96,7 @@ package enum KernelKeyring {
         return try removeAll { $0.elementsEqual(description.utf8) } > 0
     }
 
-    /// Removes the secrets whose descriptions begin so, from both scopes, and returns how many there were.
+    /// Removes the secrets whose descriptions have this prefix from both scopes, and returns how many there were.
     package static func removeAll(prefix: String) throws(SystemError) -> Int {
         try removeAll { $0.starts(with: prefix.utf8) }
     }
@@ -114,7 +114,7 @@ package enum KernelKeyring {
         return count
     }
 
-    /// Makes a key unreadable at once, and removes it; false if it was unreadable already.
+    /// Makes a key unreadable at once and removes it. Returns false if it was unreadable already.
     private static func end(_ key: Int32, in keyring: Int32) throws(SystemError) -> Bool {
         if vault_key_invalidate(key) == 0 { return true }
         if isGone(errno) { return false }
@@ -127,8 +127,8 @@ package enum KernelKeyring {
 // MARK: - Keyrings and keys
 
 extension KernelKeyring.Scope {
-    /// By number: to link a key to a session that is named by the kernel's -3 would start a new one in a process that
-    /// has only the user's default session, and the secret would end with the process.
+    /// Returns the serial number. The kernel's special number -3 for the session would start a new session in a process
+    /// that has only the user's default session, and the secret would end with the process.
     fileprivate func keyring(_ call: String) throws(SystemError) -> Int32 {
         switch self {
         case .session: try checked(vault_keyring_of_session(), call)
@@ -136,8 +136,9 @@ extension KernelKeyring.Scope {
         }
     }
 
-    /// What may be done with a key, a byte each for its possessor, its user, its group and others. 0x3b: everything
-    /// but writing. A session's key is for its possessors alone: the user's other processes lack them.
+    /// The permissions of a key, one byte each for its possessor, its user, its group and others. 0x3b allows
+    /// everything except writing. Only its possessors may use a session's key, not the user's processes outside of the
+    /// session.
     fileprivate var permissions: UInt32 {
         switch self {
         case .session: 0x3b00_0000
@@ -147,7 +148,7 @@ extension KernelKeyring.Scope {
 }
 
 extension KernelKeyring {
-    // What failed, for ``sentence(for:)``.
+    // The actions that failed, for ``sentence(for:)``.
     private static let storing = "store a secret in the kernel's keyring"
     private static let reading = "read a secret from the kernel's keyring"
     private static let removing = "remove a secret from the kernel's keyring"
@@ -158,7 +159,7 @@ extension KernelKeyring {
         }
     }
 
-    /// Returns how many bytes the key has, which may be more than were read.
+    /// Reads a key's secret. Returns its size, which may be larger than the buffer.
     private static func read(
         _ key: Int32, into buffer: UnsafeMutableRawBufferPointer, _ call: String
     ) throws(SystemError) -> Int {
@@ -177,14 +178,14 @@ extension KernelKeyring {
                     stride(from: 0, to: size - 3, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int32.self) }
                 }
             }
-            // More than there are now: others may add some before the next look.
+            // The buffer has room for keys that other processes add before the next attempt.
             bytes = [UInt8](repeating: 0, count: size + 256)
         }
     }
 
     /// Returns nil for a key of another type, and for one that this process may not see or that no longer exists.
     private static func description(of key: Int32) throws(SystemError) -> ArraySlice<UInt8>? {
-        // "user;0;0;3b3b0000;" goes before the description, and a zero byte follows it.
+        // The text consists of "user;0;0;3b3b0000;", the description and a zero byte.
         var text = [UInt8](repeating: 0, count: maximumDescriptionSize + 64)
         let size: Int
         do {
@@ -202,13 +203,13 @@ extension KernelKeyring {
     }
 }
 
-/// Checks a serial number, a size or a status that a system call returned.
+/// Returns the serial number, the size or the status that a system call returned. Throws if it is an error.
 private func checked<Number: SignedInteger>(_ result: Number, _ call: String) throws(SystemError) -> Number {
     guard result >= 0 else { throw SystemError(errno, call) }
     return result
 }
 
-/// Whether there is no key or keyring, or it has expired, or it was revoked.
+/// Whether a key or keyring does not exist, has expired or was revoked.
 private func isGone(_ number: Int32) -> Bool { [ENOKEY, EKEYEXPIRED, EKEYREVOKED].contains(number) }
 
 private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throws(SystemError) -> Result? {
@@ -221,12 +222,12 @@ private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> R
 // MARK: - Refusals
 
 extension KernelKeyring {
-    /// Returns what to tell a person whose secret could not be kept or read: what failed, and what to do about it.
+    /// Returns a message for a user whose secret could not be stored or read: what failed, and what to do about it.
     package static func sentence(for error: SystemError) -> String {
         let advice =
             switch error.number {
             case ENOSYS, EPERM:
-                "The kernel has no keyrings, or a seccomp profile refuses them, as most containers' do. "
+                "The kernel has no keyrings, or a seccomp profile forbids them, as in most containers. "
                     + "Allow the system calls add_key and keyctl there."
             case EACCES:
                 "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
@@ -236,7 +237,7 @@ extension KernelKeyring {
             case ENOKEY, EKEYEXPIRED, EKEYREVOKED: "The keyring of this session has ended. Log in again."
             case EINVAL: "A secret has 1 to 32,767 bytes, a description 1 to 4,095, and a time limit at least 1 second."
             case EMSGSIZE: "The secret is larger than expected. Store it again."
-            default: "\(SystemError.words(for: error.number))."
+            default: "\(SystemError.message(for: error.number))."
             }
         return "Cannot \(error.call). \(advice)"
     }

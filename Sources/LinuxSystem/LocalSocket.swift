@@ -1,7 +1,7 @@
 private import CLinux
 private import Glibc
 
-/// A connection to another process of this machine, through a socket in the file system.
+/// A connection to another process on this machine, through a socket in the file system.
 package struct LocalSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
@@ -22,7 +22,7 @@ package struct LocalSocket: ~Copyable {
         }
     }
 
-    /// Waits for this many bytes. Returns fewer if the other end closes the connection before.
+    /// Receives this many bytes, or fewer if the other end closes the connection first.
     package func receive(_ count: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -36,16 +36,16 @@ package struct LocalSocket: ~Copyable {
     }
 }
 
-/// Who is at the other end of a connected socket.
+/// The other end of a connected socket.
 package struct LocalPeer: Hashable, Sendable {
-    /// The address that it has bound; one that is not in the file system begins with a zero byte.
+    /// The address that the other end is bound to. An address that is not in the file system begins with a zero byte.
     package let address: [UInt8]
     package let user: UInt32
 
-    /// - Throws: ``SystemError`` for a descriptor that is no socket of this machine, or has no other end.
+    /// - Throws: ``SystemError`` if the descriptor is no local socket, or has no other end.
     package init(of descriptor: Int32) throws(SystemError) {
         var peer = vault_local_peer()
-        guard vault_look_at_peer(descriptor, &peer) == 0 else { throw SystemError(errno, "look at") }
+        guard vault_get_peer(descriptor, &peer) == 0 else { throw SystemError(errno, "inspect") }
         user = peer.user
         address = withUnsafeBytes(of: peer.name) { Array($0.prefix(peer.name_size)) }
     }

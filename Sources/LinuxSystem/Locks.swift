@@ -1,7 +1,7 @@
 private import Glibc
 
-// The mutex is the standard library's, passed on as it is. Through a wrapper of our own, each `withLock` in another
-// module called a generic that looks its types up at run time.
+// The mutex is the standard library's own. With a wrapper around it, each `withLock` in another module called a generic
+// function that looks its types up at run time.
 #if !THREAD_SANITIZER
 
     @_exported public import Synchronization
@@ -10,14 +10,14 @@ private import Glibc
 
     @_exported public import struct Synchronization.Atomic
 
-    /// A mutex that the thread sanitizer sees. The standard library's locks through a futex inside a library that is
-    /// not instrumented, so every use of it would be reported as a race.
+    /// A mutex that the thread sanitizer can follow. The standard library's mutex uses a futex inside a library that is
+    /// not instrumented, so each use of it would be reported as a race.
     ///
-    /// Sendable although unchecked: only `withLock` touches the value, while it holds the lock.
+    /// The type is Sendable, though unchecked: only `withLock` touches the value, and it holds the lock.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // It has memory of its own: stored inline, a value without a size would share its address with its neighbour,
-        // and the sanitizer would confuse the two.
+        // The value has memory of its own. Stored inline, a value without a size would share its address with its
+        // neighbour, and the sanitizer would confuse the two.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: consuming sending Value) {
@@ -57,9 +57,9 @@ private import Glibc
 package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Creates a file's folder if it is missing, and waits for its lock, as ``FileSystem/lock(_:_:until:)`` does. If
-    /// there is no file yet, the folders that lead to it are on the disk when this returns: a file in a folder is
-    /// proof of that.
+    /// Creates a file's folder if it is missing, and waits for its lock as ``FileSystem/lock(_:_:until:)`` does. If the
+    /// file does not exist yet, the names of the folders above it are flushed too: so the existence of a file proves
+    /// that its folders are durable.
     package static func acquire(
         ofFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
@@ -76,13 +76,13 @@ package struct FolderLock: ~Copyable, Sendable {
         try fileSystem.synchronize(folder)
     }
 
-    /// Releases the lock by closing the folder.
+    /// Releases the lock, by closing the folder.
     package consuming func release() {}
 }
 
 extension FileSystem {
-    /// Waits for the lock of a file. It tries at growing intervals, from 50 µs to 5 ms: only a signal, which a library
-    /// must not send, could end a waiting flock(2). Throws an error that ``SystemError/isBusy`` at the deadline.
+    /// Waits for the lock of a file. It polls at growing intervals, from 50 µs to 5 ms: only a signal could end a
+    /// waiting flock(2), and a library must not send one. Throws an error that ``SystemError/isBusy`` at the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {
@@ -95,15 +95,15 @@ extension FileSystem {
     }
 }
 
-/// Returns the id of the process that holds the lock of a file; nil if /proc/locks does not show it: it runs in another
-/// namespace or on another machine.
+/// Returns the id of the process that holds the lock of a file; nil if /proc/locks does not show it, since it runs in
+/// another namespace or on another machine.
 package func lockHolder(of path: String) -> Int? {
     let files = PosixFileSystem()
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
         let count = try? bytes.withUnsafeMutableBytes({ try files.read(locks, into: $0, at: 0) })
     else { return nil }
-    // As gnu_dev_major(3) takes a device's number apart.
+    // The device number is split as by gnu_dev_major(3) and gnu_dev_minor(3).
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
     for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {

@@ -1,53 +1,53 @@
 private import Glibc
 
-/// Waiting for another program, which may wait for a person: after a while of silence, it is told once what is waited
-/// for.
+/// Waits for another program, which may be waiting for a person. After a while of silence, it reports this once.
 package struct PatientWait {
-    /// How long a program may be silent before that.
+    /// The usual time for which a program may be silent before that.
     package static let usualPatience: Duration = .seconds(5)
 
     private let patience: Duration
-    private let tell: () -> Void
+    private let notify: () -> Void
     private var deadline: Deadline
-    private var isTold = false
+    private var hasNotified = false
 
-    package init(_ patience: Duration = PatientWait.usualPatience, telling tell: @escaping () -> Void) {
-        (self.patience, self.tell, deadline) = (patience, tell, Deadline(after: patience))
+    package init(_ patience: Duration = PatientWait.usualPatience, notifying notify: @escaping () -> Void) {
+        self.patience = patience
+        self.notify = notify
+        deadline = Deadline(after: patience)
     }
 
-    /// Starts the silence anew: the program has done something, or it was this one that it waited for.
+    /// Restarts the period of silence: the program has done something, or was itself waiting for this process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
-    /// Waits until a descriptor can be read or written, as it is asked for by flags of poll(2), and returns the flags
-    /// that hold.
+    /// Waits until a descriptor is ready for one of the flags of poll(2), and returns the flags that hold.
     package mutating func events(of descriptor: Int32, _ flags: Int16) -> Int16 {
         var waiting = pollfd(fd: descriptor, events: flags, revents: 0)
         while true {
             let count = poll(&waiting, 1, milliseconds)
             if count > 0 { return waiting.revents }
             if count < 0, errno != EINTR, errno != EAGAIN { return Int16(POLLERR) }
-            tellIfDue()
+            notifyIfDue()
         }
     }
 
-    /// Waits for a program's end.
+    /// Waits until a program has exited.
     package mutating func end(of process: inout ChildProcess) -> ChildProcess.Exit {
-        while !isTold {
+        while !hasNotified {
             if let exit = process.exitIfEnded() { return exit }
             usleep(5_000)
-            tellIfDue()
+            notifyIfDue()
         }
         return process.wait()
     }
 
-    /// Until it is told; -1 afterwards.
+    /// The milliseconds until the report; -1 after it.
     private var milliseconds: Int32 {
-        isTold ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1)
+        hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1)
     }
 
-    private mutating func tellIfDue() {
-        guard !isTold, deadline.hasPassed else { return }
-        isTold = true
-        tell()
+    private mutating func notifyIfDue() {
+        guard !hasNotified, deadline.hasPassed else { return }
+        hasNotified = true
+        notify()
     }
 }

@@ -5,7 +5,7 @@ package struct PosixFileSystem: FileSystem {
     package init() {}
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
-        // O_NONBLOCK: a named pipe in place of a file must not make the open wait. It changes nothing for files.
+        // O_NONBLOCK has no effect on files. Without it, a named pipe in place of a file would make the call wait.
         let flags = access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let file = FileDescriptor(owning: uninterrupted { Glibc.open(path, flags, 0o600) })
         guard file.number >= 0 else { throw SystemError(errno, access.flags & O_CREAT == 0 ? "open" : "create") }
@@ -28,13 +28,13 @@ package struct PosixFileSystem: FileSystem {
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        // The kernel would write up to the limit, which may be within a record, and then send SIGXFSZ.
+        // The kernel would write up to the limit, which may be in the middle of a record, and then send SIGXFSZ.
         guard offset + UInt64(bytes.count) <= vault_file_size_limit() else { throw SystemError(EFBIG, "write") }
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let count = uninterrupted { pwrite(file.number, rest.baseAddress, rest.count, Int(offset) + done) }
-            // The kernel ends a write early at a full disk; the next one names the reason.
+            // At a full disk, the kernel writes only some bytes. The next call then reports the reason.
             if count >= 0 { done += count } else { throw SystemError(errno, "write") }
         }
     }
@@ -43,8 +43,8 @@ package struct PosixFileSystem: FileSystem {
         let found = uninterrupted { vault_next_data(file.number, Int64(clamping: offset)) }
         if found >= 0 { return UInt64(found) }
         if errno == ENXIO { return nil }
-        // File systems that know no holes.
-        guard errno == EINVAL || errno == EOPNOTSUPP else { throw SystemError(errno, "look through") }
+        // Some file systems do not report holes.
+        guard errno == EINVAL || errno == EOPNOTSUPP else { throw SystemError(errno, "scan") }
         return offset
     }
 
@@ -60,7 +60,7 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// A flush that a signal interrupts goes on by itself: it is only waited for again.
+    /// Repeats a flush that a signal interrupts. The kernel continues it in any case; the next call only waits for it.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }
@@ -76,7 +76,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs. statfs(2).
+        // These are numbers of statfs(2): NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,
@@ -85,13 +85,13 @@ package struct PosixFileSystem: FileSystem {
 
     package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
         var status = vault_status()
-        try check(vault_look_at(file.number, "", withTimes ? 1 : 0, &status), "look at")
+        try check(vault_get_status(file.number, "", withTimes ? 1 : 0, &status), "inspect")
         return FileStatus(status)
     }
 
     package func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
         var status = vault_status()
-        try check(vault_look_at(-1, path, withTimes ? 1 : 0, &status), "look at")
+        try check(vault_get_status(-1, path, withTimes ? 1 : 0, &status), "inspect")
         return FileStatus(status)
     }
 
@@ -110,7 +110,7 @@ package struct PosixFileSystem: FileSystem {
     package func remove(_ path: String) throws(SystemError) { try check(unlink(path), "remove") }
 
     package func makeFolder(_ path: String) throws(SystemError) {
-        if uninterrupted({ mkdir(path, 0o700) }) != 0, errno != EEXIST { throw SystemError(errno, "make the folder") }
+        if uninterrupted({ mkdir(path, 0o700) }) != 0, errno != EEXIST { throw SystemError(errno, "create the folder") }
     }
 
     private func check(_ call: @autoclosure () -> Int32, _ name: String) throws(SystemError) {
@@ -118,8 +118,8 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// Calls the system again for as long as a signal interrupts the call, which network file systems and FUSE let it do:
-/// every call here goes through this.
+/// Repeats a system call while signals interrupt it, which can happen on network file systems and FUSE. Every call here
+/// goes through this.
 private func uninterrupted<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
@@ -139,30 +139,30 @@ extension FileStatus {
 
 // MARK: - Paths
 
-/// Returns the path from the root with every symbolic link resolved: of the file or, if there is none yet, of where it
-/// would be created. Whether folders on the way exist makes no difference.
+/// Returns the absolute path with every symbolic link resolved. If there is no file yet, this is the path at which one
+/// would be created. The folders on the way need not exist.
 package func resolvedPath(_ path: String) -> String {
-    // 40: the system's own limit.
+    // 40 is the system's own limit.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
 
-/// Returns the path from the root. The current folder's symbolic links are resolved, and those of the path are not.
+/// Returns the absolute path. The symbolic links of the current folder are resolved, but not those in `path`.
 package func absolutePath(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : resolvedPath(".") + "/" + path
 }
 
-/// `links` is the number of links to nothing that may still be followed.
+/// Returns the resolved path; `links` is the number of dangling links that may still be followed.
 private func resolvedPath(_ path: String, links: Int) -> String {
     if let whole = realPath(path) { return whole }
     let (parent, name) = (path.parentFolder, path.lastPathComponent)
     guard parent != path else { return path }
     let folder = resolvedPath(parent, links: links)
     if name.isEmpty || name == "." { return folder }
-    // What is missing here will be a folder, not a link.
+    // The folder before the two dots does not exist. It will be a folder, not a link.
     if name == ".." { return folder.parentFolder }
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
-    // A link to nothing: a new file is created where it leads to, not in place of the link.
+    // This is a dangling link: a new file is created at its target, and does not replace the link.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
     return resolvedPath(target.isAbsolutePath ? target : folder + "/" + target, links: links - 1)
 }
@@ -181,9 +181,9 @@ func target(ofLink path: String) -> String? {
     return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
 }
 
-// By bytes: a combining mark that follows a slash makes one character with it.
+// Paths are split by bytes: a combining mark after a slash forms one character with it.
 extension String {
-    /// The folder of the file that a path names; "/" for the root, "." for a bare name.
+    /// The folder of the file at this path; "/" for the root, "." for a bare name.
     package var parentFolder: String {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
@@ -195,7 +195,7 @@ extension String {
         utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
     }
 
-    /// The folders above the file that a path names, from the nearest to the root.
+    /// The folders above the file at this path, from the nearest to the root.
     var foldersAbove: some Sequence<String> {
         sequence(first: self) { $0.parentFolder == $0 ? nil : $0.parentFolder }.dropFirst()
     }
@@ -205,13 +205,13 @@ extension String {
 
 /// The system's clocks, in nanoseconds.
 package enum Clock {
-    /// Since 1970.
+    /// The time since 1970.
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
-    /// Milliseconds since 1970, also of a clock that is wrong by centuries.
+    /// The milliseconds since 1970, even if the clock is wrong by centuries.
     package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
-    /// Since the machine started, without the time in which it was suspended.
+    /// The time since the machine started, except for the time in which it was suspended.
     package static var monotonic: Int64 { now(CLOCK_MONOTONIC) }
-    /// The same in steps of some milliseconds; reading it costs next to nothing.
+    /// The same time in steps of some milliseconds. Reading it costs almost nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
@@ -224,7 +224,7 @@ package enum Clock {
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
-    /// Sleeps by a clock that goes on while the machine is suspended.
+    /// Sleeps by a clock that continues while the machine is suspended.
     package static func sleep(secondsWithSuspension seconds: Int) {
         var end = timespec()
         clock_gettime(CLOCK_BOOTTIME, &end)
@@ -234,10 +234,11 @@ package enum Clock {
 }
 
 extension timespec {
-    /// Wraps around for times past the year 2262, which a file system may give; they are only compared.
+    /// The time in nanoseconds. A file system may report times past the year 2262, which wrap around; they are only
+    /// compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 
-    /// None before 1970, and the largest number for what is beyond it.
+    /// The time in milliseconds: 0 before 1970, and the largest number if it overflows.
     fileprivate var milliseconds: UInt64 {
         let (seconds, overflows) = UInt64(max(tv_sec, 0)).multipliedReportingOverflow(by: 1_000)
         let (sum, isBeyond) = seconds.addingReportingOverflow(UInt64(max(tv_nsec, 0)) / 1_000_000)
@@ -247,8 +248,9 @@ extension timespec {
 
 // MARK: - The bytes of arrays
 
-// The standard library's `withUnsafeBytes` of arrays forgets the type of its closure's error. These, and the ways to
-// bytes in Sealing, are inlinable: a generic of another module would look its types up at run time.
+// The standard library's `withUnsafeBytes` of arrays loses the type of its closure's error. These functions are
+// inlinable, as are those for the bytes of secrets in Sealing: a generic function of another module would look its
+// types up at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

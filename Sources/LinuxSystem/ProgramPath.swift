@@ -1,7 +1,7 @@
 private import Glibc
 
-/// Returns the first executable file of a name in folders that are separated by colons, as those of PATH are; nil if
-/// there is none. Relative folders do not count: what is run must not depend on the folder in which a person works.
+/// Returns the path of the first executable file with a name in folders that are separated by colons, as in PATH; nil
+/// if there is none. Relative folders are skipped: the program that runs must not depend on the current folder.
 package func programPath(of name: String, in folders: String) -> String? {
     folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { path in
         var status = stat()

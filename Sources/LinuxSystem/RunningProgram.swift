@@ -18,7 +18,7 @@ package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     return sets.contains { $0 >> UInt64(signal - 1) & 1 == 1 }
 }
 
-/// By bytes: a carriage return and a line feed are one character.
+/// Returns the lines of a text. It is split by bytes, since a carriage return and a line feed are one character.
 private func lines(of text: String) -> [String] {
     text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
 }

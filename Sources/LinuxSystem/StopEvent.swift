@@ -1,10 +1,10 @@
 private import CLinux
 private import Glibc
 
-/// Tells a thread that waits for something to stop.
+/// An event that makes a waiting thread stop.
 package final class StopEvent: Sendable {
     private let isSet = Mutex(false)
-    /// Readable once the thread shall stop; -1, which poll(2) passes over, if the system has no descriptor left.
+    /// The descriptor becomes readable with the event. It is -1, which poll(2) ignores, if the system has none left.
     private let event = FileDescriptor(owning: vault_event_descriptor())
 
     package init() {}
@@ -22,12 +22,13 @@ package final class StopEvent: Sendable {
     /// signalled.
     ///
     /// - Parameters:
-    ///   - descriptor: -1 for none.
-    ///   - milliseconds: -1 for no limit.
+    /// - descriptor: the descriptor to wait for; -1 for none.
+    /// - milliseconds: the longest wait; -1 for no limit.
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If the system has no memory for that, rather late than without a pause.
+        // If the system has no memory for poll(2), this pauses, since the caller would spin. The event is then noticed
+        // late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

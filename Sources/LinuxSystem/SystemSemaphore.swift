@@ -1,10 +1,10 @@
 private import Glibc
 
-/// A semaphore of the system, at zero when it is created. A thread that waits for it sleeps at once: a mutex of the
-/// standard library spins first.
+/// A semaphore of the system, which starts at zero. A thread that waits for it sleeps at once, while one that waits for
+/// a mutex of the standard library spins first.
 ///
-/// Sendable although unchecked: the pointer never changes, and the functions of sem_overview(7) may be called from any
-/// thread.
+/// The type is Sendable, though unchecked: the pointer never changes, and any thread may call the functions of
+/// sem_overview(7).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -19,7 +19,7 @@ package final class SystemSemaphore: @unchecked Sendable {
 
     package func wait() { while sem_wait(handle) != 0 {} }
 
-    /// Returns false if there was no signal for so long, or if the wait was interrupted.
+    /// Waits for a signal. Returns false if there was none for so long, or if the wait was interrupted.
     package func wait(seconds: Int) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)

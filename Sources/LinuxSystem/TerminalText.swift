@@ -1,14 +1,15 @@
-// A terminal obeys some characters, and shows others as nothing: of a text that others have written, they are escaped.
+// Some characters control a terminal, and others are invisible on it. In texts from others, both are escaped.
 
 extension Unicode.Scalar {
-    /// Whether a terminal might obey the character, or show the text around it as another text: control and format
-    /// characters (direction marks among them), separators of lines, every space but the usual one, what Unicode calls
-    /// default-ignorable (zero-width spaces, fillers), and what is blank. Emoji's joiners and variation selectors too:
-    /// two names that look alike are worse than an emoji in pieces.
+    /// Whether the character might control a terminal, or make the text around it look like another text. These are
+    /// control and format characters (direction marks among them), line separators, every space except the usual one,
+    /// characters that Unicode calls default-ignorable (zero-width spaces, fillers), and blank ones. The joiners and
+    /// variation selectors of emoji are among them: two names that look alike are worse than an emoji in pieces.
     @inlinable
     package var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names have only these. A look-up in Unicode's tables takes 80 ns, and a list may have a million names.
+        // Most names have only these characters. A lookup in Unicode's tables takes 80 ns, and a list may have a
+        // million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x370..<0x600, 0x3165..<0xFE00: false
         default: isUnseenKind || isBlank || properties.isDefaultIgnorableCodePoint
         }
@@ -23,7 +24,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Unicode has no property for that: Braille, a musical note without a head, a filler, two hieroglyphs.
+    /// Whether the character is blank: a Braille pattern, a musical note without a head, a filler, two hieroglyphs.
+    /// Unicode has no property for that.
     @usableFromInline
     package var isBlank: Bool {
         switch value {
@@ -34,8 +36,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON: beside other words it ends where it seems to,
-    /// whatever it is.
+    /// The text in quotation marks, on one line, escaped as in JSON. Its end is visible in any sentence, whatever the
+    /// text contains.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

@@ -1,15 +1,15 @@
 private import Glibc
 
-/// An open file that only root or this process's user can have written. What a process believes decides which programs
-/// it runs, which vault it opens, and which state it takes for the newest one: it is read through this type alone.
+/// An open file that only root or this process's user can have written. Some files decide which programs a process
+/// runs, which vault it opens, and which state it considers the newest: they are read through this type alone.
 ///
-/// The opened file is checked, since its path may lead elsewhere by now. Root believes its own files alone: it only
-/// reads a user's.
+/// The opened file is checked, since its path may lead elsewhere by now. Root trusts only root's files, but may read a
+/// user's.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
 
-    /// Takes over an opened file. Throws unless it can be believed.
+    /// Takes over an opened file. Throws unless it can be trusted.
     package init(
         _ descriptor: consuming FileDescriptor, in fileSystem: any FileSystem, withTimes: Bool = false
     ) throws(Distrust) {
@@ -27,23 +27,23 @@ package struct TrustworthyFile: ~Copyable, Sendable {
     package consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
-/// Why a file or folder is not believed.
+/// The reason why a file or folder is not trusted.
 package enum Distrust: Error, Hashable, Sendable {
     case anotherOwner, writableByOthers
-    /// It cannot be looked at.
+    /// It could not be inspected.
     case system(SystemError)
 
-    /// Returns what is wrong with a file or folder, and what to do about it if that is no matter of its contents: a
-    /// part of a sentence that begins with the path or names it.
+    /// Returns the problem with a file or folder, as part of a sentence that contains its path. Advice is included if
+    /// it is the same for every file.
     package func reason(of path: String) -> String {
         switch self {
         case .anotherOwner where geteuid() == 0:
-            "\(path) belongs to another user, and root believes no files of other users: run this with root's own HOME, as "
-                + "`sudo -H` does, and without that user's XDG variables, and name the vault and its key file by their "
-                + "paths"
+            "\(path) belongs to another user, and root trusts no files of other users: run this with root's own HOME, "
+                + "as `sudo -H` does, and without that user's XDG variables, and name the vault and its key file by "
+                + "their paths"
         case .anotherOwner: "\(path) belongs to another user"
         case .writableByOthers: "others can write to \(path)"
-        case .system(let error): "\(path): \(SystemError.words(for: error.number))"
+        case .system(let error): "\(path): \(SystemError.message(for: error.number))"
         }
     }
 }
@@ -59,12 +59,13 @@ extension FileStatus {
 }
 
 extension FileSystem {
-    /// Returns what lets another user decide over files that root would create in a folder: a symbolic link that leads
-    /// to it, or the folder itself. nil for anyone but root, whom the system refuses. The files would be root's: that
-    /// user could not write them, but could exchange them.
+    /// Returns the part of a path through which another user would control files that root creates in a folder: a
+    /// symbolic link that leads to it, or the folder itself. The files would belong to root, so that user could not
+    /// write to them, but could replace them. Returns nil if there is none, and for users other than root, whom the
+    /// system already restricts.
     ///
-    /// - Parameter folder: where the files would be, as it was named: with its links. If it does not exist, the one
-    ///   above it counts.
+    /// - Parameter folder: the folder of the files as it was named, with its links. If it does not exist, the nearest
+    ///   one above it counts.
     package func partOfAnotherUser(above folder: String) -> String? {
         guard geteuid() == 0 else { return nil }
         if let link = linkOfAnotherUser(in: folder) { return link }
@@ -79,17 +80,18 @@ extension FileSystem {
 }
 
 extension LocalPeer {
-    /// Whether root or this process's user is at the other end: a secret is handed to nobody else.
+    /// Whether root or this process's user is at the other end. No one else is sent a secret.
     package var isTrustworthy: Bool { user == geteuid() || user == 0 }
 }
 
-/// Returns the first symbolic link of another user's through which a path leads; nil for anyone but root, and if there
-/// is none. That user decides where it leads: root would write a file of the user's choice.
+/// Returns the first symbolic link in a path that belongs to another user; nil if there is none, and for users other
+/// than root. The owner decides where the link leads, so root would write a file of that user's choice.
 package func linkOfAnotherUser(in path: String) -> String? {
     guard geteuid() == 0 else { return nil }
     var rest = Array(parts(of: absolutePath(path)).reversed())
-    // 40: the system's own limit.
-    var (folder, links) = ("/", 40)
+    // 40 is the system's own limit.
+    var folder = "/"
+    var links = 40
     while let name = rest.popLast() {
         if name == "." { continue }
         if name == ".." {

@@ -1,37 +1,41 @@
 private import CLinux
 private import Glibc
 
-/// A small file that is read whole, and replaced whole: property lists, key files, imports.
+/// A small file that is read and replaced as a whole: property lists, key files, imports.
 package struct WholeFile: Sendable {
     package let path: String
     package let fileSystem: any FileSystem
 
-    /// - Parameter path: without symbolic links: a rename would replace them.
-    package init(_ path: String, in fileSystem: any FileSystem) { (self.path, self.fileSystem) = (path, fileSystem) }
+    /// - Parameter path: a path without symbolic links, since a rename would replace them.
+    package init(_ path: String, in fileSystem: any FileSystem) {
+        self.path = path
+        self.fileSystem = fileSystem
+    }
 
-    /// nil if there is no file.
+    /// Returns the file's status; nil if there is no file.
     package func status(withTimes: Bool) throws(SystemError) -> FileStatus? {
         try unlessMissing(fileSystem.status(at: path, withTimes: withTimes))
     }
 
-    /// An open file and what it held.
+    /// An open file and its contents.
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// With its times. From before the bytes were read: if the sizes differ, another process wrote meanwhile.
+        /// The status before the bytes were read, with the times. If the sizes differ, another process wrote in
+        /// between.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; nil if there is none. Throws also as ``FileStatus/checkRegular(upTo:)`` does.
+    /// Reads the file; returns nil if there is none. Throws the errors of ``FileStatus/checkRegular(upTo:)`` too.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)
         return try contents(of: file, status, upTo: limit)
     }
 
-    /// Does the same with a file that is to be believed.
+    /// Reads the file in the same way, if it can be trusted.
     package func readTrustworthy(upTo limit: UInt64) throws(Distrust) -> Contents? {
         let found: FileDescriptor?
         do throws(SystemError) { found = try open() } catch { throw .system(error) }
@@ -58,15 +62,15 @@ package struct WholeFile: Sendable {
     private func open() throws(SystemError) -> FileDescriptor? {
         do { return try fileSystem.open(path, .read) } catch {
             guard !error.isMissing else { return nil }
-            // A socket cannot be opened at all.
+            // Opening a socket fails with an error that does not mention its kind.
             if let status = try? fileSystem.status(at: path) { try status.checkRegular() }
             throw error
         }
     }
 
-    /// Writes a new file beside the path, flushes it, and renames it into place. The caller holds the folder's lock,
-    /// and makes the rename durable. A replaced file's owner is kept if this user may give files away. Unless
-    /// `replacing`, an existing file is an error that ``SystemError/isExisting``. Returns the new file, open.
+    /// Writes a new file beside the path, flushes it, and renames it into place. Returns the new file, open. The caller
+    /// holds the folder's lock, and makes the rename durable. A replaced file's owner is kept if this user may give
+    /// files away. Unless `replacing`, an existing file is an error that ``SystemError/isExisting``.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true
@@ -100,9 +104,9 @@ package struct WholeFile: Sendable {
 
 // MARK: - Files that are not yet published
 
-// A file is written under another name in the same folder and then renamed: no process ever sees a part of it. That
-// name is fixed and unlikely for a file of the user's own. Only the holder of a lock on the folder, or on the file to
-// be replaced, creates such a file, so an existing one was left by a crash.
+// A file is written under another name in the same folder and then renamed, so no process ever sees a part of it. That
+// name is fixed, and unlikely for a user's own file. Only the holder of a lock on the folder, or on the file to be
+// replaced, creates such a file. So an existing one was left by a crash.
 
 extension FileSystem {
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
@@ -112,7 +116,8 @@ extension FileSystem {
         return try open(temporaryPath, .create)
     }
 
-    /// Gives a file the owner of the one that it will replace: a file that root rewrites stays its user's.
+    /// Sets the owner of a file to that of the file it will replace, so that a file that root rewrites stays its
+    /// user's.
     package func setOwner(of file: borrowing FileDescriptor, asOf other: FileStatus) throws(SystemError) {
         let own = try status(of: file)
         guard own.owner != other.owner || own.group != other.group else { return }

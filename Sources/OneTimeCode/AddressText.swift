@@ -1,9 +1,9 @@
-/// Parts of an address, read in place: the secret is one of them.
+/// Compares parts of an address without copying them, since the secret is one of them.
 extension Slice<UnsafeRawBufferPointer> {
-    /// Compares with a text of ASCII, in either case.
+    /// Returns whether the bytes are an ASCII text, in upper or lower case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }
 
-    /// Returns what is after a prefix, which may be written in either case; nil without it.
+    /// Returns the rest after a prefix, which may be in upper or lower case; nil if it is missing.
     func dropping(prefix: String) -> Self? {
         self.prefix(prefix.utf8.count).isEqual(to: prefix) ? dropFirst(prefix.utf8.count) : nil
     }

@@ -1,15 +1,17 @@
 import Sealing
 
-/// Reads base32 (RFC 4648) as services show it to people: in either case, with spaces and dashes, with padding or
-/// without. It takes the same time for all letters and digits.
+/// Decodes base32 (RFC 4648) as services display it: in upper or lower case, with spaces and dashes, with or without
+/// padding. It takes the same time for all letters and digits.
 struct Base32Decoder: ~Copyable {
     private var data: SecretBytes
     private var size = 0
-    private var (bits, bitCount) = (UInt32(0), 0)
-    private var (characterCount, paddingCount) = (0, 0)
+    private var bits: UInt32 = 0
+    private var bitCount = 0
+    private var characterCount = 0
+    private var paddingCount = 0
     private var isValid = true
 
-    /// - Parameter limit: the number of characters at most.
+    /// - Parameter limit: the largest number of characters.
     init(upTo limit: Int) throws(OneTimeKeyError) {
         do { data = try SecretBytes(zeros: limit / 8 * 5 + 5) } catch { throw .outOfMemory }
     }
@@ -25,10 +27,12 @@ struct Base32Decoder: ~Copyable {
     private mutating func add(digit character: UInt8) {
         let letter = (character | 0x20) &- UInt8(ascii: "a")
         let number = character &- UInt8(ascii: "2")
-        let (isLetter, isNumber) = (Self.mask(letter < 26), Self.mask(number < 6))
+        let isLetter = Self.mask(letter < 26)
+        let isNumber = Self.mask(number < 6)
         isValid = isValid && (isLetter | isNumber) != 0 && paddingCount == 0
         characterCount += 1
-        (bits, bitCount) = (bits << 5 | UInt32(letter & isLetter | (number &+ 26) & isNumber), bitCount + 5)
+        bits = bits << 5 | UInt32(letter & isLetter | (number &+ 26) & isNumber)
+        bitCount += 5
         guard bitCount >= 8 else { return }
         bitCount -= 8
         let byte = UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))
@@ -38,12 +42,12 @@ struct Base32Decoder: ~Copyable {
 
     private static func mask(_ isSet: Bool) -> UInt8 { 0 &- (isSet ? 1 : 0) }
 
-    /// Returns the bytes; nil if the text is not base32, or none. Bits past the last byte are dropped, whatever they
-    /// are: services take random characters.
+    /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are dropped,
+    /// whatever they are: services generate random characters.
     consuming func finish() -> SecretBytes? {
-        // No number of bytes has so many characters.
-        let isCut = [1, 3, 6].contains(characterCount % 8)
-        guard isValid, !isCut, paddingCount < 8, size > 0, size <= data.count else { return nil }
+        // No number of bytes is encoded in so many characters.
+        let isTruncated = [1, 3, 6].contains(characterCount % 8)
+        guard isValid, !isTruncated, paddingCount < 8, size > 0, size <= data.count else { return nil }
         var data = data
         data.truncate(to: size)
         return data

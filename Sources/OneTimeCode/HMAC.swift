@@ -1,9 +1,9 @@
 private import CNettle
 import Sealing
 
-/// HMAC (RFC 2104) by nettle: libsodium has none with SHA-1.
+/// HMAC (RFC 2104) by nettle, since libsodium has none with SHA-1.
 enum HMAC {
-    /// Throws `outOfMemory`.
+    /// Computes the code of a message. Throws `outOfMemory`.
     static func code(
         _ message: [UInt8], key: borrowing SecretBytes, _ algorithm: OneTimeKey.Algorithm
     ) throws(SealingError) -> SecretBytes {
@@ -26,8 +26,8 @@ enum HMAC {
     private typealias Input<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafePointer<UInt8>?) -> Void
     private typealias Output<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
 
-    /// The context holds states of the hash from which codes can be computed as from the key, so it is in guarded
-    /// memory too.
+    /// The context is in guarded memory too: it contains states of the hash that are as good as the key for computing
+    /// codes.
     private static func code<Context>(
         _ message: [UInt8], _ key: borrowing SecretBytes,
         _ setKey: Input<Context>, _ update: Input<Context>, _ digest: Output<Context>, _ size: Int32

@@ -1,7 +1,7 @@
 package import Sealing
 
 extension OneTimeKey {
-    /// Returns the code of a counter: HOTP, and TOTP for the counter of a time.
+    /// Returns the code for a counter. This is HOTP, and TOTP if the counter is that of a time.
     ///
     /// - Throws: `outOfMemory`.
     package borrowing func code(of counter: UInt64) throws(OneTimeKeyError) -> SecretBytes {
@@ -21,10 +21,10 @@ extension OneTimeKey {
         }
     }
 
-    /// Returns 31 bits of the MAC, from an offset that its last byte gives: dynamic truncation, RFC 4226, section 5.3.
+    /// Returns 31 bits of the MAC at an offset from its last byte: dynamic truncation, RFC 4226, section 5.3.
     private borrowing func truncated(_ mac: borrowing SecretBytes) -> UInt32 {
         mac.withUnsafeBytes { mac in
-            // No hash has fewer than 20 bytes, and an offset is at most 15.
+            // Every hash has at least 20 bytes, and the offset is at most 15.
             let offset = Int(mac[mac.count - 1] & 15)
             return UInt32(bigEndian: mac.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) & 0x7FFF_FFFF
         }
@@ -39,7 +39,7 @@ extension OneTimeKey {
                 rest /= 10
             }
         case .steam:
-            // The lowest digit is first.
+            // The lowest digit comes first.
             let alphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
             for index in text.indices {
                 text[index] = alphabet[Int(rest) % alphabet.count]
@@ -52,9 +52,9 @@ extension OneTimeKey {
 // MARK: - The counter
 
 extension OneTimeKey {
-    /// Returns the address with the counter of the code after the next one; nil for a key by time.
+    /// Returns the address with the counter incremented by 1; nil for a key that depends on the time.
     ///
-    /// - Parameter text: what the key was read from.
+    /// - Parameter text: the text that the key was parsed from.
     /// - Throws: `outOfMemory`.
     package borrowing func raisingCounter(in text: borrowing SecretBytes) throws(OneTimeKeyError) -> SecretBytes? {
         guard case .counter(let counter) = movingFactor, let range = counterDigits, range.upperBound <= text.count

@@ -1,17 +1,19 @@
 import Formats
 package import Sealing
 
-// The key URI format is described by Google Authenticator's wiki and, as "Usage of otpauth URI", by an Internet draft.
+// The key URI format is described in Google Authenticator's wiki and, as "Usage of otpauth URI", in an Internet draft.
 
 extension OneTimeKey {
-    /// The bounds of what an address may say.
-    private static let (digits, periods) = (6...8 as ClosedRange<UInt64>, 1...86_400 as ClosedRange<UInt64>)
-    /// Raised once more, the largest counter still fits.
+    /// The bounds of the numbers in an address.
+    private static let digits: ClosedRange<UInt64> = 6...8
+    private static let periods: ClosedRange<UInt64> = 1...86_400
+    /// The largest counter can still be incremented.
     private static let counters = 0...UInt64(Int64.max)
-    /// The shortest secret without an address, in bytes. No service gives a shorter one, but a password may be one.
+    /// The size limit in bytes below which a secret without an address is not accepted. No service issues a shorter
+    /// one, but it could be a password.
     private static let shortestSecret = 10
 
-    /// Reads an `otpauth://` address, or a secret in base32, with white space around it.
+    /// Parses an `otpauth://` address, or a secret in base32, with optional white space around it.
     package init(parsing text: borrowing SecretBytes) throws(OneTimeKeyError) {
         self = try text.withUnsafeBytes { (bytes) throws(OneTimeKeyError) in
             try OneTimeKey(bytes.trimming(while: \.isWhiteSpace))
@@ -24,7 +26,7 @@ extension OneTimeKey {
         } else if text.dropping(prefix: "otpauth-migration:") != nil {
             throw .export
         } else if let secret = text.dropping(prefix: "steam://") {
-            // As Bitwarden writes it.
+            // Bitwarden writes this form.
             try self.init(secret: OneTimeKey.secret(secret), form: .steam)
         } else {
             var decoder = try Base32Decoder(upTo: text.count)
@@ -34,7 +36,7 @@ extension OneTimeKey {
         }
     }
 
-    /// - Parameter address: what is after `otpauth://`: `TYPE/LABEL?NAME=VALUE&…`.
+    /// - Parameter address: the text after `otpauth://`: `TYPE/LABEL?NAME=VALUE&…`.
     private init(address: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         let address = address.prefix { $0 != UInt8(ascii: "#") }
         let path = address.prefix { $0 != UInt8(ascii: "?") }
@@ -71,7 +73,7 @@ extension OneTimeKey {
         return secret
     }
 
-    /// Splits `ISSUER:ACCOUNT`; the issuer may be missing.
+    /// Splits `ISSUER:ACCOUNT`. The issuer may be missing.
     private static func label(
         _ text: Slice<UnsafeRawBufferPointer>
     ) throws(OneTimeKeyError) -> (issuer: String?, account: String?) {
@@ -82,7 +84,7 @@ extension OneTimeKey {
     }
 }
 
-/// The values behind the question mark, each as it is written.
+/// The values after the question mark, still encoded.
 private struct KeyURIParameters {
     enum Name: String, CaseIterable { case secret, issuer, algorithm, digits, counter, period, encoder }
 
@@ -91,7 +93,7 @@ private struct KeyURIParameters {
     init(_ query: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         for part in query.split(separator: UInt8(ascii: "&")) {
             let typed = part.prefix { $0 != UInt8(ascii: "=") }
-            // Others, such as the address of an image, do not matter.
+            // Other parameters, such as the address of an image, are irrelevant.
             guard let name = Name.allCases.first(where: { typed.isEqual(to: $0.rawValue) }) else { continue }
             guard values.updateValue(part.dropFirst(typed.count + 1), forKey: name) == nil else {
                 throw .malformed("its \(name) is given twice")
@@ -124,7 +126,8 @@ private struct KeyURIParameters {
         return algorithm
     }
 
-    /// Steam's own addresses name it as the issuer, KeePassXC's as the encoder too.
+    /// Returns whether the codes are Steam's. Steam's own addresses say so in the issuer, KeePassXC's also in the
+    /// encoder.
     func isSteam(_ issuer: String?) throws(OneTimeKeyError) -> Bool {
         guard let encoder = values[.encoder] else { return issuer?.lowercased() == "steam" }
         guard encoder.isEqual(to: "steam") else { throw .malformed("its encoder is not supported") }

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// What one-time codes are computed from: the secret that a service has shared, and how its codes look.
+/// The secret that a service has shared for one-time codes, with their algorithm and form.
 package struct OneTimeKey: ~Copyable {
     package enum Algorithm: String, CaseIterable, Sendable {
         case sha1 = "SHA1"
@@ -8,35 +8,35 @@ package struct OneTimeKey: ~Copyable {
         case sha512 = "SHA512"
     }
 
-    /// What makes each code another one (RFC 4226 calls it so).
+    /// The value that changes from code to code; the term is that of RFC 4226.
     package enum MovingFactor: Hashable, Sendable {
-        /// Counts codes: HOTP (RFC 4226). It is the counter of the next code.
+        /// A count of codes: HOTP (RFC 4226). The value is the counter of the next code.
         case counter(UInt64)
-        /// Counts periods since 1970, each of so many seconds: TOTP (RFC 6238).
+        /// A count of periods since 1970, with their length in seconds: TOTP (RFC 6238).
         case time(period: UInt64)
     }
 
     package enum Form: Hashable, Sendable {
-        /// A number of 6 to 8 digits, with zeros in front.
+        /// A number of 6 to 8 digits, with leading zeros.
         case digits(Int)
-        /// Five letters and digits of an alphabet of Steam's own.
+        /// Five characters of Steam's own alphabet.
         case steam
     }
 
     package let algorithm: Algorithm
     package let movingFactor: MovingFactor
     package let form: Form
-    /// Who gave the key, if the address says so.
+    /// The service that issued the key; nil if the address does not contain it.
     package let issuer: String?
-    /// Whose key it is, if the address says so.
+    /// The account at the service; nil if the address does not contain it.
     package let account: String?
     package let secret: SecretBytes
-    /// Where the counter is in the text that was read, if it has one.
+    /// The location of the counter in the text; nil if there is none.
     let counterDigits: Range<Int>?
 }
 
 extension OneTimeKey {
-    /// Those of a secret alone: what services mean that show no address.
+    /// Creates a key with the parameters that services assume when they show only a secret.
     init(secret: consuming SecretBytes, form: Form = .digits(6)) {
         self.init(
             algorithm: .sha1, movingFactor: .time(period: 30), form: form, issuer: nil, account: nil, secret: secret,

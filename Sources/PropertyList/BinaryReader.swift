@@ -1,8 +1,9 @@
 import FoundationEssentials
 
-// Source of the format: the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's CFBinaryPList.c.
+// The format is documented by the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's
+// CFBinaryPList.c.
 
-/// The first bytes of a file, and of an object: its type in the high half, in the low half a size.
+/// The first bytes of a file, and the first byte of an object: its type in the high half, and a size in the low half.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -17,27 +18,27 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// In the place of a size: an integer object with the size follows.
+    /// Replaces the size if it is larger: an integer object with the size follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
 /// Builds the tree of a binary property list from its objects.
 ///
-/// A file may refer to an object many times: twenty arrays that each hold the next one twice are a million values. So
-/// each object is read once and kept, with the size and depth of the tree below it. Iterative, as a file may nest
-/// without end.
+/// A file may refer to an object many times: twenty arrays that each contain the next one twice are a million values.
+/// So each object is read once and kept, with the size and depth of the tree below it. The reader does not recurse,
+/// since a file may nest without limit.
 struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
         var valueCount = 1
-        /// Containers inside each other, counted from here.
+        /// The number of nested containers, including this value.
         var depth = 0
     }
 
     /// A container whose children are being read.
     private struct Container {
         let reference: Int
-        /// nil for an array.
+        /// The references of a dictionary's keys; nil for an array.
         let keys: [Int]?
         let children: [Int]
         var values: [StoredValue] = []
@@ -48,20 +49,20 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
-    /// Whether UIDs, which only keyed archives have, are read in the form that they have in XML.
+    /// Whether UIDs, which only keyed archives have, are read as they are represented in XML.
     private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
     private let objectCount: Int
     private let root: Int
-    /// Where the objects end, and the table of their offsets begins.
+    /// The offset at which the objects end, and the table of their offsets begins.
     private let tableStart: Int
-    /// Offset of the next field, while an object is read.
+    /// The offset of the next field while an object is read.
     private var offset = 0
-    /// Bytes of objects that may still be read. Each object is read once, so only objects that overlap use it up. No
-    /// writer produces them, and they could make a small file cost any time and memory.
+    /// The number of bytes of objects that may still be read. Each object is read once, so only overlapping objects use
+    /// it up. No writer produces them, and they could make a small file take unlimited time and memory.
     private var allowance: Int
-    /// What was read, by reference; nil for a container that is still open.
+    /// The trees that were read, by reference; nil for a container that is still open.
     private var subtrees: [Int: Subtree?] = [:]
     /// The open containers.
     private var containers: [Container] = []
@@ -72,9 +73,12 @@ struct BinaryReader {
         }
         let trailer = bytes.count - 32
         guard trailer > BinaryMarker.header.count else { throw .malformed("too short") }
-        (offsetSize, referenceSize) = (Int(bytes[trailer + 6]), Int(bytes[trailer + 7]))
+        offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
         let fields: [Int] = bytes[(trailer + 8)...].bigEndianNumbers(ofSize: 8)
-        (objectCount, root, tableStart) = (fields[0], fields[1], fields[2])
+        objectCount = fields[0]
+        root = fields[1]
+        tableStart = fields[2]
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
             throw .malformed("a width out of bounds")
         }
@@ -100,21 +104,24 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // A subtree that was read before may be used at a greater depth now.
+            // A subtree that was read before may now be used at a greater depth.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
 
-    /// Returns the tree below an object; nil if that is a container, which is then open.
+    /// Returns the tree below an object; nil for a container, which is opened instead.
     private mutating func subtree(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let known = subtrees[reference] {
-            guard let known else { throw .malformed("a container that holds itself") }
+            guard let known else { throw .malformed("a container that contains itself") }
             return known
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // A UID.
-        if case .dictionary = value { (subtree.valueCount, subtree.depth) = (2, 1) }
+        // The dictionary is a UID, which contains one value.
+        if case .dictionary = value {
+            subtree.valueCount = 2
+            subtree.depth = 1
+        }
         subtrees[reference] = subtree
         return subtree
     }
@@ -126,7 +133,7 @@ struct BinaryReader {
         containers.append(Container(reference: reference, keys: keys, children: children))
     }
 
-    /// Ends the innermost container, which has all its children.
+    /// Closes the innermost container, all of whose children were read.
     private mutating func close() throws(PropertyListError) {
         let container = containers.removeLast()
         var value = StoredValue.array(container.values)
@@ -151,9 +158,9 @@ struct BinaryReader {
 // MARK: - Single objects
 
 extension BinaryReader {
-    /// Returns the value of an object; nil for a container, which is opened.
+    /// Returns the value of an object; nil for a container, which is opened instead.
     ///
-    /// - Parameter reference: below the number of objects.
+    /// - Parameter reference: less than the number of objects.
     private mutating func scalar(_ reference: Int) throws(PropertyListError) -> StoredValue? {
         let entry = tableStart + reference * offsetSize
         offset = Int(clamping: bytes[entry..<entry + offsetSize].bigEndianNumber)
@@ -177,13 +184,13 @@ extension BinaryReader {
         case BinaryMarker.dictionary:
             let count = try count(size)
             try open(reference, keys: references(count), children: references(count))
-        case 0x00, 0x70, 0x80, 0xb0, 0xc0: throw .unsupported("a null, set, UID or other object that XML has not")
+        case 0x00, 0x70, 0x80, 0xb0, 0xc0: throw .unsupported("a null, set, UID or other object that XML does not have")
         default: throw .malformed("an unknown object")
         }
         return nil
     }
 
-    /// Returns the next `count` fields of `width` bytes, and passes over them.
+    /// Returns the next `count` fields of `width` bytes, and moves past them.
     private mutating func take(_ count: Int, of width: Int = 1) throws(PropertyListError) -> ArraySlice<UInt8> {
         let (size, overflow) = count.multipliedReportingOverflow(by: width)
         guard !overflow, size >= 0, offset <= tableStart, size <= tableStart - offset else {
@@ -206,7 +213,7 @@ extension BinaryReader {
         return Int(clamping: try number(1 << Int(marker & 0x0f)))
     }
 
-    /// Integers of 1, 2 or 4 bytes have no sign, those of 8 or 16 have one.
+    /// Reads an integer. Integers of 1, 2 or 4 bytes are unsigned, those of 8 or 16 are signed.
     private mutating func integer(_ size: Int) throws(PropertyListError) -> Int128 {
         guard size == 16 else {
             let value = try number(size)
@@ -240,10 +247,10 @@ extension BinaryReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number that at most 8 bytes are, the highest of them first.
+    /// The bytes, at most 8, as a big-endian number.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Returns the numbers of `size` bytes each that the bytes are; the highest `Number` for a higher one.
+    /// Returns the big-endian numbers of `size` bytes each; `Number.max` for those that are larger.
     func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
         stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }

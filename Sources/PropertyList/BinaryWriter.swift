@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// Writes a tree as a binary property list. Each value becomes an object of its own; equal ones are not shared.
+/// Writes a tree as a binary property list. Each value becomes a separate object; equal values are not shared.
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The first child of the next container: children stand in the order of their parents.
+    /// The first child of the next container. Children are in the order of their parents.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {
-        // The number of objects decides how wide references are, so the objects are gathered first.
+        // The number of objects determines the width of references, so the objects are listed first.
         let objects = try BinaryWriter.objects(of: tree)
         referenceSize = BinaryWriter.width(objects.count)
         var offsets: [Int] = []
@@ -25,10 +25,12 @@ struct BinaryWriter {
         try PropertyListFormat.check(size: output.count)
     }
 
-    /// Lists all objects, level by level. A container's children, keys first, follow each other somewhere after it.
+    /// Lists all objects, level by level. A container's children come after it, next to each other, with the keys
+    /// first.
     private static func objects(of tree: StoredValue) throws(PropertyListError) -> [(value: StoredValue, depth: Int)] {
         var objects = [(value: tree, depth: 1)]
-        var (index, valueCount) = (0, 1)
+        var index = 0
+        var valueCount = 1
         while index < objects.count {
             let (value, depth) = objects[index]
             index += 1
@@ -78,7 +80,7 @@ struct BinaryWriter {
     }
 
     private mutating func write(_ number: Int128) {
-        // Integers of fewer than 8 bytes have no sign, those of 8 have one.
+        // Integers of fewer than 8 bytes are unsigned, those of 8 are signed.
         let power = number < 0 ? 3 : number > Int64.max ? 4 : BinaryWriter.width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)
@@ -95,14 +97,14 @@ struct BinaryWriter {
         if count >= Int(BinaryMarker.sizeFollows) { write(Int128(count)) }
     }
 
-    /// Appends the lowest `size` bytes of a number, the highest of them first.
+    /// Appends the lowest `size` bytes of a number, big-endian.
     private mutating func append(_ number: some FixedWidthInteger, _ size: Int) {
         for shift in stride(from: 8 * (size - 1), through: 0, by: -8) {
             output.append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
 
-    /// Returns how many bytes a number up to this one takes: 1, 2, 4 or 8.
+    /// Returns the number of bytes in which numbers up to this one are written: 1, 2, 4 or 8.
     private static func width(_ number: Int) -> Int {
         number <= 0xff ? 1 : number <= 0xffff ? 2 : number <= 0xffff_ffff ? 4 : 8
     }

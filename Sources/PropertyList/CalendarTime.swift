@@ -1,14 +1,14 @@
 package import FoundationEssentials
 
-/// Reads and writes dates as XML property lists have them: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar,
-/// years 0001 to 9999. The ISO 8601 style of FoundationEssentials does not fit: before 1582 it uses the Julian
-/// calendar.
+/// Reads and writes dates in the form of XML property lists: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian
+/// calendar, years 0001 to 9999. The ISO 8601 style of FoundationEssentials is unsuitable: before 1582 it uses the
+/// Julian calendar.
 ///
-/// The days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
-/// `civil_from_days`): years that begin in March, so that the leap day is a year's last, in eras of 400 years.
+/// Days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
+/// `civil_from_days`): years begin in March, so that the leap day is a year's last, and 400 years form an era.
 package enum CalendarTime {
     private static let daysInEra = 146_097
-    /// Days from 0000-03-01, where the first era begins, to 2001-01-01, which `Date` counts from.
+    /// The number of days from 0000-03-01, the start of the first era, to 2001-01-01, the reference date of `Date`.
     private static let referenceDay = days(year: 2001, month: 1, day: 1)
     /// The seconds since 2001 in the years 1 to 9999.
     private static let span = -63_113_904_000..<252_423_993_600
@@ -40,24 +40,24 @@ package enum CalendarTime {
         let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
         let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
-        // A day beyond the month's last one, for instance, is written as one of the next month.
+        // A date that does not exist, such as February 30, is written as a different one.
         guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that no calendar has") }
         return date
     }
 
-    /// nil for a date that has a fraction of a second or is outside the years.
+    /// Returns nil for a date that has a fraction of a second or is outside these years.
     static func text(_ date: Date) -> String? {
         guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate), span.contains(seconds)
         else { return nil }
         let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = civil(dayCount)
-        // A number and a power of ten, without its first digit, is the number with zeros before it.
+        // The sum of a power of ten and a number, without its first digit, is the number with leading zeros.
         func padded(_ number: Int, _ power: Int) -> Substring { String(power + number).dropFirst() }
         let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 100) }
         return "\(padded(year, 10_000))-\(padded(month, 100))-\(padded(day, 100))T\(clock.joined(separator: ":"))Z"
     }
 
-    /// Whether a date is read back exactly from its text.
+    /// Returns whether the text of a date represents it exactly.
     package static func holds(_ date: Date) -> Bool {
         text(date) != nil && date.timeIntervalSinceReferenceDate.bitPattern != (-0.0).bitPattern
     }

@@ -1,21 +1,22 @@
-/// Why a property list was not read or written.
+/// The reason why a property list could not be read or written.
 package struct PropertyListError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// The bytes break the format.
         case malformed
-        /// The bytes may follow the format, but hold what a ``StoredValue`` cannot keep.
+        /// The bytes may follow the format, but contain something that a ``StoredValue`` cannot represent.
         case unsupported
-        /// The tree holds what the format cannot.
+        /// The tree contains something that the format cannot represent.
         case unrepresentable
-        /// More containers inside each other than ``StoredValue/maximumDepth``.
+        /// Containers are nested deeper than ``StoredValue/maximumDepth``.
         case tooDeep
-        /// More bytes than ``PropertyListFormat/maximumSize`` or more values than ``PropertyListFormat/maximumValues``.
+        /// There are more bytes than ``PropertyListFormat/maximumSize``, or more values than
+        /// ``PropertyListFormat/maximumValues``.
         case tooLarge
     }
 
     package let code: Code
-    /// What is wrong, and where; a part of a sentence. Names locations and keys, never a value's content: preferences
-    /// are not secret, but error texts travel.
+    /// The problem and its location, as part of a sentence. It names lines and keys, but never a value's content:
+    /// preferences are not secret, but errors are often passed on.
     package let sentence: String
 
     package static func malformed(_ what: String) -> Self { Self(code: .malformed, sentence: what) }
@@ -25,11 +26,11 @@ package struct PropertyListError: Error, Hashable, Sendable {
     package static let tooDeep = Self(
         code: .tooDeep, sentence: "more than \(StoredValue.maximumDepth) containers inside each other")
 
-    /// A key on the way to a value, as errors show it: `["window"]`.
+    /// Returns a key as a part of a path in errors: `["window"]`.
     static func step(_ key: String) -> String { "[\(shown(key))]" }
 
-    /// A key as errors show it: `"window"`. A key of a file may be of any length, and may hold what a terminal would
-    /// obey.
+    /// Returns a key as errors show it: `"window"`. A key in a file may have any length, and may contain characters
+    /// that control a terminal.
     package static func shown(_ key: String) -> String {
         let start = String(String.UnicodeScalarView(key.unicodeScalars.prefix(64)))
         return start.debugDescription + (start.utf8.count < key.utf8.count ? "…" : "")

@@ -1,19 +1,20 @@
 /// The two formats of property lists. Comments, processing instructions and layout are not kept.
 ///
-/// The tree is our own because the one of FoundationEssentials loses what another program's file holds: there
-/// `<real>1.0</real>` is read as an integer, and 10,000 nested arrays crash it.
+/// The tree is our own because that of FoundationEssentials does not preserve another program's file: it reads
+/// `<real>1.0</real>` as an integer, and 10,000 nested arrays crash it.
 ///
-/// The limits hold for reading and writing, so that whatever is written can be read back.
+/// The limits apply to reading and to writing, so whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
     case xml
     case binary
 
-    /// The size of a file, in bytes.
+    /// The size limit of a file in bytes.
     package static let maximumSize = 64 << 20
-    /// Values in a tree. A binary file may refer to one object many times, and so hold a tree far larger than itself.
+    /// The limit on values in a tree. A binary file may refer to an object many times, and so represent a tree far
+    /// larger than itself.
     package static let maximumValues = 1_000_000
 
-    /// The only key of the dictionary that a UID of a keyed archive is in XML.
+    /// The only key of the dictionary that represents a keyed archive's UID in XML.
     package static let uidKey = "CF$UID"
 
     static func check(valueCount: Int = 0, size: Int = 0) throws(PropertyListError) {
@@ -21,13 +22,14 @@ package enum PropertyListFormat: Hashable, Sendable {
         guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
     }
 
-    /// Reads a property list in either format, which its first bytes tell. Total: whatever the bytes are, it returns a
-    /// tree within the limits or throws.
+    /// Reads a property list in the format that its first bytes indicate. Any bytes are safe to pass: the result is a
+    /// tree within the limits, or an error.
     ///
-    /// Swift takes keys that are canonically equivalent (one é, or e and an accent) for the same. A file that holds
-    /// both is refused like one that holds a key twice.
+    /// In Swift, keys that are canonically equivalent (é as one character, or e and an accent) are equal. A file that
+    /// contains both is refused, like one that contains a key twice.
     ///
-    /// - Parameter allowsUIDs: reads the UIDs of a binary keyed archive as in XML. Without it they are `unsupported`.
+    /// - Parameter allowsUIDs: whether the UIDs of a binary keyed archive are read as they are represented in XML.
+    ///   Otherwise they are `unsupported`.
     package static func parse(
         _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
@@ -42,7 +44,7 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (try reader.read(), .binary)
     }
 
-    /// Reads a property list with a dictionary at its root; another root is `malformed`.
+    /// Reads a property list whose root is a dictionary; any other root is `malformed`.
     package static func parseDictionary(
         _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (values: [String: StoredValue], format: Self) {
@@ -51,10 +53,11 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (values, format)
     }
 
-    /// Returns the bytes of a property list that any tool reads: for the same tree the same. A tree that is deeper than
-    /// the limit is safe to pass.
+    /// Returns the bytes of a property list that any tool reads. Equal trees give equal bytes. A tree that is nested
+    /// too deeply is safe to pass.
     ///
-    /// - Throws: `unrepresentable`, for XML with the location; `tooDeep` or `tooLarge` for what could not be read back.
+    /// - Throws: `unrepresentable`, which names the location for XML; `tooDeep` or `tooLarge` if the result could not
+    ///   be read back.
     package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         switch self {
         case .xml: try XMLWriter(tree).output

@@ -1,17 +1,17 @@
 public import FoundationEssentials
 
-/// A value in the form in which stores keep it: its primitive together with the tag that names the primitive.
+/// A value as stores keep it: a primitive, and the tag that names its type.
 ///
-/// Stores pass it on and do not look into it. You need it only to write a ``ValueStore`` or a ``StorablePrimitive`` of
-/// your own. Its textual form tells the type alone, never the value.
+/// Stores pass values on without inspecting them. You need this type only to implement a ``ValueStore`` or a
+/// ``StorablePrimitive``. Its textual form shows only the type, never the value.
 public enum StoredValue: Sendable {
-    /// The absence of a value inside an array or a dictionary, or of an optional that is stored as such.
+    /// The absence of a value, inside an array or a dictionary or of an optional that is stored as such.
     case null
-    /// A truth value; never an integer.
+    /// A boolean, which is never an integer.
     case boolean(Bool)
-    /// Any integer that has a type: -2^63 to 2^64 - 1.
+    /// An integer of any type: -2^63 to 2^64 - 1.
     case integer(Int128)
-    /// A floating-point number, also if it is whole.
+    /// A floating-point number, even if it is whole.
     case real(Double)
     /// A text.
     case string(String)
@@ -19,22 +19,23 @@ public enum StoredValue: Sendable {
     case data(Data)
     /// A point in time.
     case date(Date)
-    /// Values in their order.
+    /// Values in order.
     case array([StoredValue])
     /// Values by name.
     case dictionary([String: StoredValue])
-    /// Bytes that were stored without a type. They can be read as data, and as a string if they are UTF-8.
+    /// Bytes that were stored without a type. They can be read as data, or as a string if they are UTF-8.
     case untyped(Data)
 }
 
 extension StoredValue {
-    /// What an integer type can hold.
+    /// The range of all integer types together.
     package static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
-    /// Deeper nesting is neither read nor written: decoding and freeing a value takes stack for each level.
+    /// The limit on nested containers. Deeper nesting is neither read nor written: decoding and freeing a value uses
+    /// stack for each level.
     package static let maximumDepth = 512
 
-    /// What the value is, with its article: "a string", "an integer".
+    /// The type of the value, with its article: "a string", "an integer".
     public var typeName: String {
         switch self {
         case .null: "nothing"
@@ -57,11 +58,11 @@ extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// Two values are the same if they have the same bits. The standard library's own equality takes two spellings of an
-// accented letter for one string, does not tell -0.0 from 0.0, and tells a NaN from itself: a change would go
-// unnoticed, or a comparison would never succeed.
+// Two values are equal if they have the same bits. The standard library's equality treats two spellings of an accented
+// letter as one string, treats -0.0 as 0.0, and a NaN as different from itself. A change would go unnoticed, or a
+// comparison would never succeed.
 //
-// Iterative, so that a value that a caller nested too deeply does not overflow a thread's stack.
+// The comparison does not recurse, so a value that is nested too deeply does not overflow a thread's stack.
 
 extension StoredValue: Hashable {
     public static func == (left: StoredValue, right: StoredValue) -> Bool {
@@ -74,7 +75,7 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // The key that was found may be another spelling of the one that was looked up.
+                    // The key in the dictionary may be another spelling of this one.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }
@@ -96,7 +97,7 @@ extension StoredValue: Hashable {
         return true
     }
 
-    /// Containers count with their size alone, which is cheap at any depth.
+    /// Only the size of a container is hashed, which is cheap at any depth.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break
@@ -113,7 +114,7 @@ extension StoredValue: Hashable {
 }
 
 extension [String: StoredValue] {
-    /// The entries sorted by the UTF-8 of their keys: the order in which every form of a dictionary is written.
+    /// The entries sorted by the UTF-8 of their keys. Every form of a dictionary is written in this order.
     package var sortedByBytes: [(key: String, value: StoredValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }

@@ -1,16 +1,16 @@
 import CExpat
 
-/// Learns what is in an XML document while it is read.
+/// Receives the contents of an XML document while it is read.
 package protocol XMLEvents: AnyObject {
     func start(_ element: String, attributes: [String: String]) throws(PropertyListError)
-    /// Text comes in pieces.
+    /// A text may arrive in several pieces.
     func text(_ characters: [UInt8]) throws(PropertyListError)
     func end() throws(PropertyListError)
 }
 
-/// The boundary to expat: the only file that calls it.
+/// Reads XML with expat. This is the only file that calls it.
 ///
-/// No external entity is fetched: expat does so only through a handler, and none is set.
+/// No external entity is ever fetched: expat does so only through a handler, and none is set.
 package final class XMLReader {
     private let parser: XML_Parser
     private let events: any XMLEvents
@@ -18,7 +18,8 @@ package final class XMLReader {
 
     package init(_ events: any XMLEvents) throws(PropertyListError) {
         guard let parser = XML_ParserCreate(nil) else { throw .tooLarge("no memory for a parser") }
-        (self.parser, self.events) = (parser, events)
+        self.parser = parser
+        self.events = events
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
             parser,
@@ -32,14 +33,14 @@ package final class XMLReader {
             let characters = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
             XMLReader.step(context) { events throws(PropertyListError) in try events.text(characters) }
         }
-        // Entities of its own could make a document grow without bound, and no property list has any.
+        // Declared entities could make a document grow without limit, and no property list has any.
         XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, hasSubset in
             XMLReader.step(context) { _ throws(PropertyListError) in
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
             }
         }
-        // If there is a document type, which is not fetched, expat skips the entities that it does not know. They would
-        // be missing from the text.
+        // If the document names a document type, which is not fetched, expat skips unknown entities. They would be
+        // missing from the text.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             XMLReader.step(context) { _ throws(PropertyListError) in throw .malformed("an unknown entity") }
         }
@@ -47,7 +48,8 @@ package final class XMLReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// Reads a document of at most ``PropertyListFormat/maximumSize``. To be called once: a parser reads no second one.
+    /// Reads a document of at most ``PropertyListFormat/maximumSize``. Call it only once: a parser does not read a
+    /// second document.
     package func read(_ bytes: [UInt8]) throws(PropertyListError) {
         guard let length = Int32(exactly: bytes.count) else { throw .tooLarge("too many bytes") }
         let status = bytes.withUnsafeBytes { XML_Parse(parser, $0.bindMemory(to: CChar.self).baseAddress, length, 1) }
@@ -55,7 +57,8 @@ package final class XMLReader {
         if let failure { throw failure }
     }
 
-    /// Passes an event on. The first error ends the parse; expat may still report the rest of the current element.
+    /// Passes an event on. The first error ends the parse, though expat may still report the rest of the current
+    /// element.
     private static func step(
         _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
@@ -85,25 +88,25 @@ package final class XMLReader {
 
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
-    /// Reads expat's list of names and values, which a null pointer ends. No name is there twice.
+    /// Reads expat's list of names and values, which ends with a null pointer. Names are unique.
     private static func attributes(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String: String] {
         let names = (0...).lazy.map { list?[2 * $0] }.prefix { $0 != nil }.map(text)
         return Dictionary(names.enumerated().map { ($1, text(list?[2 * $0 + 1])) }) { first, _ in first }
     }
 }
 
-/// Builds a tree from the events of an XML parser, and checks that they are those of a property list.
+/// Builds a tree from the events of an XML parser, and checks that they form a property list.
 ///
-/// The parser has checked that the document is well-formed. What is left is the check against PropertyList-1.0.dtd, and
-/// what that leaves open: one value below `<plist>`, no key twice. A value without `<plist>` is read too, as
-/// CoreFoundation does. An attribute other than `version` would not be kept, so it is refused.
+/// The parser has checked that the document is well-formed. This checks it against PropertyList-1.0.dtd and for what
+/// that permits: one value below `<plist>`, and no key twice. A value without `<plist>` is read too, as in
+/// CoreFoundation. An attribute other than `version` would be lost, so it is refused.
 final class XMLTreeBuilder: XMLEvents {
-    /// An array or dictionary whose end has not come yet.
+    /// An array or dictionary that has not ended yet.
     private struct Container {
         let isDictionary: Bool
         var values: [StoredValue] = []
         var entries: [String: StoredValue] = [:]
-        /// The key whose value is to come.
+        /// The key whose value is next.
         var key: String?
         var needsKey: Bool { isDictionary && key == nil }
     }

@@ -6,9 +6,9 @@ enum XMLElement: String {
     case yes = "true"
     case no = "false"
 
-    /// Returns the value that the text of such an element stands for.
+    /// Returns the value that the text of such an element represents.
     ///
-    /// Numbers and dates may have white space around them. Otherwise the reading is that of CoreFoundation
+    /// Numbers and dates may have white space around them. Otherwise the rules are those of CoreFoundation
     /// (CFPropertyList.c, `parseIntegerTag` and `parseRealTag`), or stricter.
     func value(_ text: [UInt8]) throws(PropertyListError) -> StoredValue {
         let start = text.drop(while: \.isXMLSpace)
@@ -31,7 +31,7 @@ enum XMLElement: String {
         return string
     }
 
-    /// `[+-] digits` or `[+-] 0x hexadecimal digits`, white space allowed after the sign.
+    /// Parses `[+-] digits` or `[+-] 0x hexadecimal digits`. White space is allowed after the sign.
     private static func integer(_ text: ArraySlice<UInt8>) throws(PropertyListError) -> Int128 {
         var rest = text
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -50,8 +50,8 @@ enum XMLElement: String {
         return value
     }
 
-    /// A decimal number, or `nan`, `inf` or `infinity` in any case. A number too large to be finite is refused, as it
-    /// would be read as another one.
+    /// Parses a decimal number, or `nan`, `inf` or `infinity` in upper or lower case. A number too large to be finite
+    /// is refused, since it would be read as another one.
     private static func real(_ word: String) throws(PropertyListError) -> Double {
         let isNamed = ["nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"].contains(word.lowercased())
         guard isNamed || word.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let value = Double(word) else {
@@ -61,10 +61,10 @@ enum XMLElement: String {
         return value
     }
 
-    /// Base64 (RFC 4648, section 4), with white space anywhere.
+    /// Decodes base64 (RFC 4648, section 4), with white space anywhere.
     private static func data(_ text: [UInt8]) throws(PropertyListError) -> Data {
         let characters = text.filter { !$0.isXMLSpace }
-        // Foundation takes more padding than there should be.
+        // Foundation accepts more padding than is correct.
         let isPadded = "==".utf8.starts(with: characters.drop { $0 != UInt8(ascii: "=") })
         guard isPadded, characters.count.isMultiple(of: 4), let data = Data(base64Encoded: Data(characters)) else {
             throw .malformed("data that is not base64")
@@ -74,6 +74,6 @@ enum XMLElement: String {
 }
 
 extension UInt8 {
-    /// Whether XML 1.0 takes it for white space (section 2.3).
+    /// Whether the byte is white space in XML 1.0 (section 2.3).
     var isXMLSpace: Bool { self == 0x20 || self == 0x0a || self == 0x09 || self == 0x0d }
 }

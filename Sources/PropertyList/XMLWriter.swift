@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// Writes a tree as XML, laid out as CoreFoundation does, with the keys of a dictionary sorted by their UTF-8.
+/// Writes a tree as XML in the layout of CoreFoundation, with the keys of a dictionary sorted by their UTF-8.
 ///
-/// Iterative: a tree's depth is not known before it is walked.
+/// The writer does not recurse, since the depth of a tree is not known in advance.
 struct XMLWriter {
     /// An array or dictionary that is being written.
     private struct Container {
         let element: XMLElement
-        /// Without keys in an array.
+        /// The children; those of an array have no keys.
         let children: [(key: String?, value: StoredValue)]
-        /// How many children were begun.
+        /// The number of children whose output has begun.
         var count = 0
     }
 
@@ -51,7 +51,8 @@ struct XMLWriter {
             guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number):
-            // The shortest decimal that is read as the same number; infinity and NaN as CoreFoundation names them.
+            // This is the shortest decimal that is read as the same number. Infinity and NaN are named as in
+            // CoreFoundation.
             let infinity = number < 0 ? "-infinity" : "+infinity"
             line("<real>\(number.isNaN ? "nan" : number.isFinite ? "\(number)" : infinity)</real>")
         case .string(let string): try write(string, in: .string)
@@ -76,7 +77,7 @@ struct XMLWriter {
 
     private mutating func write(_ text: String, in element: XMLElement) throws(PropertyListError) {
         if let scalar = text.unicodeScalars.first(where: { !$0.isXMLCharacter }) {
-            // Four digits: no character beyond U+FFFF is refused.
+            // Four digits are enough: no character beyond U+FFFF is refused.
             let digits = String(0x10000 + scalar.value, radix: 16, uppercase: true).dropFirst()
             throw unrepresentable("a \(element.rawValue) with the character U+\(digits), which XML cannot hold")
         }
@@ -87,7 +88,7 @@ struct XMLWriter {
             case UInt8(ascii: "&"): append("&amp;")
             case UInt8(ascii: "<"): append("&lt;")
             case UInt8(ascii: ">"): append("&gt;")
-            // As it is, it would be read as a line feed (XML 1.0, section 2.11).
+            // A literal carriage return would be read as a line feed (XML 1.0, section 2.11).
             case UInt8(ascii: "\r"): append("&#13;")
             default: output.append(byte)
             }
@@ -95,7 +96,7 @@ struct XMLWriter {
         append("</\(element.rawValue)>\n")
     }
 
-    /// Lines of 76 columns with a tab as 8, as CoreFoundation breaks them.
+    /// Writes lines of 76 columns with a tab as 8, which is where CoreFoundation breaks them.
     private mutating func write(_ data: Data) {
         line("<data>")
         let encoded = data.base64EncodedData()
@@ -118,7 +119,7 @@ struct XMLWriter {
 
     private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 
-    /// Returns an error that names the location of the value that was being written.
+    /// Returns an error with the location of the value that was being written.
     private func unrepresentable(_ what: String) -> PropertyListError {
         let steps = containers.map { $0.children[$0.count - 1].key.map(PropertyListError.step) ?? "[\($0.count - 1)]" }
         return .unrepresentable(steps.isEmpty ? what : "\(what), at \(steps.joined())")
@@ -126,6 +127,6 @@ struct XMLWriter {
 }
 
 extension UnicodeScalar {
-    /// Whether XML 1.0 can hold it (section 2.2, production 2).
+    /// Whether XML 1.0 can contain the character (section 2.2, production 2).
     fileprivate var isXMLCharacter: Bool { value < 0x20 ? UInt8(value).isXMLSpace : value != 0xfffe && value != 0xffff }
 }

@@ -1,19 +1,19 @@
 private import CSodium
 
-/// Base64 (RFC 4648) of secrets, in a time that does not depend on them.
+/// Base64 (RFC 4648) for secrets: the time depends only on their length.
 package enum Base64 {
-    /// Whether a text is filled up to a multiple of four digits.
+    /// Whether `=` fills up a text to a multiple of four digits.
     package enum Padding { case none, equalSigns }
 
     /// Returns the number of digits of `count` bytes without padding.
     @inlinable package static func digits(of count: Int) -> Int { count / 3 * 4 + (count % 3 * 4 + 2) / 3 }
 
-    /// Returns the number of bytes that digits without padding stand for; nil if there is no such text.
+    /// Returns the number of bytes that digits without padding encode; nil if no text has that many digits.
     @inlinable package static func size(ofDigits digits: Int) -> Int? {
         digits >= 0 && digits % 4 != 1 ? digits / 4 * 3 + digits % 4 * 3 / 4 : nil
     }
 
-    /// Writes the digits without padding, and a zero byte. Throws ``SealingError/Code/length`` unless `text` has
+    /// Writes the digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has
     /// exactly this size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
@@ -25,12 +25,12 @@ package enum Base64 {
         }
     }
 
-    /// Reads a text that stands for exactly as many bytes as `bytes` has. Returns false for any other, and for one that
-    /// is not canonical: bits left over at the end are zero, and nothing but digits is accepted.
+    /// Decodes a text. Returns false unless it encodes exactly as many bytes as `bytes` has and is canonical: it
+    /// contains nothing but digits, and unused bits at its end are zero.
     package static func decode(
         _ text: UnsafeRawBufferPointer, padding: Padding = .none, into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        // libsodium 1.0.18 takes some bytes above 0x7F for digits, where characters are signed.
+        // libsodium 1.0.18 accepts some bytes above 0x7F as digits if `char` is signed.
         guard text.reduce(0, |) < 0x80 else { return false }
         let variant =
             padding == .none ? sodium_base64_VARIANT_ORIGINAL_NO_PADDING : sodium_base64_VARIANT_ORIGINAL

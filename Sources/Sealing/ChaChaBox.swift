@@ -1,9 +1,9 @@
 private import CSodium
 
-/// Authenticated encryption of other formats than the vault's: ChaCha20-Poly1305 (RFC 8439), without associated data.
-/// A box is as many bytes as the plaintext has, followed by a tag of 16 bytes.
+/// Authenticated encryption for formats other than the vault's: ChaCha20-Poly1305 (RFC 8439), without associated data.
+/// A box consists of as many bytes as the plaintext has, followed by a tag of 16 bytes.
 ///
-/// The nonce is too short to be random. Use a key once, or count.
+/// The nonce is too short to be random. Use each key only once, or count nonces.
 package enum ChaChaBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var nonceSize: Int { 12 }
@@ -24,8 +24,8 @@ package enum ChaChaBox {
         }
     }
 
-    /// Opens `box` into `plaintext`, with the conditions of ``seal(_:nonce:key:into:)``. Throws
-    /// ``SealingError/Code/forged`` if the box was not sealed with this key and nonce or has been changed.
+    /// Opens `box` into `plaintext`, under the conditions of ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was changed, or was not sealed with this key and nonce.
     package static func open(
         _ box: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer

@@ -2,13 +2,13 @@ private import CSodium
 
 /// Signatures on Curve25519 (RFC 8032): libsodium's `crypto_sign`.
 package enum Ed25519 {
-    /// Sizes in bytes.
+    /// The sizes in bytes.
     @inlinable package static var seedSize: Int { 32 }
     @inlinable package static var publicKeySize: Int { 32 }
     @inlinable package static var secretKeySize: Int { 64 }
     @inlinable package static var signatureSize: Int { 64 }
 
-    /// Writes the keys that follow from a seed. Throws ``SealingError/Code/length`` unless all have their sizes.
+    /// Writes the keys of a seed. Throws ``SealingError/Code/length`` unless all three have their sizes.
     package static func makeKeys(
         from seed: UnsafeRawBufferPointer, secretKey: UnsafeMutableRawBufferPointer,
         publicKey: UnsafeMutableRawBufferPointer
@@ -21,7 +21,7 @@ package enum Ed25519 {
         }
     }
 
-    /// Returns the signature of a message, 64 bytes. Throws ``SealingError/Code/length`` unless the key has 64 bytes.
+    /// Returns the 64-byte signature of a message. Throws ``SealingError/Code/length`` unless the key has 64 bytes.
     package static func signature(
         of message: [UInt8], secretKey: UnsafeRawBufferPointer
     ) throws(SealingError) -> [UInt8] {
@@ -33,7 +33,7 @@ package enum Ed25519 {
         return signature
     }
 
-    /// Returns whether a signature is that of a message by a public key's owner.
+    /// Returns whether a signature of a message was made with the secret key of this public key.
     package static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureSize, publicKey.count == publicKeySize else { return false }
         return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0

@@ -6,10 +6,10 @@ package struct RunningHMAC: ~Copyable {
     /// The size of the result in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// The hash's state, from which everything that follows could be forged: as secret as the key.
+    /// The hash's state. It is as secret as the key: it allows forging the code of every continuation.
     private var state: SecretBytes
 
-    /// Throws ``SealingError/Code/outOfMemory``.
+    /// Starts a computation. Throws ``SealingError/Code/outOfMemory``.
     package init(key: UnsafeRawBufferPointer) throws(SealingError) {
         var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes(), isKey: true)
         try RunningHMAC.call(on: &initial) { crypto_auth_hmacsha256_init($0, key.pointer, key.count) }
@@ -20,7 +20,7 @@ package struct RunningHMAC: ~Copyable {
         try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_update($0, bytes.pointer, UInt64(bytes.count)) }
     }
 
-    /// Returns the result. Compare it with an expected one by ``SecretBytes/isEqual(to:)``.
+    /// Returns the result. Compare it with an expected one using ``SecretBytes/isEqual(to:)``.
     package consuming func finish() throws(SealingError) -> SecretBytes {
         var result = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
         try result.withUnsafeMutableBytes { (result) throws(SealingError) in
@@ -40,11 +40,11 @@ package struct RunningHMAC: ~Copyable {
     }
 }
 
-/// Keys from a secret that is not uniform, by HKDF-SHA256 (RFC 5869). libsodium has it from 1.0.19 on.
+/// Derives keys from a secret that is not uniform, by HKDF-SHA256 (RFC 5869). libsodium has included it since 1.0.19.
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 
-    /// Derives as many bytes as `output` has. Throws ``SealingError/Code/length`` for more than 8,160, and
+    /// Fills `output` with derived bytes. Throws ``SealingError/Code/length`` for more than 8,160 bytes, and
     /// ``SealingError/Code/outOfMemory``.
     package static func derive(
         from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer,
@@ -56,12 +56,13 @@ package enum HKDF {
         try expand(extraction.finish(), info, into: output)
     }
 
-    /// Each block is the HMAC of the block before, the information and the block's number, from 1 on.
+    /// Each block is the HMAC of the previous block, the information and the block's number, which starts at 1.
     private static func expand(
         _ key: borrowing SecretBytes, _ info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         var block = try SecretBytes(zeros: 0)
-        var (done, number) = (0, UInt8(1))
+        var done = 0
+        var number: UInt8 = 1
         while done < output.count {
             var hash = try key.withUnsafeBytes { (key) throws(SealingError) in try RunningHMAC(key: key) }
             try block.withUnsafeBytes { (block) throws(SealingError) in try hash.update(block) }
@@ -73,7 +74,8 @@ package enum HKDF {
                 let target = UnsafeMutableRawBufferPointer(rebasing: output[done..<done + part])
                 target.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<part]))
             }
-            (done, number) = (done + part, number &+ 1)
+            done += part
+            number &+= 1
         }
     }
 }

@@ -5,8 +5,9 @@ package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Throws ``SealingError/Code/length`` unless the key has 16 to 64 bytes, or none for a hash without a key, and the
-    /// output 16 to 64. Their number is part of what is hashed.
+    /// Writes a hash of as many bytes as `output` has. Their number is part of what is hashed. Throws
+    /// ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key 16 to 64 or, for an unkeyed hash,
+    /// none.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -20,9 +21,9 @@ package enum KeyedHash {
     }
 }
 
-/// A 32-byte BLAKE2b hash, without a key, of bytes that arrive in pieces.
+/// A 32-byte unkeyed BLAKE2b hash of bytes that arrive in pieces.
 package struct RunningHash: ~Copyable {
-    // On the heap: libsodium aligns its state to 64 bytes, more than Swift guarantees for a stored property.
+    // The state is on the heap: libsodium aligns it to 64 bytes, more than Swift guarantees for a stored property.
     private let state = OpaquePointer(
         UnsafeMutableRawPointer.allocate(byteCount: crypto_generichash_statebytes(), alignment: 64))
 
@@ -34,14 +35,14 @@ package struct RunningHash: ~Copyable {
         _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
-    /// Returns the hash of bytes, 32 bytes.
+    /// Returns the 32-byte hash of bytes.
     package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var hash = RunningHash()
         hash.update(bytes)
         return hash.finish()
     }
 
-    /// Returns the hash of a text, 32 bytes.
+    /// Returns the 32-byte hash of a text.
     package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
 
     /// Returns 62 bits of the hash of a text.
@@ -56,11 +57,12 @@ package struct RunningHash: ~Copyable {
     }
 }
 
-/// SipHash-2-4: libsodium's `crypto_shorthash`. It detects accidents, but not an attacker who knows the key.
+/// SipHash-2-4: libsodium's `crypto_shorthash`. It detects accidental changes, but not those of an attacker who has the
+/// key.
 package enum ShortHash {
     @inlinable package static var keySize: Int { 16 }
 
-    /// Throws ``SealingError/Code/length`` unless the key has 16 bytes.
+    /// Returns the hash of bytes. Throws ``SealingError/Code/length`` unless the key has 16 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws(SealingError) -> UInt64 {
@@ -95,19 +97,23 @@ package enum KeyDerivation {
     /// The cost of Argon2id, version 1.3 (RFC 9106).
     package struct StretchLimits: Hashable, Sendable {
         package let passes: UInt64
-        /// In bytes.
+        /// The memory in bytes.
         package let memory: UInt64
 
-        package init(passes: UInt64, memory: UInt64) { (self.passes, self.memory) = (passes, memory) }
+        package init(passes: UInt64, memory: UInt64) {
+            self.passes = passes
+            self.memory = memory
+        }
 
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns 3 passes over as much memory as takes about a time on this machine, at least the recommended limits
-        /// and at most what the bounds allow.
+        /// Returns limits of 3 passes that take about `time` on this machine: at least the recommended limits, and at
+        /// most the bounds.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
-            let (secret, salt) = ([UInt8](repeating: 0, count: 8), [UInt8](repeating: 0, count: saltSize))
+            let secret = [UInt8](repeating: 0, count: 8)
+            let salt = [UInt8](repeating: 0, count: saltSize)
             var key = [UInt8](repeating: 0, count: 32)
             let taken = ContinuousClock().measure {
                 try? secret.withUnsafeBytes { secret in
@@ -119,7 +125,7 @@ package enum KeyDerivation {
             return affordable(in: time, as: sample, took: taken)
         }
 
-        /// Returns the same for a machine on which a sample took a while.
+        /// Computes such limits from the time that a sample took.
         static func affordable(in time: Duration, as sample: StretchLimits, took taken: Duration) -> StretchLimits {
             let cost = Double(sample.cost) * (time / max(taken, .microseconds(1)))
             let bounded = min(max(cost, Double(recommended.cost)), Double(largestCost))
@@ -127,28 +133,29 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. A file states them, and could make its reader work for days.
+        /// Whether a reader accepts the limits. They are read from a file, which could otherwise make its reader work
+        /// for days.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed, as far as a number can tell.
+        /// The number of bytes processed; the largest number if the product overflows.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost
         }
 
-        /// The largest total cost for limits that are not authenticated yet: less than a second's work.
+        /// The largest total cost of limits that are not authenticated yet: less than a second of work.
         package static let largestCost: UInt64 = 768 << 20
     }
 
     @inlinable package static var saltSize: Int { 16 }
 
     /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` for limits out of bounds,
-    /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, ``SealingError/Code/length`` unless salt
-    /// and key have 16 and 32 bytes.
+    /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length`` unless
+    /// the salt has 16 bytes and the key 32.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer

@@ -1,4 +1,4 @@
-/// Why a cryptographic operation failed. It contains no bytes of any key, text or box.
+/// The reason why a cryptographic operation failed. It contains no bytes of any key, text or box.
 package struct SealingError: Error, Hashable, Sendable {
     /// The kind of failure. More kinds may come.
     package struct Code: Hashable, Sendable {
@@ -7,11 +7,11 @@ package struct SealingError: Error, Hashable, Sendable {
 
         /// The process has used up its memory or its number of mappings.
         package static let outOfMemory = Code(kind: .outOfMemory)
-        /// The box does not open: another key, another nonce, or changed bytes.
+        /// The box does not open: the key or the nonce is wrong, or bytes were changed.
         package static let forged = Code(kind: .forged)
         /// An input or output has a length that the operation does not accept.
         package static let length = Code(kind: .length)
-        /// Limits of Argon2id that are out of bounds.
+        /// The limits of Argon2id are out of bounds.
         package static let limits = Code(kind: .limits)
     }
 

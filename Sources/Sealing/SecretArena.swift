@@ -2,50 +2,50 @@ private import CSodium
 private import Glibc
 import LinuxSystem
 
-/// Guarded memory that the opened values of a process share. Pages of its own for each would cost 8 to 12 system calls,
-/// 23 µs, and soon the limit of locked memory.
+/// Guarded memory that the opened values of a process share. Separate pages for each value would cost 8 to 12 system
+/// calls, 23 µs, and would soon reach the limit on locked memory.
 ///
-/// A region is allocated as a key is: between inaccessible pages, locked, left out of core dumps. Within it, a block
-/// has a canary on each side, which is checked when the block is freed. Free memory is all zeros.
+/// A region is allocated as a key is: between inaccessible pages, locked, and excluded from core dumps. Each of its
+/// blocks has a canary on both sides, which is checked when the block is freed. Free memory is all zeros.
 struct SecretArena: ~Copyable {
-    /// Each thread takes from one of these. In a single one, a hundred threads that set values queued up: Swift's mutex
-    /// is handed over to a thread that has to be woken first.
+    /// Threads are spread over several arenas. With a single one, a hundred threads that set values formed a queue:
+    /// Swift's mutex is handed over to a thread that has to be woken first.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
-    /// The largest capacity of a block in bytes. What is larger gets pages of its own.
+    /// The largest capacity of a block in bytes. Larger secrets get pages of their own.
     static let largestCapacity = 4_096
 
-    /// A process that opens one value needs no more.
+    /// The size of the first region, which is enough for a process that opens one value.
     private static let firstRegion = 8 << 10
     private static let largestRegion = 256 << 10
 
-    /// Not a pointer, which could not leave the lock.
+    /// The address is a number, since a pointer could not leave the mutex.
     struct Block {
         let address: UInt
         let location: Location
         let isLockedInMemory: Bool
     }
 
-    /// The indices of a block's arena, and of its region therein.
+    /// The indices of a block's arena and of its region in that arena.
     struct Location {
         let arena: Int
         let region: Int
     }
 
-    /// nil in place of a region that was freed: indices stay.
+    /// The regions by index. A freed region is replaced by nil, so that the other indices stay valid.
     private var regions: [Region?] = []
     private var nextSize = SecretArena.firstRegion
     private let index: Int
 
     private init(_ index: Int) { self.index = index }
 
-    /// Returns a block of zeros; nil if the system has no memory. Its capacity is a multiple of 16.
+    /// Returns a block of zeros; nil if the system has no memory. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // The number of a thread is the address of a page or near to it.
+        // A thread's number is an address at or near the start of a page, so its low bits hardly differ.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 
-    /// Wipes a block, and ends the process if something was written beside it.
+    /// Wipes and frees a block. Ends the process if a canary beside it was overwritten.
     static func free(_ address: UInt, _ capacity: Int, at location: Location) {
         all[location.arena].withLock { $0.free(address, capacity, region: location.region) }
     }
@@ -70,24 +70,25 @@ struct SecretArena: ~Copyable {
         front.storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
         (front + SecretArena.canarySize + capacity).storeBytes(of: SecretArena.canary, as: (UInt64, UInt64).self)
         return Block(
-            address: UInt(bitPattern: front + SecretArena.canarySize), location: location, isLockedInMemory: region.isLocked)
+            address: UInt(bitPattern: front + SecretArena.canarySize), location: location,
+            isLockedInMemory: region.isLocked)
     }
 
     private mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
         guard let base = regions[index]?.base, let data = UnsafeMutableRawPointer(bitPattern: address) else { return }
         let front = data - SecretArena.canarySize
-        // As sodium_free does: memory that was overwritten is trusted no more.
+        // This traps, as sodium_free does: after an overflow, memory cannot be trusted.
         precondition(holds(front) && holds(data + capacity))
         sodium_memzero(front, capacity + 2 * SecretArena.canarySize)
         regions[index]?.giveBack((front - base) / Region.unit, SecretArena.units(capacity))
-        // One that is empty is kept for the next value.
+        // One empty region is kept for the next value.
         guard regions[index]?.isEmpty == true, regions.count(where: { $0?.isEmpty == true }) > 1 else { return }
         sodium_free(base)
         regions[index] = nil
     }
 
-    private func holds(_ pointer: UnsafeMutableRawPointer) -> Bool {
-        pointer.loadUnaligned(as: (UInt64, UInt64).self) == SecretArena.canary
+    private func holds(_ address: UnsafeMutableRawPointer) -> Bool {
+        address.loadUnaligned(as: (UInt64, UInt64).self) == SecretArena.canary
     }
 
     private static let canary = {
@@ -103,24 +104,24 @@ struct SecretArena: ~Copyable {
     }
 }
 
-/// A piece of guarded memory, and which of its units of 64 bytes are free.
+/// A region of guarded memory, with the free ranges of its units of 64 bytes.
 private struct Region {
     static let unit = 64
 
     let base: UnsafeMutableRawPointer
     let isLocked: Bool
     private let units: Int
-    /// In ascending order, none next to another.
+    /// The free ranges in ascending order. No two are adjacent.
     private var free: [Range<Int>]
 
-    /// - Parameter size: with what libsodium puts in front, in whole pages.
+    /// - Parameter size: the size in whole pages, including the bytes that libsodium adds in front.
     init?(size: Int) {
         let size = size - Region.unit
         guard let base = sodium_malloc(size) else { return nil }
         self.base = base
-        // sodium_malloc locks the pages but does not report a failure. A second call does.
+        // sodium_malloc locks the pages, but does not report a failure. A second call does.
         isLocked = sodium_mlock(base, size) == 0
-        // The fresh memory is filled with 0xdb.
+        // sodium_malloc fills fresh memory with 0xdb.
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         units = size / Region.unit
         free = [0..<units]
@@ -128,7 +129,7 @@ private struct Region {
 
     var isEmpty: Bool { free.first?.count == units }
 
-    /// Takes the first free units that are enough, and returns the first one's index.
+    /// Takes the first free range that is large enough, and returns the index of its first unit.
     mutating func take(_ count: Int) -> Int? {
         guard let index = free.firstIndex(where: { $0.count >= count }) else { return nil }
         let start = free[index].lowerBound

@@ -1,7 +1,7 @@
 private import CSodium
 
-/// Authenticated encryption: libsodium's secretbox, XSalsa20-Poly1305. A box is a tag of 16 bytes, followed by as many
-/// bytes as the plaintext has.
+/// Authenticated encryption: libsodium's secretbox, XSalsa20-Poly1305. A box consists of a tag of 16 bytes, followed by
+/// as many bytes as the plaintext has.
 package enum SecretBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var tagSize: Int { 16 }
@@ -19,8 +19,8 @@ package enum SecretBox {
         guard status == 0 else { throw SealingError(.length) }
     }
 
-    /// Opens `box` into `plaintext`, with the conditions of ``seal(_:nonce:key:into:)``. Throws
-    /// ``SealingError/Code/forged`` if the box was not sealed with this key and nonce or has been changed.
+    /// Opens `box` into `plaintext`, under the conditions of ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was changed, or was not sealed with this key and nonce.
     package static func open(
         _ box: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer
@@ -36,13 +36,13 @@ package enum SecretBox {
 }
 
 /// The 24 bytes that distinguish a box from every other box under its key. They are random, never counted: two diverged
-/// copies of a vault would count alike.
+/// copies of a vault would reach the same counts.
 package struct Nonce: Hashable, Sendable {
     @inlinable package static var size: Int { 24 }
 
     @usableFromInline let first, second, third: UInt64
 
-    /// - Precondition: 24 bytes.
+    /// - Precondition: `bytes` has 24 bytes.
     @inlinable
     package init(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == Nonce.size)
@@ -62,8 +62,8 @@ package struct Nonce: Hashable, Sendable {
     }
 }
 
-/// Random nonces, drawn from the system twice as many each time: one costs 0.26 µs alone and far less in bulk. Create
-/// a source for each piece of work: after a fork, the child would use the same remaining nonces.
+/// Draws random nonces from the system, twice as many each time: a single one costs 0.26 µs, one of many far less.
+/// Create a source for each piece of work: after a fork, the child would use the same remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 
@@ -81,7 +81,7 @@ package struct NonceSource {
         return pool.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[used..<used + Nonce.size])) }
     }
 
-    /// Returns a nonce of a source of its own.
+    /// Returns a nonce from a new source.
     package static func one() -> Nonce {
         var source = NonceSource()
         return source.next()
@@ -91,7 +91,7 @@ package struct NonceSource {
 // MARK: - libsodium
 
 extension UnsafeRawBufferPointer {
-    /// The address as libsodium takes it. An empty buffer may have none; the pointer in its place is never read.
+    /// The address as libsodium expects it. An empty buffer may have none; the pointer that replaces it is never read.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -104,14 +104,15 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 package enum Wiping {
-    /// Overwrites bytes with zeros. The compiler cannot optimize it away.
+    /// Overwrites bytes with zeros. The compiler cannot optimize this away.
     package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) { sodium_memzero(bytes.pointer, bytes.count) }
 
-    /// Calls libsodium, or another library that leaves secrets behind, then overwrites the traces on the stack and in
+    /// Calls libsodium, or another library that leaves secrets behind, then overwrites their traces on the stack and in
     /// registers.
     ///
-    /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, the input, key and result of a hash, and derived
-    /// keys. Its calls used up to 1.9 KiB of stack when measured, Argon2id 6.8 KiB; `size` bytes are overwritten.
+    /// libsodium 1.0.18 leaves behind the first 32 bytes of an opened box, the input, key and result of a hash, and
+    /// derived keys. Its calls used up to 1.9 KiB of stack when measured, and Argon2id 6.8 KiB. `size` bytes are
+    /// overwritten.
     package static func leavingNoTraces(
         _ size: Int = 4_096, orThrow code: SealingError.Code, _ call: () -> Int32
     ) throws(SealingError) {
@@ -121,7 +122,7 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Makes a call a little further down the stack: `sodium_stackzero` uses the first bytes below its caller itself
+    /// Makes a call a little further down the stack. `sodium_stackzero` uses the first bytes below its caller itself,
     /// and does not overwrite them.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
@@ -131,7 +132,7 @@ package enum Wiping {
 
 /// Bytes from the system's random number generator.
 package enum RandomBytes {
-    // It calls getrandom(2) and aborts if that fails. It needs no `sodium_init`.
+    // randombytes_buf calls getrandom(2) and aborts if that fails. It needs no `sodium_init`.
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) { randombytes_buf(buffer.pointer, buffer.count) }
 
     package static func array(_ count: Int) -> [UInt8] {
@@ -142,10 +143,10 @@ package enum RandomBytes {
     }
 }
 
-/// Hex digits of secrets, in a time that does not depend on them.
+/// Hexadecimal digits of secrets: the time depends only on their length.
 package enum Hexadecimal {
-    /// Writes two lower-case digits for each byte, and a zero byte. Throws ``SealingError/Code/length`` unless `digits`
-    /// has exactly this size.
+    /// Writes two lower-case digits for each byte, then a zero byte. Throws ``SealingError/Code/length`` unless
+    /// `digits` has exactly this size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into digits: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -158,13 +159,13 @@ package enum Hexadecimal {
     package static func string(of bytes: [UInt8]) -> String {
         let size = bytes.count * 2 + 1
         return String(unsafeUninitializedCapacity: size) { digits in
-            // The length is right, so it cannot fail.
+            // This cannot fail: the length is right.
             try? bytes.withUnsafeBytes { try encode($0, into: .init(start: digits.baseAddress, count: size)) }
             return size - 1
         }
     }
 
-    /// Returns the bytes that digits of either case are of; nil if they are anything else.
+    /// Decodes digits of either case. Returns nil for any other text, and for another number of bytes than `count`.
     package static func bytes(_ digits: Substring, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isRead = Array(digits.utf8).withUnsafeBytes { digits in
@@ -173,7 +174,7 @@ package enum Hexadecimal {
         return isRead ? bytes : nil
     }
 
-    /// Reads two digits of either case for each byte. Returns false if there is anything else.
+    /// Decodes two digits of either case for each byte. Returns false for any other text.
     package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }
         var count = 0

@@ -1,21 +1,22 @@
 extension SecretBytes {
-    /// Reads an input of unknown length into guarded memory, which is doubled as needed, and a little more: an input
-    /// whose length is a power of two shows its end before it is full.
+    /// Reads an input of unknown length into guarded memory. The memory is doubled as needed, plus 16 bytes: an input
+    /// whose length is a power of two then ends before the memory is full.
     ///
     /// - Parameters:
-    ///   - capacity: how many bytes are expected, at least 1.
-    ///   - limit: how many are read at most.
-    ///   - isKey: as for ``init(zeros:isKey:)``.
-    ///   - failure: translates the error of an allocation.
-    ///   - read: gets the memory and how many of its bytes are used, of which it may change both; returns whether the
-    ///     input has ended.
+    /// - capacity: the expected number of bytes, at least 1.
+    /// - limit: the largest number of bytes to read.
+    /// - isKey: as in ``init(zeros:isKey:)``.
+    /// - failure: translates the error of an allocation.
+    /// - read: receives the memory and the number of used bytes, and may change both; returns whether the input has
+    ///   ended.
     /// - Returns: nil if `limit` bytes were read before the input had ended.
     package static func growing<Failure: Error>(
         from capacity: Int, to limit: Int, isKey: Bool = false, orThrow failure: (SealingError) -> Failure,
         _ read: (_ memory: UnsafeMutableRawBufferPointer, _ used: inout Int) throws(Failure) -> Bool
     ) throws(Failure) -> SecretBytes? {
         var held = try zeros(min(capacity, limit), isKey, failure)
-        var (used, hasEnded) = (0, false)
+        var used = 0
+        var hasEnded = false
         while true {
             try held.withUnsafeMutableBytes { (memory) throws(Failure) in
                 while used < memory.count, !hasEnded { hasEnded = try read(memory, &used) }

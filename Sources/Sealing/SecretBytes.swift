@@ -1,20 +1,20 @@
 private import CSodium
 import LinuxSystem
 
-/// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, left out of core dumps, and
+/// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, excluded from core dumps, and
 /// wiped at the end of their lifetime.
 ///
 /// The type cannot be copied and has no textual form. Read the bytes through ``withBytes(_:)``. Each method that copies
 /// them to ordinary memory has *unsafe* in its name.
 ///
-/// Secrets of up to 4 KiB share guarded pages, with a canary between two of them: one takes 32 to 95 bytes more than it
-/// has. A larger one, and a key, has pages of its own, which cost about 25 µs.
+/// Secrets of up to 4 KiB share guarded pages, with canaries between them. Each takes 32 to 95 bytes more than its
+/// size. A larger secret has pages of its own, and so has a key; they cost about 25 µs.
 public struct SecretBytes: ~Copyable {
     /// The number of secret bytes.
     public private(set) var count: Int
 
-    /// Whether the pages are locked against swapping. The system refuses beyond the limit `ulimit -l`, usually 8 MiB.
-    /// The bytes are guarded and wiped all the same.
+    /// Whether the pages are locked against swapping. The system refuses to lock more than the limit `ulimit -l`,
+    /// usually 8 MiB. The bytes are guarded and wiped in any case.
     public let isLockedInMemory: Bool
 
     /// The size of the allocation: a multiple of 16, at least 16. The bytes past `count` are zero, so that a value can
@@ -23,27 +23,27 @@ public struct SecretBytes: ~Copyable {
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    /// In an arena; nil for pages of its own.
+    /// The location in an arena; nil for pages of its own.
     private let location: SecretArena.Location?
 
     private static let libsodiumIsReady = sodium_init() >= 0
 
-    // The module above has public initializers, which throw the error of the library's users.
+    // The module Vault adds public initializers, which throw the library's own errors.
 
     /// Allocates `count` zero bytes.
     ///
-    /// - Parameter isKey: gives them pages of their own, inaccessible ones on both sides.
+    /// - Parameter isKey: whether the bytes get pages of their own, between inaccessible ones.
     /// - Throws: `outOfMemory`; `length` if `count` is negative.
     package init(zeros count: Int, isKey: Bool = false) throws(SealingError) {
-        // It fails only if the system has no source of randomness. Nothing can be sealed then.
+        // sodium_init fails only if the system has no source of randomness. Nothing can be sealed then.
         guard SecretBytes.libsodiumIsReady else { throw SealingError(.outOfMemory) }
         guard count >= 0, count <= Int.max - 16 else { throw SealingError(.length) }
         let capacity = SecretBytes.paddedSize(count)
         if isKey || capacity > SecretArena.largestCapacity {
             guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
-            // sodium_malloc locks the pages but does not report a failure. A second call does.
+            // sodium_malloc locks the pages, but does not report a failure. A second call does.
             isLockedInMemory = sodium_mlock(base, capacity) == 0
-            // The fresh memory is filled with 0xdb.
+            // sodium_malloc fills fresh memory with 0xdb.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
             location = nil
@@ -51,7 +51,9 @@ public struct SecretBytes: ~Copyable {
             guard let block = SecretArena.allocate(capacity),
                 let base = UnsafeMutableRawPointer(bitPattern: block.address)
             else { throw SealingError(.outOfMemory) }
-            (self.base, location, isLockedInMemory) = (base, block.location, block.isLockedInMemory)
+            self.base = base
+            location = block.location
+            isLockedInMemory = block.isLockedInMemory
         }
         self.count = count
         paddedCapacity = capacity
@@ -83,7 +85,7 @@ extension SecretBytes: @unchecked Sendable {}
 // MARK: - Access in place
 
 extension SecretBytes {
-    /// Reads the secret in place. The span cannot leave the closure. A copy of its bytes is outside guarded memory.
+    /// Reads the secret in place. The span cannot leave the closure. Copied bytes are outside guarded memory.
     @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
@@ -107,7 +109,7 @@ extension SecretBytes {
         try body(UnsafeMutableRawBufferPointer(start: base, count: count))
     }
 
-    /// Reads the secret followed by its zero padding, to a multiple of 16 and at least 16.
+    /// Reads the secret followed by its zero padding, up to a multiple of 16 bytes, at least 16.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -115,7 +117,7 @@ extension SecretBytes {
         try body(UnsafeRawBufferPointer(start: base, count: SecretBytes.paddedSize(count)))
     }
 
-    /// Writes all of the allocation, for opening a padded value. Call ``truncate(to:)`` afterwards.
+    /// Writes to the whole allocation, to open a padded value. Call ``truncate(to:)`` afterwards.
     @inlinable
     package mutating func withUnsafeMutablePaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
@@ -142,7 +144,7 @@ extension SecretBytes {
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
     }
 
-    /// Returns the same key once more, in pages of its own.
+    /// Returns a copy of a key, in pages of its own.
     package borrowing func copyOfKey() throws(SealingError) -> SecretBytes {
         try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes, isKey: true) }
     }
@@ -159,7 +161,7 @@ extension SecretBytes {
     /// Returns the secret as text in ordinary memory, which is never wiped; nil if it is not UTF-8.
     public borrowing func unsafeString() -> String? { withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Creates the base64 digits of bytes, with padding, in a time that does not depend on the bytes.
+    /// Encodes bytes as base64 with padding. The time does not depend on the bytes.
     package init(base64Of bytes: UnsafeRawBufferPointer) throws(SealingError) {
         let size = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
         try self.init(zeros: size)

@@ -1,13 +1,13 @@
-/// A secret that is shared: any `threshold` of its shares restore it, and fewer tell nothing about it but its length,
-/// however much is computed.
+/// A secret that is split into shares. Any `threshold` of them restore it. Fewer reveal nothing about it except its
+/// length, however much is computed.
 ///
-/// Shamir, "How to share a secret", Communications of the ACM 22 (11), 1979, over ``ByteField/aes`` for each byte on
-/// its own. A byte is the value at 0 of a polynomial whose other coefficients are random. Share *i* is the values at
-/// *i*.
+/// Shamir, "How to share a secret", Communications of the ACM 22 (11), 1979, over ``ByteField/aes``, for each byte
+/// separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share *i* consists of the
+/// values at *i*.
 ///
-/// A share that was changed is not noticed here: the shares then restore another secret. So share a digest as well.
+/// A changed share is not detected here: the shares then restore a different secret. So share a digest as well.
 package struct SecretSharing: ~Copyable {
-    /// The number of shares. There could be 255; with more than these, people lose track of who has one.
+    /// The possible numbers of shares. The field allows 255, but with more than 32, people lose track of who has one.
     package static let counts = 2...32
 
     /// Whether `threshold` of `count` shares can restore a secret. With a threshold of 1, each share would be the
@@ -19,18 +19,18 @@ package struct SecretSharing: ~Copyable {
     package let count: Int
     package let threshold: Int
     private let size: Int
-    /// The secret, then for each higher power of x its coefficients, one for each byte of the secret.
+    /// The bytes of the secret, then the coefficients of each higher power of x, one for each byte of the secret.
     private let coefficients: SecretBytes
 
-    /// Throws ``SealingError/Code/length`` for an empty secret and unless ``isPossible(count:threshold:)``;
-    /// ``SealingError/Code/outOfMemory``.
+    /// Splits a secret. Throws ``SealingError/Code/length`` for an empty secret and unless
+    /// ``isPossible(count:threshold:)``; ``SealingError/Code/outOfMemory``.
     package init(_ secret: borrowing SecretBytes, count: Int, threshold: Int) throws(SealingError) {
-        // All values are equally likely, also zero for the highest power: without it, `threshold - 1` shares would
-        // rule out one value of each byte.
+        // Every coefficient is drawn from all values, even that of the highest power. If it could not be zero,
+        // `threshold - 1` shares would rule out one value of each byte.
         try self.init(secret, count: count, threshold: threshold) { RandomBytes.fill($0) }
     }
 
-    /// - Parameter fill: writes the coefficients of the powers 1 to `threshold - 1`. Tests know theirs.
+    /// - Parameter fill: writes the coefficients of the powers 1 to `threshold - 1`. Tests use known ones.
     init(
         _ secret: borrowing SecretBytes, count: Int, threshold: Int, fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(SealingError) {
@@ -45,7 +45,9 @@ package struct SecretSharing: ~Copyable {
             secret.withUnsafeBytes { coefficients.copyMemory(from: $0) }
             fill(UnsafeMutableRawBufferPointer(rebasing: coefficients[size...]))
         }
-        (self.count, self.threshold, self.size) = (count, threshold, size)
+        self.count = count
+        self.threshold = threshold
+        self.size = size
         self.coefficients = coefficients
     }
 
@@ -71,13 +73,13 @@ package struct SecretSharing: ~Copyable {
         return share
     }
 
-    /// Restores a secret from its threshold of shares, or more.
+    /// Restores a secret from at least as many shares as its threshold.
     ///
     /// - Parameters:
     ///   - shares: the bytes of the shares, one after the other.
     ///   - indices: their indices, in the same order.
-    /// - Throws: ``SealingError/Code/length`` for no share, for shares of different lengths, and unless the indices are
-    ///   distinct and of `1...255`; ``SealingError/Code/outOfMemory``.
+    /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, and unless the
+    ///   indices are distinct and in `1...255`; ``SealingError/Code/outOfMemory``.
     package static func join(_ shares: borrowing SecretBytes, at indices: [Int]) throws(SealingError) -> SecretBytes {
         let points = indices.compactMap { UInt8(exactly: $0) }
         guard !points.isEmpty, points.count == indices.count, Set(points).count == points.count, !points.contains(0),
@@ -100,8 +102,8 @@ package struct SecretSharing: ~Copyable {
         return secret
     }
 
-    /// Returns what each share contributes to the value at 0, by Lagrange's formula: the product of
-    /// `other / (other - point)` over all other points. A difference is a sum in this field.
+    /// Returns each share's factor in the value at 0, by Lagrange's formula: the product of `other / (other - point)`
+    /// over all other points. In this field, a difference is a sum.
     private static func weights(of points: [UInt8]) -> [UInt8] {
         points.map { point in
             points.reduce(1) { weight, other in

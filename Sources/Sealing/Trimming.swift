@@ -1,5 +1,5 @@
 extension BidirectionalCollection {
-    /// Returns what is left without those elements at both ends for which `isTrimmed` is true.
+    /// Returns the collection without the elements at both ends for which `isTrimmed` is true.
     package func trimming(while isTrimmed: (Element) -> Bool) -> SubSequence {
         let rest = drop(while: isTrimmed)
         return rest.lastIndex { !isTrimmed($0) }.map { rest[...$0] } ?? rest
@@ -7,6 +7,6 @@ extension BidirectionalCollection {
 }
 
 extension UInt8 {
-    /// Whether the byte is a space, a tab, or of an end of a line.
+    /// Whether the byte is a space, a tab, a line feed or a carriage return.
     package var isWhiteSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }

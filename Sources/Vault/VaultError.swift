@@ -163,6 +163,6 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     /// `action` is what the system refused to do, such as "read /a/b"; `number` is the value of `errno`.
     init(refused action: String, _ number: Int32) {
         let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
-        self.init(.unavailable, "Cannot \(action): \(SystemError.words(for: number)).\(advice)", systemError: number)
+        self.init(.unavailable, "Cannot \(action): \(SystemError.message(for: number)).\(advice)", systemError: number)
     }
 }

@@ -1,11 +1,11 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on that many threads at once, with the number of the thread, and waits for all of them. None begins
-/// before all have started: a short body would else be over before the next one begins. Tasks would not do: the bodies
-/// block, and there are more of them than cores.
+/// Runs `body` on several threads at once, with the number of the thread, and waits for all of them. None begins before
+/// all have started, since a short body would otherwise end before the next one begins. Tasks are unsuitable: the
+/// bodies block, and there are more of them than cores.
 ///
-/// - Throws: the first error that one of them threw.
+/// - Throws: the first error of a thread.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()
@@ -42,7 +42,7 @@ private final class Work: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// Where threads wait until all are there. They spin: a thread that sleeps wakes up at a time of its own.
+/// The line at which threads wait for each other. They spin, since sleeping threads wake up at different times.
 private final class StartLine: Sendable {
     private let waiting = Atomic(0)
     private let isOpen = Atomic(false)
@@ -57,7 +57,7 @@ private final class StartLine: Sendable {
         isOpen.store(true, ordering: .releasing)
     }
 
-    /// Leaves the core to the others after a while: there may be fewer cores than threads, and other tests.
+    /// Waits, and yields the core after a while: there may be fewer cores than threads, and other tests.
     private func pause(until isOver: () -> Bool) {
         var turns = 0
         while !isOver() {

@@ -31,7 +31,8 @@ struct AgeFileTests {
 
     @Test func differEachTime() throws {
         let recipient = try Fixture.recipient("one")
-        let (one, two) = (try sealed([1], to: [recipient]), try sealed([1], to: [recipient]))
+        let one = try sealed([1], to: [recipient])
+        let two = try sealed([1], to: [recipient])
         #expect(one != two)
         #expect(one.suffix(33) != two.suffix(33))
     }
@@ -66,11 +67,11 @@ struct AgeFileTests {
         for order in [[0, 1], [1, 2], [1, 0, 2], [0, 1, 2, 2], [2], [0, 0, 1, 2]] {
             let changed = order.reduce(Array(head)) { $0 + chunks[$1] }
             let error = try failure { _ = try opened(changed, with: identities) }
-            #expect(error == AgeError(.damaged, "the payload was changed or cut"))
+            #expect(error == AgeError(.damaged, "the payload was changed or truncated"))
         }
         // With a last chunk that would be empty.
         let error = try failure { _ = try opened(file + [UInt8](repeating: 0, count: 16), with: identities) }
-        #expect(error == AgeError(.damaged, "the payload was cut"))
+        #expect(error == AgeError(.damaged, "the payload is truncated"))
     }
 
     private static let head = "age-encryption.org/v1\n"
@@ -83,23 +84,23 @@ struct AgeFileTests {
         ("age-encryption.org/v2\n", "the file has a version of the age format that is not supported"),
         ("age-encryption.org/v1", "the file has a version of the age format that is not supported"),
         ("age-encryption.org/v1\r\n", "the file has a version of the age format that is not supported"),
-        (head, "the header was cut"), (head + code, "the header has no stanza"),
-        (head + stanza, "the header was cut"), (head + stanza + code.dropLast(), "the header was cut"),
+        (head, "the header is truncated"), (head + code, "the header has no stanza"),
+        (head + stanza, "the header is truncated"), (head + stanza + code.dropLast(), "the header is truncated"),
         (head + stanza + "hello", "a stanza does not start with \"-> \""),
         (head + stanza + code.replacing(" ", with: "-"), "the last line of the header is invalid"),
         (head + stanza + code.replacing("NA\n", with: "NB\n"), "the last line of the header is invalid"),
         (head + stanza + code.replacing("NA\n", with: "N=\n"), "the last line of the header is invalid"),
         (head + stanza + code.dropLast() + "\r\n", "the last line of the header is invalid"),
         (head + String(repeating: stanza, count: 800), "the header is too large"),
-        (head + stanza + code, "the payload was cut"),
-        (head + stanza + code + String(repeating: "x", count: 31), "the payload was cut"),
+        (head + stanza + code, "the payload is truncated"),
+        (head + stanza + code + String(repeating: "x", count: 31), "the payload is truncated"),
         (head + stanza + "-> scrypt x 18\n\n" + code, "a passphrase is combined with other recipients"),
     ]
 
     @Test(arguments: invalid)
     func thatAreInvalidAreRefusedWithAReason(_ text: String, _ reason: String) throws {
         let error = try failure { _ = try opened(Array(text.utf8), with: Fixture.identities("one")) }
-        #expect(error == AgeError(reason == "the payload was cut" ? .damaged : .malformed, reason))
+        #expect(error == AgeError(reason == "the payload is truncated" ? .damaged : .malformed, reason))
     }
 
     @Test func withChangedStanzasSayThatTheHeaderWasChanged() throws {

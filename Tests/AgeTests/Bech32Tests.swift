@@ -29,7 +29,8 @@ struct Bech32Tests {
     ])
     func readsAndWritesThePublishedTexts(_ text: String, _ prefix: String, _ digits: String) throws {
         let decoded = try Array(text.utf8).withRawBytes { (text) throws(AgeError) in try Bech32.decode(text) }
-        let (readPrefix, letterCase) = (decoded.prefix, decoded.letterCase)
+        let readPrefix = decoded.prefix
+        let letterCase = decoded.letterCase
         #expect(readPrefix == prefix)
         #expect(letterCase == (text == text.lowercased() ? .lower : .upper))
         let data = decoded.data.unsafeArray()

@@ -77,11 +77,11 @@ struct IdentityTests {
     private static let invalid: [(text: String, reason: String)] = [
         ("", "the identity file contains no identity"),
         ("# only a comment\n", "the identity file contains no identity"),
-        (published + "\nhello\n", "the identity in line 2 is invalid: it was cut, or is not a key of age"),
+        (published + "\nhello\n", "the identity in line 2 is invalid: it is truncated, or not an age key"),
         (published.lowercased(), "the identity in line 1 is invalid: it is not in upper case"),
         (
             "\n" + published.dropLast(),
-            "the identity in line 2 is invalid: its checksum does not match; it was mistyped or cut"
+            "the identity in line 2 is invalid: its checksum does not match; it was mistyped or truncated"
         ),
         (
             published + " " + published,

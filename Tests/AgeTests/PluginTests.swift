@@ -88,9 +88,9 @@ struct PluginTests {
 
     private static let unasked: [(mode: String, wrapping: String?, unwrapping: String?)] = [
         ("silent", "it sent no stanza", nil),
-        ("other-index", "it sent a stanza that was not asked for", "it sent a file key that was not asked for"),
-        ("many", "it sent a stanza that was not asked for", "it sent a file key that was not asked for"),
-        ("short", nil, "it sent a file key that was not asked for"),
+        ("other-index", "it sent an unexpected stanza", "it sent an unexpected file key"),
+        ("many", "it sent an unexpected stanza", "it sent an unexpected file key"),
+        ("short", nil, "it sent an unexpected file key"),
     ]
 
     @Test(arguments: unasked)

@@ -42,8 +42,11 @@ struct RecipientTests {
         ("AGE-PLUGIN-YUBIKEY-1GFPY", "this is an identity, which is secret, and not a recipient"),
         (published.uppercased(), "the recipient is not in lower case"),
         ("A" + published.dropFirst(), "the recipient is invalid: it has both lower-case and upper-case letters"),
-        (published + "q", "the recipient is invalid: its checksum does not match; it was mistyped or cut"),
-        (String(published.dropLast()), "the recipient is invalid: its checksum does not match; it was mistyped or cut"),
+        (published + "q", "the recipient is invalid: its checksum does not match; it was mistyped or truncated"),
+        (
+            String(published.dropLast()),
+            "the recipient is invalid: its checksum does not match; it was mistyped or truncated"
+        ),
         (
             " " + published,
             "the recipient is invalid: it contains a space or another character that does not belong there"
@@ -52,8 +55,8 @@ struct RecipientTests {
             published.replacing("z", with: "b"),
             "the recipient is invalid: it contains a character that does not belong there"
         ),
-        ("hello", "the recipient is invalid: it was cut, or is not a key of age"),
-        ("age1qqq", "the recipient is invalid: it was cut, or is not a key of age"),
+        ("hello", "the recipient is invalid: it is truncated, or not an age key"),
+        ("age1qqq", "the recipient is invalid: it is truncated, or not an age key"),
         ("a12uel5l", "the recipient does not start with age1"),
         (String(repeating: "q", count: 16_385), "the recipient is invalid: it is too long"),
         ("age19l388n", "the recipient is not a public key of 32 bytes"),

@@ -27,7 +27,7 @@ int vault_simulation_enter(int isInside) {
     return former;
 }
 
-// The executable's symbols come before those of the C library, for the Swift runtime too.
+// The executable's symbols take precedence over those of the C library, for the Swift runtime too.
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
@@ -49,7 +49,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return hooks.startThread(body, argument);
 }
 
-// The kernel reports nothing of a simulated file. Whoever follows one has to look at it again and again.
+// The kernel reports no events of a simulated file, so whatever follows one has to poll it.
 int inotify_init1(int flags) {
     if (!isSimulated) return REAL(inotify_init1)(flags);
     errno = EMFILE;
@@ -62,7 +62,8 @@ static bool isSocket(int file) {
     return getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
-// Whether a socket leads to the server, or will. libpq's end of a pair leads to ourselves: nobody has a name there.
+// Returns whether a socket is connected to the server, or will be. libpq's end of a pair is connected to this process,
+// and its peer has no name.
 static bool leadsToServer(int file) {
     struct sockaddr_un address;
     socklen_t size = sizeof address;
@@ -73,14 +74,14 @@ static bool leadsToServer(int file) {
 int poll(struct pollfd *files, nfds_t count, int milliseconds) {
     if (!isSimulated) return REAL(poll)(files, count, milliseconds);
     int64_t nanoseconds = (int64_t)milliseconds * 1000000;
-    // libpq looks whether there is more at its end.
+    // libpq checks whether more bytes have arrived at its end.
     if (count == 1 && isSocket(files[0].fd) && !leadsToServer(files[0].fd)) return REAL(poll)(files, count, 0);
     if (count == 1 && isSocket(files[0].fd)) hooks.waitForServer(files[0].fd, files[0].events, nanoseconds);
     else hooks.pause(nanoseconds);
     return REAL(poll)(files, count, 0);
 }
 
-// The server is a real one.
+// The server itself is a real one.
 ssize_t send(int socket, const void *bytes, size_t count, int flags) {
     if (isSimulated && leadsToServer(socket)) hooks.send(socket);
     return REAL(send)(socket, bytes, count, flags);
@@ -102,7 +103,7 @@ int close(int file) {
     return REAL(close)(file);
 }
 
-// What leads to the server has another number from then on.
+// The socket to the server has another number from then on.
 int dup3(int file, int number, int flags) {
     if (isSimulated && leadsToServer(number)) hooks.close(number);
     return REAL(dup3)(file, number, flags);
@@ -116,9 +117,9 @@ int sem_wait(sem_t *semaphore) {
 
 pid_t getpid(void) { return isSimulated ? hooks.process() : REAL(getpid)(); }
 
-// Swift's mutex takes and releases its word by itself, and asks the kernel only if another thread holds it. In a
-// simulation one thread runs at a time, so the word need only be tried again once others have run. The kernel never
-// learns of a waiting thread, and is never asked to wake one.
+// Swift's mutex locks and unlocks its word by itself, and makes a system call only if another thread holds it. In a
+// simulation one thread runs at a time, so it is enough to try again after others have run. The kernel never has a
+// waiting thread, and never has to wake one.
 static long lock(uint32_t *word) {
     uint32_t thread = (uint32_t)REAL(syscall)(SYS_gettid), none = 0;
     while (!__atomic_compare_exchange_n(word, &none, thread, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {

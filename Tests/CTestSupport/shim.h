@@ -1,4 +1,4 @@
-// What tests need of the system and Swift hides.
+// System calls that tests need and Swift hides.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/// fork(2), which Swift marks as unavailable, since most of what a child may do after it is undefined.
+/// Calls fork(2), which Swift marks as unavailable, since most of what a child may do after it is undefined.
 static inline pid_t test_fork(void) {
     return fork();
 }
@@ -21,7 +21,7 @@ static inline int test_limit_locked_memory(unsigned long bytes) {
     return setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
-/// Lets no descriptor with this number or a higher one be opened; returns the limit that there was.
+/// Prevents descriptors with this number or a higher one from being opened. Returns the former limit.
 static inline unsigned long test_set_descriptor_limit(unsigned long number) {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -31,11 +31,12 @@ static inline unsigned long test_set_descriptor_limit(unsigned long number) {
     return former;
 }
 
-/// Whether the bytes hold, anywhere, one of the parts of this size, at least 2, that what is wanted consists of.
+/// Returns whether some bytes contain, anywhere, at least one of the parts of this size, at least 2, into which
+/// `wanted` is divided.
 static inline bool test_holds_part(const void *bytes, size_t count, const void *wanted, size_t wantedCount, size_t size) {
-    // Most offsets are ruled out by their first two bytes: one pass does for all parts. No part is copied, since the
-    // stack is looked through too.
-    const char *parts = (const char *)wanted, *start = (const char *)bytes;
+    // Most offsets are ruled out by their first two bytes, so one pass is enough for all parts. No part is copied,
+    // since the stack is searched too.
+    const char *parts = (const char *)wanted, *content = (const char *)bytes;
     bool beginnings[1 << 16] = {false};
     uint16_t beginning;
     for (size_t part = 0; part + size <= wantedCount; part += size) {
@@ -43,10 +44,10 @@ static inline bool test_holds_part(const void *bytes, size_t count, const void *
         beginnings[beginning] = true;
     }
     for (size_t offset = 0; offset + size <= count; offset++) {
-        memcpy(&beginning, start + offset, sizeof beginning);
+        memcpy(&beginning, content + offset, sizeof beginning);
         if (!beginnings[beginning]) continue;
         for (size_t part = 0; part + size <= wantedCount; part += size) {
-            if (memcmp(parts + part, start + offset, size) == 0) return true;
+            if (memcmp(parts + part, content + offset, size) == 0) return true;
         }
     }
     return false;

@@ -328,7 +328,7 @@ def test_tokens_that_come_after_a_switch_go_to_their_own_account(ada: Client, se
     ada.output("switch", "id-2")
     server.ask("release")
     # They are kept, but who asked for those of the current account gets none of another.
-    assert ada.end(refreshing) == (1, "", "AccountExample: Another account is the current one now.\n")
+    assert ada.end(refreshing) == (1, "", "AccountExample: Another account has become the current one.\n")
     for account, name in (("id-1", "ada"), ("id-2", "bob")):
         assert ada.lines("switch", account)["user"] == name
         ada.output("refresh")

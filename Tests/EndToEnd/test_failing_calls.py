@@ -38,7 +38,7 @@ def test_a_write_without_room_is_exit_8_and_the_old_state(twenty: History, tmp_p
     write = next(call for call in calls if is_write_to_vault(call))
     finished = with_fault(home, write.name, f"error=ENOSPC:when={write.ordinal}", "set", "entry-05", stdin=NEW)
     assert finished.returncode == EXIT_IO and b"No space left on device" in finished.stderr
-    assert b"make room" in finished.stderr
+    assert b"free some space" in finished.stderr
     goes_on(home, twenty.values)
 
 

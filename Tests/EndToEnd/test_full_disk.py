@@ -25,7 +25,7 @@ def test_a_full_disk_is_exit_8_and_the_old_state(small: Home) -> None:
     filler = fill(small.folder.parent)
     for words in (("set", "u.token"), ("set", "new"), ("set", "large")):
         sentence = small.refusal(EXIT_IO, *words, stdin=os.urandom(300_000))
-        assert "No space left on device" in sentence and "make room" in sentence
+        assert "No space left on device" in sentence and "free some space" in sentence
         assert small.values() == old
         small.output("verify")
     filler.unlink()
@@ -155,7 +155,7 @@ def test_a_full_disk_lets_no_member_be_added_and_is_exit_8(small: Home) -> None:
     filler = fill(small.folder.parent)
     for words in (("member", "add", "mia"), ("member", "device")):
         sentence = small.refusal(EXIT_IO, *words)
-        assert "No space left on device" in sentence and "make room" in sentence, sentence
+        assert "No space left on device" in sentence and "free some space" in sentence, sentence
     filler.unlink()
     small.output("member", "add", "mia")
     assert b"mia" in small.output("member", "ls")

@@ -259,7 +259,7 @@ def test_all_kinds_of_preferences_keep_their_kind(home: Home) -> None:
 EXPORT = '{"vault_export":1,"entries":[\n'
 MALFORMED = [
     ("chrome-csv", 'name,url,username,password\na,b,c,"canary', r"line 2: the closing quotation mark is missing"),
-    ("chrome-csv", 'name,url,username,password\na,b,c,canary"d', r"line 2: a quotation mark stands inside"),
+    ("chrome-csv", 'name,url,username,password\na,b,c,canary"d', r"line 2: a quotation mark is inside"),
     ("chrome-csv", 'name,url,username,password\n"a"x,b,c,canary', r"line 2: a field is not followed by"),
     ("chrome-csv", "name,url,username,password\n\"x\ny\",b,c,d\na,canary", r"line 4: the row has 2 fields"),
     ("chrome-csv", "canary", r"line 1: it is not the first row of a Chrome export"),
@@ -277,7 +277,7 @@ MALFORMED = [
     ("keepass-xml", "<canary/>", r"it is not the XML of KeePass"),
     ("netrc", "machine a\nlogin b\npassword", r"line 3: the value of the last keyword is missing"),
     ("netrc", "machine a\ncanary b", r"line 2: an unknown keyword"),
-    ("netrc", "login b", r"line 1: a keyword stands before the first machine"),
+    ("netrc", "login b", r"line 1: a keyword comes before the first machine"),
     ("netrc", 'machine a password "canary', r"line 1: the closing quotation mark is missing"),
     ("git-credentials", "https://a:canary@b\nhttps://a:canary%zz@b", r"line 2: the percent-encoding is malformed"),
     ("git-credentials", "https://a:canary@b\ncanary", r"line 2: it is not an address"),
@@ -295,7 +295,7 @@ MALFORMED = [
     ("json", EXPORT + '{"name":"a","value":"canary","kind":"x"}]}', r"line 2: the kind is unknown"),
     ("json", EXPORT + '{"name":"a","value":"canary","expires":"x"}]}', r"line 2: the time in expires is malformed"),
     ("json", '{"vault_export":2,"entries":[]}', r"a later version of vault"),
-    ("json", '{"entries":[]}', r"line 1: it is neither what `vault export json` writes nor an object of texts"),
+    ("json", '{"entries":[]}', r"line 1: it is neither what `vault export json` writes nor an object of strings"),
     ("json", '{"a":"x",\n"b":1}', r"line 2: it is neither"),
     ("env", "A=x\nB=vault:u.token\n", r"line 2: the variable refers to an entry"),
     ("json", '{"vault_export":1,"entries":[]} canary', r"line 1: there is text after the end"),

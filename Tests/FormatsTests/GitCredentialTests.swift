@@ -73,7 +73,8 @@ import Testing
         var credential = GitCredential()
         credential.password = HeldSecret(try SecretBytes(copyOf: Array(value.utf8)))
         #expect(throws: FormatError.self) { try written(credential) }
-        (credential.password, credential.username) = (nil, value)
+        credential.password = nil
+        credential.username = value
         #expect(throws: FormatError.self) { try written(credential) }
     }
 }

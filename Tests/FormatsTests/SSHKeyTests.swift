@@ -125,7 +125,8 @@ import Testing
     }
 
     @Test func conditionsComeLast() throws {
-        let (plain, constrained) = (try message(), try message(lifetime: 0x0102_0304, confirming: true))
+        let plain = try message()
+        let constrained = try message(lifetime: 0x0102_0304, confirming: true)
         #expect(constrained.prefix(5) == [0, 0, 0, 136, 25])
         #expect(constrained.dropFirst(5).dropLast(6) == plain.dropFirst(5))
         #expect(constrained.suffix(6) == [1, 1, 2, 3, 4, 2])

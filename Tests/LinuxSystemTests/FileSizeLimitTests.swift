@@ -9,7 +9,8 @@ struct FileSizeLimitTests {
     /// The kernel would write up to the limit, and then end the process.
     @Test func refusesAWriteBeforeAnyOfItIsMade() async {
         await #expect(processExitsWith: .success) {
-            let (folder, files) = (try TemporaryFolder(), PosixFileSystem())
+            let folder = try TemporaryFolder()
+            let files = PosixFileSystem()
             let file = try files.open(folder.file("a"), .create)
             var limit = rlimit(rlim_cur: 1_000, rlim_max: 1_000)
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)

@@ -73,9 +73,13 @@ enum Keyring {
     }
 
     #if arch(x86_64)
-        private static let (addKey, keyctl, prctl) = (248, 250, 157)
+        private static let addKey = 248
+        private static let keyctl = 250
+        private static let prctl = 157
     #else
-        private static let (addKey, keyctl, prctl) = (217, 219, 167)
+        private static let addKey = 217
+        private static let keyctl = 219
+        private static let prctl = 167
     #endif
 
     /// Gives the calling thread a new session keyring without a link to the user's, as `su`, `sudo` and containers do.

@@ -38,7 +38,8 @@ struct ChaChaBoxTests {
 
     @Test func sealAndOpenAsPublished() throws {
         for vector in try knownAnswers("chacha20poly1305") as [Vector] {
-            let (key, nonce) = (vector.key.bytes, vector.nonce.bytes)
+            let key = vector.key.bytes
+            let nonce = vector.nonce.bytes
             #expect(try sealed(vector.message.bytes, nonce: nonce, key: key) == vector.box.bytes)
             #expect(try opened(vector.box.bytes, nonce: nonce, key: key) == vector.message.bytes)
         }

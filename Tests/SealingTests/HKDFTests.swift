@@ -24,7 +24,9 @@ struct HKDFTests {
 
     @Test func keysAreThePublishedOnes() throws {
         for vector in try knownAnswers("hkdf") as [Derivation] {
-            let (secret, salt, info) = (vector.secret.bytes, vector.salt.bytes, vector.info.bytes)
+            let secret = vector.secret.bytes
+            let salt = vector.salt.bytes
+            let info = vector.info.bytes
             let output = vector.output.bytes
             #expect(try derived(secret, salt: salt, info: info, size: output.count) == output)
         }

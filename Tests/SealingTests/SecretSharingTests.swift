@@ -39,7 +39,8 @@ struct SecretSharingTests {
 
     @Test func givesTheSharesOfTheOtherImplementation() throws {
         for vector in try knownAnswers("shamir") as [Vector] {
-            let (secret, shares) = (vector.secret.bytes, vector.shares.map(\.bytes))
+            let secret = vector.secret.bytes
+            let shares = vector.shares.map(\.bytes)
             let ours = try split(
                 secret, vector.threshold, of: shares.count, coefficients: vector.coefficients.bytes)
             #expect(ours == shares)
@@ -115,7 +116,8 @@ struct SecretSharingTests {
 
     @Test func isSharedAnewEachTime() throws {
         let secret = RandomBytes.array(16)
-        let (one, other) = (try split(secret, 2, of: 3), try split(secret, 2, of: 3))
+        let one = try split(secret, 2, of: 3)
+        let other = try split(secret, 2, of: 3)
         for (one, other) in zip(one, other) { #expect(one != other && one != secret) }
     }
 

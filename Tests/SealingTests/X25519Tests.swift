@@ -41,8 +41,13 @@ struct X25519Tests {
 
     /// RFC 7748, section 5.2: a thousand times, the result becomes the secret and the secret the public key.
     @Test func aThousandSecretsInARowEndAsPublished() throws {
-        var (secret, point) = ([9] + [UInt8](repeating: 0, count: 31), [9] + [UInt8](repeating: 0, count: 31))
-        for _ in 0..<1_000 { (secret, point) = (try sharedSecret(of: secret, and: point), secret) }
+        var secret = [9] + [UInt8](repeating: 0, count: 31)
+        var point = [9] + [UInt8](repeating: 0, count: 31)
+        for _ in 0..<1_000 {
+            let shared = try sharedSecret(of: secret, and: point)
+            point = secret
+            secret = shared
+        }
         #expect(
             Hexadecimal.string(of: secret) == "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51")
     }
@@ -69,7 +74,8 @@ struct X25519Tests {
     }
 
     @Test(arguments: [0, 31, 33, 64]) func aWrongLengthIsAnErrorAndNotACrash(_ length: Int) {
-        let (right, wrong) = ([UInt8](repeating: 9, count: 32), [UInt8](repeating: 9, count: length))
+        let right = [UInt8](repeating: 9, count: 32)
+        let wrong = [UInt8](repeating: 9, count: length)
         #expect(throws: SealingError(.length)) { try publicKey(of: wrong) }
         #expect(throws: SealingError(.length)) { try publicKey(of: right, size: length) }
         #expect(throws: SealingError(.length)) { try sharedSecret(of: wrong, and: right) }

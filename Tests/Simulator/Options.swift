@@ -36,7 +36,8 @@ struct Options {
                 seeds = bounds[0]..<bounds[1]
             case "--seed":
                 guard let seed = Int(rest.popFirst() ?? "") else { Options.fail("--seed takes a number") }
-                (seeds, isOneSeed) = (seed..<seed + 1, true)
+                seeds = seed..<seed + 1
+                isOneSeed = true
             case "--keep":
                 kept = Set((rest.popFirst() ?? "").split(separator: ",").compactMap { Int($0) })
             default: Options.fail("there is no option \(option)")

@@ -7,7 +7,9 @@ import VaultTesting
 struct HelpersSnippets {
     @Test func aProgramLeavesATokenForGit() throws {
         let stores = try TemporaryStores()
-        let (keychain, token, expiry) = (stores.keychain, "a-token", Date() + 3_600)
+        let keychain = stores.keychain
+        let token = "a-token"
+        let expiry = Date() + 3_600
 
         try keychain.set(
             "git/example.org/mia", to: token,

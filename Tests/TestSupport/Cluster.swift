@@ -1,22 +1,23 @@
 import Foundation
 
-/// A PostgreSQL server of the process's own, run as an ordinary user in a temporary folder. It ends with the process.
+/// A PostgreSQL server for this process, which runs as an ordinary user in a temporary folder and ends with the
+/// process.
 package final class Cluster: Sendable {
     package static let shared = Result { try Cluster() }
 
     package let socketFolder: String
     package let port: UInt16
-    /// The server runs for as long as this is open.
+    /// The server runs as long as this pipe is open.
     private let lifeline = Pipe()
     private let output = Pipe()
 
-    /// - Parameter settings: of the server, like `fsync=off`.
+    /// - Parameter settings: the server's settings, such as `fsync=off`.
     package init(_ settings: String...) throws {
         let folder = "/tmp/vault-pg-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         socketFolder = folder
         port = .random(in: 20_000..<60_000)
         let options = settings.map { "-c \($0)" }.joined(separator: " ")
-        // initdb and postgres refuse to run as root. The server ends once this process has closed its end of the pipe.
+        // initdb and postgres refuse to run as root. The server ends when this process closes its end of the pipe.
         let script = """
             set -e
             as=()
@@ -58,9 +59,9 @@ package final class Cluster: Sendable {
         try waitUntilReady()
     }
 
-    /// Ends the server at once, without a checkpoint, and starts it again.
+    /// Ends the server immediately, without a checkpoint, and starts it again.
     package func crash() throws { try send("crash") }
-    /// Ends the server at once, until it is started.
+    /// Ends the server immediately. It stays down until ``start()``.
     package func stop() throws { try send("stop") }
     package func start() throws { try send("start") }
 
@@ -70,11 +71,11 @@ package final class Cluster: Sendable {
     }
 
     private func waitUntilReady() throws {
-        var said = Data()
-        while !said.contains(Data("ready\n".utf8)) {
+        var answer = Data()
+        while !answer.contains(Data("ready\n".utf8)) {
             let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw ClusterError(said: String(decoding: said, as: UTF8.self)) }
-            said += more
+            guard !more.isEmpty else { throw ClusterError(answer: String(decoding: answer, as: UTF8.self)) }
+            answer += more
         }
     }
 
@@ -84,5 +85,5 @@ package final class Cluster: Sendable {
 }
 
 struct ClusterError: Error {
-    let said: String
+    let answer: String
 }

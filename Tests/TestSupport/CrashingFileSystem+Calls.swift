@@ -10,7 +10,7 @@ extension CrashingFileSystem {
             case .create, .readWriteOrCreateNoFollow:
                 try change { (real) throws(SystemError) in try real.open(path, access) }
             default:
-                try look { (real) throws(SystemError) in try real.open(path, access) }
+                try inspect { (real) throws(SystemError) in try real.open(path, access) }
             }
         noteOpened(file, path)
         let identity = try PosixFileSystem().status(of: file).identity
@@ -21,13 +21,13 @@ extension CrashingFileSystem {
     package func read(
         _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int {
-        try look { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
+        try inspect { (real) throws(SystemError) in try real.read(file, into: buffer, at: offset) }
     }
 
     package func nextData(
         _ file: borrowing FileDescriptor, from offset: UInt64
     ) throws(SystemError) -> UInt64? {
-        try look { (real) throws(SystemError) in try real.nextData(file, from: offset) }
+        try inspect { (real) throws(SystemError) in try real.nextData(file, from: offset) }
     }
 
     package func write(
@@ -44,7 +44,7 @@ extension CrashingFileSystem {
     }
 
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        // The model's flush is enough; a real one would cost time and prove nothing.
+        // The flush of the model is enough. A real one would cost time and prove nothing.
         let status = try PosixFileSystem().status(of: file)
         try change { (_) throws(SystemError) in }
         guard !takeFailure(ofFolder: status.isDirectory) else {
@@ -56,7 +56,7 @@ extension CrashingFileSystem {
     }
 
     package func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool {
-        try look { (real) throws(SystemError) in try real.tryLock(file, kind) }
+        try inspect { (real) throws(SystemError) in try real.tryLock(file, kind) }
     }
 
     package func unlock(_ file: borrowing FileDescriptor) {
@@ -64,19 +64,19 @@ extension CrashingFileSystem {
     }
 
     package func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus {
-        try look { (real) throws(SystemError) in try real.status(of: file, withTimes: withTimes) }
+        try inspect { (real) throws(SystemError) in try real.status(of: file, withTimes: withTimes) }
     }
 
     package func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
-        try look { (real) throws(SystemError) in try real.status(at: path, withTimes: withTimes) }
+        try inspect { (real) throws(SystemError) in try real.status(at: path, withTimes: withTimes) }
     }
 
     package func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError) {
-        try look { (real) throws(SystemError) in try real.setMode(file, mode) }
+        try inspect { (real) throws(SystemError) in try real.setMode(file, mode) }
     }
 
     package func setOwner(_ file: borrowing FileDescriptor, owner: UInt32, group: UInt32) throws(SystemError) {
-        try look { (real) throws(SystemError) in try real.setOwner(file, owner: owner, group: group) }
+        try inspect { (real) throws(SystemError) in try real.setOwner(file, owner: owner, group: group) }
     }
 
     package func rename(_ path: String, to newPath: String, replacing: Bool) throws(SystemError) {

@@ -5,22 +5,21 @@ import Sealing
 
 /// The files of a folder on a machine that loses power.
 ///
-/// It makes each call, and knows what of it would outlast power loss: what was flushed, and of what was written since,
-/// any subset of the 512-byte sectors. ``materialize(into:seed:)`` writes down one of the states that the disk may be
-/// in.
+/// It makes each call, and models what survives a power loss: all that was flushed, and any subset of the 512-byte
+/// sectors that were written since. ``materialize(into:seed:)`` writes one of the possible states of the disk.
 package final class CrashingFileSystem: FileSystem {
     private struct State {
         var disk: Disk
-        /// The disk's numbers of the real files. A real file may get the number of a removed one.
+        /// The numbers of the real files on the modelled disk. A real file may get the inode of a removed one.
         var files: [FileStatus.Identity: Int] = [:]
         var paths: [Int32: String] = [:]
-        /// Changing calls before power is lost; nil: it never is.
+        /// The number of changing calls before power is lost; nil if it never is.
         var remaining: Int?
         var isOff = false
-        /// Flushes that are still to fail, of files and of folders.
+        /// The numbers of flushes that are still to fail, of files and of folders.
         var failingFlushes = 0
         var failingFolderFlushes = 0
-        /// Chooses what a failing flush leaves on the disk.
+        /// The source of chance for the effect of a failing flush.
         var chance = SeededGenerator(0)
     }
 
@@ -29,9 +28,9 @@ package final class CrashingFileSystem: FileSystem {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - root: the folder; all in it counts as flushed.
-    ///   - calls: how many writes, flushes and changes of names are begun before power is lost, the last of them
-    ///     in vain.
+    /// - root: the folder. Its contents count as flushed.
+    /// - calls: the number of writes, flushes and changes of names that begin before power is lost. The last of them
+    ///   has no effect.
     package init(_ root: String, powerLostAtCall calls: Int? = nil) throws {
         self.root = root
         var state = State(disk: Disk(root: root))
@@ -44,24 +43,27 @@ package final class CrashingFileSystem: FileSystem {
         self.state = Mutex(state)
     }
 
-    /// Whether power is lost: every call fails from then on.
+    /// Whether power is lost. Every call fails from then on.
     package var isOff: Bool { state.withLock { $0.isOff } }
 
-    /// Power is lost at the given one of the changing calls from now on.
+    /// Makes power fail at the given changing call from now on.
     package func losePower(afterCalls calls: Int) {
         state.withLock { $0.remaining = calls }
     }
 
-    /// The next flushes of files fail, and what was to be flushed reaches the disk in part, or never.
+    /// Makes the next flushes of files fail. The data to flush reaches the disk in part, or never.
     package func failNextFlushes(_ count: Int = 1, seed: Int = 0) {
-        state.withLock { ($0.failingFlushes, $0.chance) = (count, SeededGenerator(seed)) }
+        state.withLock { state in
+            state.failingFlushes = count
+            state.chance = SeededGenerator(seed)
+        }
     }
 
     package func failNextFolderFlush() {
         state.withLock { $0.failingFolderFlushes = 1 }
     }
 
-    /// As if power had not been lost: to look at what is not on the disk yet.
+    /// Continues as if power had not been lost, to inspect data that is not on the disk yet.
     package func restorePower() {
         state.withLock {
             $0.isOff = false
@@ -69,7 +71,7 @@ package final class CrashingFileSystem: FileSystem {
         }
     }
 
-    /// Writes what the disk may hold into another folder, with the same relative paths.
+    /// Writes a possible state of the disk into another folder, with the same relative paths.
     package func materialize(into folder: String, seed: Int) throws {
         var generator = SeededGenerator(seed)
         let disk = state.withLock { $0.disk.afterPowerLoss(&generator) }
@@ -83,7 +85,7 @@ package final class CrashingFileSystem: FileSystem {
         }
     }
 
-    // MARK: For the calls
+    // MARK: The modelled calls
 
     func note(_ body: (inout Disk) -> Void) {
         state.withLock { body(&$0.disk) }
@@ -125,7 +127,7 @@ package final class CrashingFileSystem: FileSystem {
     }
 
     /// Makes a call that changes nothing.
-    func look<Result: ~Copyable>(
+    func inspect<Result: ~Copyable>(
         _ body: (PosixFileSystem) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
         guard !isOff else { throw SystemError(EIO, "power lost") }
@@ -134,7 +136,7 @@ package final class CrashingFileSystem: FileSystem {
 
     /// Makes a call that changes the disk.
     ///
-    /// - Parameter begun: notes what may be on the disk although power is lost during the call.
+    /// - Parameter begun: records the effect that the call may have on the disk even if power is lost during it.
     func change<Result: ~Copyable>(
         begun: () -> Void = {}, _ body: (PosixFileSystem) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {

@@ -1,21 +1,26 @@
 extension Disk {
     fileprivate static let sector = 512
 
-    /// A file's bytes, and what has been written since they were flushed, oldest first.
+    /// The bytes of a file, and the writes since they were flushed, oldest first.
     package struct File: Sendable {
-        /// As the system shows it while there is power.
+        /// The contents that the system shows while there is power.
         package private(set) var written: [UInt8]
         private var durable: [UInt8]
         private var pending: [(offset: Int, bytes: [UInt8])] = []
-        /// As the system showed it before the first of them. Differs from what is durable after a failed flush.
+        /// The contents that the system showed before the pending writes. After a failed flush they differ from the
+        /// durable ones.
         private var cached: [UInt8]
-        /// The sectors that count as flushed and are not on the disk.
+        /// The sectors that count as flushed but are not on the disk.
         private var lost: Set<Int> = []
         private var failures = 0
-        /// Those of the failures that some program has been told about.
+        /// The number of failures that were reported to a program.
         private(set) var reportedFailures = 0
 
-        init(_ bytes: [UInt8]) { (written, durable, cached) = (bytes, bytes, bytes) }
+        init(_ bytes: [UInt8]) {
+            written = bytes
+            durable = bytes
+            cached = bytes
+        }
     }
 }
 
@@ -25,7 +30,7 @@ extension Disk.File {
         pending.append((offset, bytes))
     }
 
-    /// Flushes the sectors that were written since the last flush, whether that failed or not.
+    /// Flushes the sectors that were written since the last flush, even if that failed.
     mutating func flush() {
         lengthen(to: written.count)
         for sector in touchedSectors { put(sector) }
@@ -44,16 +49,18 @@ extension Disk.File {
         forgetPending()
     }
 
-    /// As the kernel's errseq_t: each open file is told once, and one that is opened later unless another was told.
+    /// Reports a failure as the kernel's errseq_t does: once to each open file, and to a file that is opened later
+    /// unless another one got the report.
     mutating func reportFailure(to known: inout Int) -> Bool {
         guard known < failures else { return false }
-        (known, reportedFailures) = (failures, failures)
+        known = failures
+        reportedFailures = failures
         return true
     }
 
     mutating func forgetFailures() { reportedFailures = failures }
 
-    /// Returns the ranges that the system shows and no flush will write.
+    /// The ranges that the system shows and that no flush will write.
     package var lostRanges: [Range<Int>] {
         lost.sorted().map { $0 * Disk.sector..<min(($0 + 1) * Disk.sector, written.count) }.filter { !$0.isEmpty }
     }
@@ -62,7 +69,7 @@ extension Disk.File {
         if durable.count < count { durable.append(contentsOf: repeatElement(0, count: count - durable.count)) }
     }
 
-    /// Writes a sector to the disk, as the system shows it.
+    /// Writes a sector to the disk with the contents that the system shows.
     private mutating func put(_ sector: Int) {
         durable.write(Array(written.sector(sector)), at: sector * Disk.sector)
         lost.remove(sector)
@@ -73,16 +80,16 @@ extension Disk.File {
         cached = written
     }
 
-    /// Returns what may be left of the file after power was lost.
+    /// Returns possible contents of the file after a power loss.
     ///
-    /// Each sector that was written since the last flush has one of the contents that it had since then; disks write a
-    /// sector whole or not at all, and in any order.
+    /// Each sector that was written since the last flush has one of its contents since then. A disk writes a sector
+    /// completely or not at all, and sectors in any order.
     func afterPowerLoss(_ generator: inout SeededGenerator) -> [UInt8] {
         guard !pending.isEmpty else { return durable }
         let share = [0.02, 0.3, 0.5, 0.7, 0.98][Int.random(in: 0..<5, using: &generator)]
         var result = durable
         var version = cached
-        // How many of the writes each sector has seen.
+        // The number of writes that have reached each sector.
         var seen: [Int: Int] = [:]
         for sector in touchedSectors where Double.random(in: 0..<1, using: &generator) < share {
             let isNewest = Bool.random(using: &generator)
@@ -92,14 +99,14 @@ extension Disk.File {
         for (index, write) in pending.enumerated() {
             version.write(write.bytes, at: write.offset)
             touched.formUnion(sectors(of: write.offset, write.bytes.count))
-            // One that was not written by then counts as clean, after a failed flush too.
+            // A sector that was not written by then counts as clean, even after a failed flush.
             for (sector, count) in seen where count == index + 1 && touched.contains(sector) {
                 let start = sector * Disk.sector
-                // Nothing, if the file ended before the sector then.
+                // This writes nothing if the file ended before the sector at that time.
                 result.write(Array(version.dropFirst(start).prefix(Disk.sector)), at: start)
             }
         }
-        // The file's length may have become durable before what lies in it.
+        // The file's length may have become durable before its contents.
         if result.count < version.count, Bool.random(using: &generator) { result.write([0], at: version.count - 1) }
         return result
     }
@@ -112,13 +119,13 @@ extension Disk.File {
 }
 
 extension [UInt8] {
-    /// Writes as a file does: a gap before the offset is filled with zeros.
+    /// Writes as a file system does: zeros fill a gap before the offset.
     fileprivate mutating func write(_ bytes: [UInt8], at offset: Int) {
         guard !bytes.isEmpty else { return }
         if count < offset + bytes.count { append(contentsOf: repeatElement(0, count: offset + bytes.count - count)) }
         replaceSubrange(offset..<offset + bytes.count, with: bytes)
     }
 
-    /// The bytes of a sector, as far as there are any.
+    /// The bytes of a sector, as far as they exist.
     fileprivate func sector(_ number: Int) -> ArraySlice<UInt8> { dropFirst(number * Disk.sector).prefix(Disk.sector) }
 }

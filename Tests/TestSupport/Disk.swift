@@ -1,13 +1,13 @@
 import LinuxSystem
 
-/// A disk with files and folders: what the system shows of it while there is power, and what may be left of that after
-/// power was lost. Of each file what was flushed, with any part of what was written since; of each folder what was
-/// flushed, with the first of the changes of its names since, as a journalling file system keeps them.
+/// A disk with files and folders: the state that the system shows while there is power, and the states that are
+/// possible after a power loss. Each file keeps what was flushed, and any part of the later writes. Each folder keeps
+/// what was flushed, and the first of the later changes of its names, as on a journalling file system.
 ///
-/// A flush that fails leaves the same on the disk as a power loss, and the file's pages clean: a later flush does not
-/// write them. It is reported as Linux reports it, once to each open file.
+/// A flush that fails leaves the disk in the same states as a power loss, but the file's pages clean, so that a later
+/// flush does not write them. As on Linux, the failure is reported once to each open file.
 package struct Disk: Sendable {
-    /// What a name leads to: a file's number, which no later file gets, or a folder.
+    /// The target of a name: the number of a file, which no later file gets, or a folder.
     package enum Node: Hashable, Sendable {
         case file(Int)
         case folder
@@ -19,19 +19,19 @@ package struct Disk: Sendable {
     }
 
     package private(set) var files: [Int: File] = [:]
-    /// As the system shows them, by path.
+    /// The names that the system shows, by path.
     package private(set) var names: [String: Node]
     private var durableNames: [String: Node]
     private var pendingNames: [String: [NameChange]] = [:]
     private var lastFile = 0
 
-    /// - Parameter root: the path of a folder that is there for ever.
+    /// - Parameter root: the path of a folder that always exists.
     package init(root: String) {
         names = [root: .folder]
         durableNames = names
     }
 
-    /// Adds a file that is on the disk already, and its folders.
+    /// Adds a file that is already on the disk, and its folders.
     @discardableResult
     package mutating func add(_ path: String, _ bytes: [UInt8]) -> Int {
         addFolder(path.parentFolder)
@@ -81,33 +81,34 @@ package struct Disk: Sendable {
         files[file]?.write(bytes, at: offset)
     }
 
-    /// Replaces all bytes of a file, durably: what others than the tested program do to it.
+    /// Replaces all bytes of a file durably. This simulates a program other than the tested one.
     package mutating func overwrite(_ file: Int, _ bytes: [UInt8]) { files[file] = File(bytes) }
 
     package mutating func flush(_ file: Int) { files[file]?.flush() }
 
-    /// A flush that fails, as Linux leaves it: what was to be flushed counts as clean, and any part of it is on the
-    /// disk.
+    /// Simulates a flush that fails, as on Linux: the data to flush counts as clean, and any part of it is on the disk.
     package mutating func failFlush(_ file: Int, _ generator: inout SeededGenerator) {
         files[file]?.failFlush(&generator)
     }
 
-    /// The failures of a file that a program has been told about. Opening a file takes note of them.
+    /// Returns the number of a file's failures that were reported to a program. A program that opens the file starts
+    /// with this number.
     package func reportedFailures(of file: Int) -> Int { files[file]?.reportedFailures ?? 0 }
 
-    /// Returns whether a flush of a file reports a failure to the opener that knows of `known` ones.
+    /// Returns whether a flush of a file reports a failure to an open file that has received `known` of them.
     package mutating func reportFailure(of file: Int, to known: inout Int) -> Bool {
         files[file]?.reportFailure(to: &known) ?? false
     }
 
-    /// Has no later flush report an earlier failure.
+    /// Prevents later flushes from reporting earlier failures.
     package mutating func forgetFailures() { for file in files.keys { files[file]?.forgetFailures() } }
 
     package mutating func flushFolder(_ path: String) {
         for change in pendingNames.removeValue(forKey: path) ?? [] { Disk.apply(change, to: &durableNames) }
     }
 
-    /// A flush of a folder that fails: the first of the changes of its names are on the disk, the others stay pending.
+    /// Simulates a flush of a folder that fails: the first of the changes of its names are on the disk, the others stay
+    /// pending.
     package mutating func failFolderFlush(_ path: String, _ generator: inout SeededGenerator) {
         guard let changes = pendingNames[path] else { return }
         let count = Bool.random(using: &generator) ? 0 : Int.random(in: 0...changes.count, using: &generator)
@@ -115,7 +116,7 @@ package struct Disk: Sendable {
         pendingNames[path] = Array(changes.dropFirst(count))
     }
 
-    /// Whether names in a folder were changed since it was flushed.
+    /// Returns whether names in a folder were changed since it was flushed.
     package func hasPendingNames(in folder: String) -> Bool { pendingNames[folder]?.isEmpty == false }
 
     private static func apply(_ change: NameChange, to names: inout [String: Node]) {
@@ -127,7 +128,7 @@ package struct Disk: Sendable {
 
     // MARK: Power loss
 
-    /// Returns a disk as this one may be when power returns.
+    /// Returns a possible state of the disk when power returns.
     package func afterPowerLoss(_ generator: inout SeededGenerator) -> Disk {
         var kept = durableNames
         for folder in pendingNames.keys.sorted() {
@@ -137,10 +138,14 @@ package struct Disk: Sendable {
             }
         }
         var result = self
-        (result.names, result.durableNames, result.pendingNames, result.files) = (kept, kept, [:], [:])
+        result.names = kept
+        result.durableNames = kept
+        result.pendingNames = [:]
+        result.files = [:]
         for path in kept.keys.sorted() {
             guard isReachable(path, in: kept) else {
-                (result.names[path], result.durableNames[path]) = (nil, nil)
+                result.names[path] = nil
+                result.durableNames[path] = nil
                 continue
             }
             guard case .file(let number) = kept[path], result.files[number] == nil else { continue }
@@ -150,7 +155,7 @@ package struct Disk: Sendable {
         return result
     }
 
-    /// Whether all folders on the way are there.
+    /// Returns whether all folders on the path exist.
     private func isReachable(_ path: String, in kept: [String: Node]) -> Bool {
         var path = path
         while kept[path] != nil {
@@ -161,7 +166,7 @@ package struct Disk: Sendable {
         return false
     }
 
-    /// Returns the bytes of a file, as the system shows them; nil if there is none.
+    /// Returns the bytes of a file as the system shows them; nil if there is no file.
     package func contents(_ path: String) -> [UInt8]? {
         guard case .file(let number) = names[path] else { return nil }
         return files[number]?.written

@@ -1,2 +1,2 @@
-// What is of use to users' tests too is there: files that fail on demand, threads, folders.
+// The parts that users' tests need too are in VaultTesting: files that fail on demand, threads, folders.
 @_exported public import VaultTesting

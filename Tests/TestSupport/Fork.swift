@@ -1,18 +1,19 @@
 private import CTestSupport
 private import Foundation
 
-/// Runs `body` in a child that has everything its parent had, open files included, while `meanwhile` runs in the
-/// parent.
+/// Runs `body` in a forked child, which inherits everything from its parent, including open files, while `meanwhile`
+/// runs in the parent.
 ///
-/// Call it where no other thread works: a child has only the thread that forked, and every lock as it was.
+/// Call it while no other thread is active: the child has only the thread that forked, and all locks in their state at
+/// that moment.
 ///
-/// - Returns: whether `body` came to its end and returned true, within a minute.
+/// - Returns: whether `body` completed and returned true within a minute.
 package func inForkedChild(_ body: () throws -> Bool, meanwhile: () throws -> Void) throws -> Bool {
     let child = test_fork()
     guard child >= 0 else { throw POSIXError(.EAGAIN) }
     if child == 0 {
-        // Rather ended than waiting for ever for a lock that nobody can give back. The threads of tasks block the
-        // signal.
+        // The child ends by a signal instead of waiting forever for a lock that no thread can release. The threads of
+        // tasks block this signal.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGALRM)

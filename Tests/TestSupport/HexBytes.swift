@@ -1,4 +1,4 @@
-/// Bytes that stand as hex digits in a vector file.
+/// Bytes that a vector file contains as hexadecimal digits.
 package struct HexBytes: Decodable, Sendable {
     package let bytes: [UInt8]
 

@@ -2,7 +2,7 @@ package import LinuxSystem
 package import SealedLog
 package import Sealing
 
-/// Opens a vault by one key file, as the log's tests do.
+/// Opens a vault with one key file, for the log's tests.
 package struct KeyFileUnlocker: Unlocker {
     private let readKey: () throws(LogError) -> KeyFile
     private var isUsed = false

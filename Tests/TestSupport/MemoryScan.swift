@@ -2,24 +2,26 @@ private import CTestSupport
 private import Foundation
 package import Sealing
 
-/// Looks through this process's own memory for copies of a secret. Of use only in an exit test, where nothing else
+/// Searches this process's own memory for copies of a secret. It is useful only in an exit test, in which nothing else
 /// runs.
 package enum MemoryScan {
-    /// Any eight bytes of the secret count, at multiples of eight in it and anywhere in memory.
+    /// The size of the searched parts of the secret. They begin at multiples of eight in it, and are found anywhere in
+    /// memory.
     private static let windowSize = 8
     private static let pieceSize = 1 << 20
 
-    /// Why a scan proves nothing here; nil if it does. The sanitizer's shadow of all memory takes terabytes.
+    /// The reason why a scan proves nothing here; nil if it does. The address sanitizer's shadow of the memory takes
+    /// terabytes.
     package static var obstacle: String? {
         Sanitizer.isAddress
-            ? "the address sanitizer's shadow of the memory is too large to be looked through" : nil
+            ? "the address sanitizer's shadow of the memory is too large to search" : nil
     }
 
-    /// The mappings that a copy lies in, one line each.
+    /// Returns the mappings that contain a copy, one line each.
     ///
     /// - Parameters:
-    ///   - secret: random bytes, a multiple of 8, that were never in ordinary memory.
-    ///   - ordinaryOnly: whether memory that is left out of core dumps may hold it: guarded memory that is in use.
+    /// - secret: random bytes, a multiple of 8, that were never in ordinary memory.
+    /// - ordinaryOnly: whether to skip memory that is excluded from core dumps, which is guarded memory in use.
     package static func copies(of secret: borrowing SecretBytes, ordinaryOnly: Bool = true) throws -> [String] {
         let memory = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/mem"))
         var found: [String] = []
@@ -32,7 +34,7 @@ package enum MemoryScan {
         return found
     }
 
-    /// Runs `body` far down the stack, where the scan itself overwrites nothing of what it leaves.
+    /// Runs `body` far down the stack, so that the scan does not overwrite what it leaves there.
     @inline(never)
     package static func farDown(_ depth: Int = 100, _ body: () throws -> Void) rethrows {
         try withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 8) { memory in
@@ -73,11 +75,11 @@ package enum MemoryScan {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize + windowSize, alignment: 16)
         defer { piece.deallocate() }
         for start in stride(from: range.lowerBound, to: range.upperBound, by: pieceSize) {
-            // What the system keeps there for itself cannot be read.
+            // Some pages are reserved by the system and cannot be read.
             let count = pread(memory, piece.baseAddress, min(piece.count, Int(range.upperBound - start)), Int(start))
             guard count > 0 else { continue }
             let isThere = test_holds_part(piece.baseAddress, count, secret.baseAddress, secret.count, windowSize)
-            // Only a copy that was found leaves one in the piece itself.
+            // The piece contains a copy only if one was found.
             piece.initializeMemory(as: UInt8.self, repeating: 0)
             if isThere { return true }
         }
@@ -86,7 +88,7 @@ package enum MemoryScan {
 }
 
 extension SecretBytes {
-    /// Random bytes that were never in ordinary memory.
+    /// Returns random bytes that were never in ordinary memory.
     package static func random(_ count: Int) throws -> SecretBytes {
         var secret = try SecretBytes(zeros: count)
         secret.withUnsafeMutableBytes { RandomBytes.fill($0) }

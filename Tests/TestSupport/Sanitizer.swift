@@ -1,7 +1,7 @@
 private import Foundation
 
-/// What `Tools/test` has built the tests with.
+/// The sanitizer with which `Tools/test` has built the tests.
 package enum Sanitizer {
-    /// Whether the address sanitizer watches, in an optimized build: it sees to all memory itself.
+    /// Whether the address sanitizer is active, in an optimized build. It manages all memory itself.
     package static let isAddress = ProcessInfo.processInfo.environment["VAULT_SANITIZER"] == "address"
 }

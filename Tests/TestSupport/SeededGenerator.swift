@@ -5,7 +5,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     package init(_ seed: Int) {
-        // Mixed: the numbers of the next seed would be those of this one from the second on.
+        // The seed is mixed: otherwise, the numbers of the next seed would be those of this one from the second on.
         state = SeededGenerator.mixed(UInt64(truncatingIfNeeded: seed) &* SeededGenerator.increment &+ 1)
     }
 

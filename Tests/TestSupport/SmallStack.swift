@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `body` on a thread with a stack of 512 KiB, as Dispatch and many libraries make them.
+/// Runs `body` on a thread with a stack of 512 KiB, the size that Dispatch and many libraries use.
 package func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
     let outcome = Mutex(Result<Void, any Error>.success(()))
     let done = DispatchSemaphore(value: 0)

@@ -101,8 +101,10 @@ import Vault
     }
 
     private func output(of line: String) throws -> String {
-        let (process, pipe) = (Process(), Foundation.Pipe())
-        (process.executableURL, process.arguments) = (URL(filePath: "/bin/sh"), ["-c", line])
+        let process = Process()
+        let pipe = Foundation.Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", line]
         process.standardOutput = pipe
         try process.run()
         let data = try pipe.fileHandleForReading.readToEnd() ?? Data()

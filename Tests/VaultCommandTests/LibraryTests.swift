@@ -41,9 +41,11 @@ import Testing
         for _ in 0..<200 {
             let start = "1" + part()
             // No version ends with a hyphen.
-            let (one, other) = (start + part() + "1", (Bool.random() ? start : "1") + part() + "1")
+            let one = start + part() + "1"
+            let other = (Bool.random() ? start : "1") + part() + "1"
             let order = try dpkg(one, "lt", other) ? -1 : try dpkg(one, "eq", other) ? 0 : 1
-            let (left, right) = (DebianVersion(one), DebianVersion(other))
+            let left = DebianVersion(one)
+            let right = DebianVersion(other)
             #expect((left < right ? -1 : left == right ? 0 : 1) == order, "\(one) \(other)")
         }
     }

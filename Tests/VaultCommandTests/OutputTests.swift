@@ -100,7 +100,8 @@ import Testing
 
     @Test func theProcessIsHardened() {
         let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-        var (formerLimit, limit) = (rlimit(), rlimit())
+        var formerLimit = rlimit()
+        var limit = rlimit()
         var formerActions = [SIGPIPE, SIGXFSZ].map { number in
             var action = sigaction()
             sigaction(number, nil, &action)

@@ -40,7 +40,8 @@ struct QRCodeTests {
 
     @Test(arguments: drawings) private func haveTheirSizeAndAQuietZone(_ drawing: Drawing) throws {
         let code = try QRCode(Array(drawing.text.utf8).span.bytes)
-        let (width, height) = (code.width, code.height)
+        let width = code.width
+        let height = code.height
         #expect(width == 4 * drawing.version + 17 + 8)
         let lines = try lines(code)
         #expect(lines.count == height)
@@ -51,7 +52,8 @@ struct QRCodeTests {
 
     @Test func areBlackOnWhiteOnATerminal() throws {
         let code = try QRCode(Array("Hello, vault".utf8).span.bytes)
-        let (plain, colored) = (try lines(code), try lines(code, colored: true))
+        let plain = try lines(code)
+        let colored = try lines(code, colored: true)
         #expect(colored == plain.map { "\u{1b}[38;5;16;48;5;231m\($0)\u{1b}[0m" })
     }
 

@@ -134,7 +134,8 @@ import Vault
         }
         if let beginning { hidden.append(text.count - beginning..<text.count) }
         hidden.sort { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
-        var (output, position): ([UInt8], Int) = ([], 0)
+        var output: [UInt8] = []
+        var position: Int = 0
         while let range = hidden.first {
             var end = range.upperBound
             while let next = hidden.first, next.lowerBound < end {

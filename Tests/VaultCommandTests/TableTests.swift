@@ -94,7 +94,8 @@ import Testing
 /// Splits a line into words as a shell does, with single quotes alone.
 private enum CommandLineWords {
     static func split(_ line: Substring) -> [String] {
-        var (words, isQuoted) = ([""], false)
+        var words = [""]
+        var isQuoted = false
         for character in line {
             switch character {
             case "'": isQuoted.toggle()

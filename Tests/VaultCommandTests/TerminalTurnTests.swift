@@ -49,7 +49,8 @@ import Testing
 
     @Test func oneAsksAtATime() throws {
         let terminal = try TestTerminal()
-        let (first, second) = (TerminalTurn(at: terminal.descriptor), TerminalTurn(at: terminal.descriptor))
+        let first = TerminalTurn(at: terminal.descriptor)
+        let second = TerminalTurn(at: terminal.descriptor)
         let before = terminal.modes
         #expect(try first.begin(interruptedBy: -1) == .taken && !first.hasWaited)
         try hide(first)

@@ -15,7 +15,8 @@ struct BoundNameTests {
     private let other: DatabaseFixture
 
     init() throws {
-        (team, other) = (try DatabaseFixture(), try DatabaseFixture())
+        team = try DatabaseFixture()
+        other = try DatabaseFixture()
         try team.open().set("host", to: "production")
         try FileManager.default.copyItem(atPath: team.folder.file("key"), toPath: other.folder.file("key"))
     }
@@ -93,14 +94,14 @@ struct BoundNameTests {
     @Test func isThatOfACopyFromThenOn() throws {
         try team.open().backUp(to: other.url)
         #expect(try other.open().unsafeString("host") == "production")
-        let (common, start) = (
-            try #require(try team.storeLocation().currentHead()), try #require(try other.storeLocation().currentHead())
-        )
+        let common = try #require(try team.storeLocation().currentHead())
+        let start = try #require(try other.storeLocation().currentHead())
         #expect(common.position == start.position && common.size == start.size, "it is the same history")
         try team.open().set("host", to: "later")
         try other.open(machine: "others").set("host", to: "development")
         // The generation of the one, with its own header, goes on with the records of the other.
-        let (storeLocation, head) = (try team.storeLocation(), try #require(try other.storeLocation().currentHead()))
+        let storeLocation = try team.storeLocation()
+        let head = try #require(try other.storeLocation().currentHead())
         _ = try storeLocation.flight([
             Statement(
                 "DELETE FROM vault.extent WHERE generation = $1 AND first_byte >= $2", .number(common.generation),

@@ -55,7 +55,8 @@ struct ConnectionPoolTests {
 
     /// As after a restart of the server. Not everything that is sent first on a connection can be sent again.
     @Test func whatTheServerHasEndedIsNotTaken() throws {
-        let (ended, other) = (try pool.take(until: deadline), try pool.take(until: deadline))
+        let ended = try pool.take(until: deadline)
+        let other = try pool.take(until: deadline)
         let own = Statement("SELECT pg_backend_pid()::int8")
         let process = try ended.flight([own], until: deadline).rows[0].number(0, 0)
         pool.give(back: ended)

@@ -171,7 +171,8 @@ struct DamagedCopyTests {
         // The boxes of all values, which are not read in opening the vault.
         try invert(path) { _ in 8_192..<8_192 + 303 * 32 }
         var location = fixture.location(machine: "third")
-        (location.vault, location.cache) = (copy, fixture.location().cache)
+        location.vault = copy
+        location.cache = fixture.location().cache
         let file = try Keychain(at: location)
         #expect(try file.merge(fixture.url).changed == ["n5"])
         #expect(try file.unsafeString("n5") == "new")
@@ -223,7 +224,8 @@ struct DamagedCopyTests {
         }
         let path = try damageFirstValue(in: fixture)
         let other = try fixture.open(machine: "other")
-        let (isRestored, secondBox) = (Flag(), UInt64(8_192 + 32))
+        let isRestored = Flag()
+        let secondBox = UInt64(8_192 + 32)
         let files = FaultyFileSystem()
         files.watch(.read) { call in
             // The value that is copied: the compaction has its view of the vault, and lets others write.

@@ -56,7 +56,8 @@ struct DatabaseConcurrencyTests {
         let storeLocation = try PostgresLocation(
             fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
         let store = try storeLocation.open(.fresh)
-        let (size, head) = (try store.size(), try #require(try storeLocation.currentHead()))
+        let size = try store.size()
+        let head = try #require(try storeLocation.currentHead())
         _ = try keychain.compact()
         let now = try #require(try storeLocation.currentHead())
         #expect(now.generation != head.generation && now.size < size)
@@ -147,7 +148,8 @@ struct DatabaseConcurrencyTests {
 
     @Test func anObserverHearsOfAnotherMachine() async throws {
         let fixture = try DatabaseFixture()
-        let (observed, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let observed = try fixture.open()
+        let other = try fixture.open(machine: "other")
         let counter = KeychainStorable<Int>("n", in: .store(other))
         try await counter.write(0)
         let seen = Task {
@@ -164,7 +166,8 @@ struct DatabaseConcurrencyTests {
 
     @Test func aNamedLockIsHeldByOneMachine() async throws {
         let fixture = try DatabaseFixture()
-        let (one, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let one = try fixture.open()
+        let other = try fixture.open(machine: "other")
         let room = Room()
         try await withThrowingTaskGroup { group in
             for keychain in [one, other, one, other] {

@@ -49,7 +49,8 @@ struct DatabaseCopyTests {
     /// The bytes of the copy, as far as they count.
     private func bytesOfCopy() throws -> [UInt8] {
         let mirror = try #require(try fixture.storeLocation().mirror)
-        let (path, head) = (try #require(mirror.completePath), try #require(mirror.head))
+        let path = try #require(mirror.completePath)
+        let head = try #require(mirror.head)
         return Array(try contents(path).prefix(Int(head.size)))
     }
 
@@ -87,7 +88,8 @@ struct DatabaseCopyTests {
         let lock = try store.locked(.exclusive, until: Deadline(after: .zero))
         let told = Mutex<[String]>([])
         var options = Keychain.Options()
-        (options.acceptedAlarms, options.lockTimeout) = ([.diverged], .milliseconds(100))
+        options.acceptedAlarms = [.diverged]
+        options.lockTimeout = .milliseconds(100)
         let error = #expect(throws: VaultError.self) {
             _ = try Keychain(
                 at: fixture.location(), options: options,

@@ -91,7 +91,8 @@ struct DatabaseFailoverTests {
 
     /// It was started again, with what it had.
     @Test func aFormerPrimaryIsPassedOver() throws {
-        let (former, primary) = (try Cluster(), try Cluster())
+        let former = try Cluster()
+        let primary = try Cluster()
         let keychain = try Keychain(at: location(primary.url("team")), creatingIfAbsent: true)
         try keychain.set("a", to: "before")
         try keychain.backUp(to: former.url("team"))

@@ -82,7 +82,8 @@ struct DoubtTests {
 
     private func restore(accepting alarms: Set<VaultError.Code> = []) throws {
         var options = Keychain.Options()
-        (options.staysOffline, options.acceptedAlarms) = (true, alarms)
+        options.staysOffline = true
+        options.acceptedAlarms = alarms
         var location = fixture.location()
         location.rollbackMemory = fixture.folder.file("./one.state")
         try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)

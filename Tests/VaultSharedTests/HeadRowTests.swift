@@ -19,7 +19,9 @@ struct HeadRowTests {
         var isHarmless = false
 
         init(_ column: String, _ value: String, isHarmless: Bool = false) {
-            (self.column, self.value, self.isHarmless) = (column, value, isHarmless)
+            self.column = column
+            self.value = value
+            self.isHarmless = isHarmless
         }
 
         var description: String { "\(column) = \(value)" }

@@ -102,7 +102,8 @@ struct HeldLockTests {
     /// It is told of changes nevertheless, and no session waits for ever.
     @Test func stopNoObserver() async throws {
         let holder = try session("stranger", of: 3, [lock("listener")])
-        let (observed, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let observed = try fixture.open()
+        let other = try fixture.open(machine: "other")
         let counter = KeychainStorable<Int>("n", in: .store(other))
         try await counter.write(0)
         let seen = Task {
@@ -120,7 +121,8 @@ struct HeldLockTests {
     // MARK: Named locks
 
     @Test func aNamedLockIsTakenByNobodyWhoCannotWrite() async throws {
-        let (one, other) = (try fixture.open(), try fixture.open(machine: "other"))
+        let one = try fixture.open()
+        let other = try fixture.open(machine: "other")
         let number = RunningHash.number(of: "refresh") ^ RunningHash.number(of: "lock \(vault)")
         let holder = try session("reader", of: 4, [Statement("SELECT pg_advisory_lock(\(number))")])
         let storeLocation = try fixture.storeLocation()
@@ -145,7 +147,8 @@ struct HeldLockTests {
     @Test func aNamedLockThatIsLostIsAnError() async throws {
         let cluster = try Cluster()
         let own = try DatabaseFixture(in: cluster)
-        let (one, other) = (try own.open(), try own.open(machine: "other"))
+        let one = try own.open()
+        let other = try own.open(machine: "other")
         let lock = try await one.acquireLock("refresh")
         try lock.check()
         _ = try own.storeLocation().flight([

@@ -42,7 +42,8 @@ struct MirrorTests {
     @Test func countsWhatIsBehindItsEndOnceTheLogHasFollowedIt() {
         let mirror = mirror()
         mirror.keep(head(1, size: 3), [StoreBytes(offset: 0, bytes: [1, 2])], isNew: true)
-        let (straddling, behind) = (StoreBytes(offset: 2, bytes: [8, 8]), StoreBytes(offset: 3, bytes: [4, 5]))
+        let straddling = StoreBytes(offset: 2, bytes: [8, 8])
+        let behind = StoreBytes(offset: 3, bytes: [4, 5])
         #expect(!mirror.keep(straddling, of: head(1, size: 5)), "the server may have been put back")
         #expect(mirror.keep(behind, of: head(1, size: 5)) && !mirror.keep(behind, of: head(2, size: 5)))
         #expect(bytes(of: mirror, 3..<5) == nil && mirror.completePath == nil)
@@ -215,7 +216,10 @@ struct MirrorTests {
         let mirror: Mirror
         var included: LogPosition?
 
-        init(_ mirror: Mirror) { (self.mirror, included) = (mirror, mirror.head?.position) }
+        init(_ mirror: Mirror) {
+            self.mirror = mirror
+            included = mirror.head?.position
+        }
     }
 
     /// What counts in the copy: its head, and each byte below it that is there.
@@ -237,7 +241,8 @@ struct MirrorTests {
     @Test(arguments: 0..<40) func whatCountsIsNeverWrittenOver(seed: Int) throws {
         var chance = SeededGenerator(seed)
         func number(_ range: ClosedRange<UInt64>) -> UInt64 { UInt64.random(in: range, using: &chance) }
-        var (processes, replacements) = ((0..<3).map { _ in Process(mirror()) }, 0)
+        var processes = (0..<3).map { _ in Process(mirror()) }
+        var replacements = 0
         for _ in 0..<60 {
             let former = counting()
             let index = Int(number(0...2))
@@ -255,7 +260,8 @@ struct MirrorTests {
             let offset = number(0...size)
             let bytes = (0..<number(0...9 - offset)).map { _ in UInt8(number(0...255)) }
             let piece = StoreBytes(offset: offset, bytes: bytes)
-            let (isFollowed, isNew) = (number(0...2) > 0, number(0...1) == 0)
+            let isFollowed = number(0...2) > 0
+            let isNew = number(0...1) == 0
             let isKept =
                 isFollowed ? process.mirror.keep(head, [piece], isNew: isNew) : process.mirror.keep(piece, of: head)
             let included = processes[index].included

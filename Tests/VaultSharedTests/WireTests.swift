@@ -38,12 +38,15 @@ struct WireTests {
 
     /// Carries bytes to libpq, which takes them. Returns how many it was given, and the most at a time.
     private func carry(_ count: Int, _ wire: inout Wire, from server: Int32, to libpq: Int32) throws -> (Int, Int) {
-        var (sent, taken, most) = (0, 0, 0)
+        var sent = 0
+        var taken = 0
+        var most = 0
         while taken < count {
             sent += write(min(count - sent, 50_000), to: server)
             try wire.carryIn()
             let piece = read(libpq)
-            (taken, most) = (taken + max(0, piece), max(most, piece))
+            taken = taken + max(0, piece)
+            most = max(most, piece)
         }
         return (taken, most)
     }
@@ -87,7 +90,8 @@ struct WireTests {
         var isSent = wire.isSent
         #expect(isSent)
         // More than the server's end has room for.
-        var (written, received) = (0, 0)
+        var written = 0
+        var received = 0
         for _ in 0..<40 {
             written += write(50_000, to: ends.libpq.number)
             wire.carryOut()

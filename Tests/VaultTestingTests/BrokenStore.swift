@@ -116,7 +116,8 @@ final class BrokenStore: ValueStore {
     private func apply(_ batch: StoreBatch, to slots: inout [Slot]) {
         for (key, value) in batch.changes {
             if flaw == .changesOneByOne, value == .null { continue }
-            let (key, value) = (named(key), kept(value))
+            let key = named(key)
+            let value = kept(value)
             let index = slots.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
             if let index {
                 if flaw == .keepsTheFirstValue && value != nil && slots[index].value != nil { continue }

@@ -23,14 +23,14 @@ struct BrokenStoreTests {
         let sentences = recorded.withLock { $0 }
         #expect(
             sentences == [
-                "Broken rule: A batch that changes nothing is answered with true. "
-                    + "The removal of an absent key was answered with false."
+                "Broken rule: `commit` returns true for a batch that changes nothing. "
+                    + "`commit` returned false for the removal of an absent key."
             ])
     }
 }
 
 extension BrokenStore.Flaw {
-    /// Returns the rule that it breaks; nil for the one about two stores.
+    /// The rule that the store breaks; nil for the rule about two stores.
     fileprivate var rule: StoreRule? {
         switch self {
         case .keepsTheFirstValue: .readsWhatWasWritten
@@ -40,15 +40,15 @@ extension BrokenStore.Flaw {
             .keepsValuesExactly
         case .sortsKeysAsUTF16, .matchesPrefixesByCharacters, .ignoresThePrefix:
             .sortsKeysByBytes
-        case .refusesSlashes, .cutsLongKeys: .takesAnyKey
+        case .refusesSlashes, .cutsLongKeys: .acceptsAnyKey
         case .ignoresCase, .decodesPercents: .keepsKeysApart
         case .changesOneByOne: .commitsAllOrNothing
         case .neverMatchesNaN: .commitsIfExpectationsHold
         case .ignoresExpectations, .comparesNumbersByValue, .changesBeforeItCompares:
             .changesNothingIfOneFails
-        case .overwritesWhatShouldBeAbsent: .letsOneCreate
-        case .refusesToRemoveAbsent, .refusesWhatChangesNothing: .takesEmptyChanges
-        case .isSilent: .givesNotice
+        case .overwritesWhatShouldBeAbsent: .createsOnce
+        case .refusesToRemoveAbsent, .refusesWhatChangesNothing: .acceptsEmptyBatches
+        case .isSilent: .notifiesAfterCommits
         case .hasManyIdentities, .hasManyFeeds: .staysTheSame
         case .hasOneIdentityForAll: nil
         }

@@ -64,7 +64,8 @@ struct TemporaryStoresTests {
                 throw CancellationError()
             }
         }
-        let (test, trait) = (try #require(Test.current), TemporaryStoresTrait.temporaryStores)
+        let test = try #require(Test.current)
+        let trait = TemporaryStoresTrait.temporaryStores
         await #expect(throws: CancellationError.self) {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
                 seen.add(try Keychain.standard.location.vault)

@@ -4,12 +4,12 @@ extension App {
     func login(_ userName: String) async throws {
         let password = try PasswordInput.read(for: userName)
         let state = try await manager.login(userName: userName, password: password)
-        say("state: \(state.words)")
+        say("state: \(state.summary)")
     }
 
     func whoami() throws {
         let state = manager.state
-        say("state: \(state.words)")
+        say("state: \(state.summary)")
         if let account = state.account {
             say("user: \(account.userName)")
             if let profile = account.profile { describe(profile) }
@@ -33,7 +33,7 @@ extension App {
 
     func check() async throws {
         let state = try await manager.checkSession()
-        say("state: \(state.words)")
+        say("state: \(state.summary)")
     }
 
     func refresh() async throws {
@@ -82,7 +82,7 @@ extension App {
     func migrate(_ path: String) throws {
         let migration = try manager.migrate(from: .file(path))
         say("migrated: \(migration.accountID ?? "nothing")")
-        say("state: \(manager.state.words)")
+        say("state: \(manager.state.summary)")
     }
 
     /// Tells the server first, while there is a token to tell it with. Whatever it answers, the person is logged out.
@@ -93,32 +93,32 @@ extension App {
             }
         }
         try manager.logout()
-        say("state: \(manager.state.words)")
+        say("state: \(manager.state.summary)")
     }
 
     /// Prints the present state, then the latest after each change, also by other processes.
     func watch() async throws {
         for await state in manager.states {
-            say("state: \(state.words)")
+            say("state: \(state.summary)")
         }
     }
 }
 
 extension AccountState {
-    var words: String {
+    var summary: String {
         switch self {
         case .unknown: "unknown"
         case .loggedIn: "logged in"
         case .expired: "logged in too long ago"
         case .locked: "locked"
         case .unavailable: "unavailable"
-        case .loggedOut(let reason): "logged out (\(reason.words))"
+        case .loggedOut(let reason): "logged out (\(reason.summary))"
         }
     }
 }
 
 extension LogoutReason {
-    fileprivate var words: String {
+    fileprivate var summary: String {
         switch self {
         case .never: "nobody has logged in yet"
         case .byUser: "by the user"

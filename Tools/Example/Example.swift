@@ -17,12 +17,16 @@ extension LongestChain {
     init(below limit: Int) {
         self.init(limit: limit, start: 1, steps: 0, computed: .now)
         for candidate in 1..<limit {
-            var (number, steps) = (candidate, 0)
+            var number = candidate
+            var steps = 0
             while number != 1 {
                 number = number.isMultiple(of: 2) ? number / 2 : 3 * number + 1
                 steps += 1
             }
-            if steps > self.steps { (start, self.steps) = (candidate, steps) }
+            if steps > self.steps {
+                start = candidate
+                self.steps = steps
+            }
         }
     }
 

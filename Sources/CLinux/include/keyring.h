@@ -1,5 +1,5 @@
-// The system calls of keyrings(7), which the C library does not declare. Keys and keyrings have serial numbers; the
-// kernel's names for a process's own keyrings are negative ones.
+// The system calls of keyrings(7), which the C library does not declare. Keys and keyrings have serial numbers.
+// Negative numbers stand for a process's own keyrings.
 #pragma once
 #include <stdint.h>
 
@@ -7,21 +7,21 @@
 /// number; -1, with errno, if that fails.
 int32_t vault_key_add(const char *_Nonnull description, const void *_Nullable secret, uint64_t count);
 
-/// Takes a key out of the calling thread's own keyring.
+/// Removes a key from the calling thread's own keyring.
 int vault_key_forget(int32_t key);
 
-/// Lets a key expire after so many seconds; 0 lets it live for ever. Returns -1, with errno, if that fails; so do the
-/// functions below.
+/// Sets the number of seconds after which a key expires; 0 means never. Returns -1, with errno, if that fails; so do
+/// the functions below.
 int vault_key_set_timeout(int32_t key, uint32_t seconds);
 
-/// Sets what the key's possessor, its user, its group and others may do, as in keyctl_setperm(3).
+/// Sets the permissions of the key's possessor, its user, its group and others, as in keyctl_setperm(3).
 int vault_key_set_permissions(int32_t key, uint32_t permissions);
 
-/// Returns the serial number of the session's or the user's keyring, and never starts a new session.
+/// Return the serial number of the session's or the user's keyring, and never start a new session.
 int32_t vault_keyring_of_session(void);
 int32_t vault_keyring_of_user(void);
 
-/// Links a key to a keyring, in place of one of the same type and description.
+/// Links a key to a keyring, and replaces a key of the same type and description.
 int vault_key_link(int32_t key, int32_t keyring);
 
 int vault_key_unlink(int32_t key, int32_t keyring);
@@ -29,11 +29,11 @@ int vault_key_unlink(int32_t key, int32_t keyring);
 /// Returns the serial number of the key of the type "user" with this description in a keyring or one linked to it.
 int32_t vault_key_search(int32_t keyring, const char *_Nonnull description);
 
-/// Reads a key's secret, or a keyring's serial numbers. Returns how many bytes there are. If they are more than
-/// `count`, some or none of them are in the buffer.
+/// Reads a key's secret, or a keyring's serial numbers. Returns the number of bytes there are. If it is larger than
+/// `count`, the buffer contains some of them or none.
 int64_t vault_key_read(int32_t key, void *_Nullable buffer, uint64_t count);
 
-/// Reads "type;user;group;permissions;description" and a zero byte, and returns the size as ``vault_key_read``.
+/// Reads "type;user;group;permissions;description" and a zero byte. Returns the size as ``vault_key_read`` does.
 int64_t vault_key_describe(int32_t key, void *_Nullable buffer, uint64_t count);
 
 /// Removes a key from every keyring.

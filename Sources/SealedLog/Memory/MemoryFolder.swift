@@ -96,7 +96,7 @@ struct MemoryFolder: Sendable {
         case EISDIR: .memoryUnusable("\(location) is a folder")
         case ELOOP: .memoryUnusable("\(location) is a symbolic link")
         case EWOULDBLOCK: .memoryUnusable("\(location) is locked by another process")
-        default: .memoryUnusable("\(location): \(SystemError.words(for: error.number))")
+        default: .memoryUnusable("\(location): \(SystemError.message(for: error.number))")
         }
     }
 }

@@ -63,7 +63,7 @@ extension TrustRecord {
         change(&changed)
         guard changed != known else { return }
         do throws(LogError) { try flush() } catch {
-            throw .memoryUnusable("\(error.detail): \(SystemError.words(for: error.systemError ?? 0))")
+            throw .memoryUnusable("\(error.detail): \(SystemError.message(for: error.systemError ?? 0))")
         }
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         try MemoryFile(name(id), in: folder).update(size) { bytes in

@@ -48,7 +48,7 @@ extension RecordStore {
 
     /// Returns the outcome of a replacement whose name could not be flushed.
     func unknownName(_ error: LogError) -> LogError {
-        let cause = error.systemError.map { " (\(SystemError.words(for: $0)))" } ?? ""
+        let cause = error.systemError.map { " (\(SystemError.message(for: $0)))" } ?? ""
         return LogError(
             .outcomeUnknown,
             "The name of \(path) could not be flushed\(cause): the change may or may not last, since a power loss "

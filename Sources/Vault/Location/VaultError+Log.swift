@@ -190,7 +190,7 @@ extension VaultError {
             return "The key file \(key) is not a regular file. Name one that is."
         case .keyUnreadable:
             let advice = number == EACCES ? " Check its owner and mode." : ""
-            return "The key file \(key) cannot be read (\(SystemError.words(for: number))).\(advice)"
+            return "The key file \(key) cannot be read (\(SystemError.message(for: number))).\(advice)"
         case .keyExposed:
             return "The key file \(key) is open to others. Fix it with `chmod 600 \(key)` (as its owner)."
         case .keyShared:
@@ -210,7 +210,7 @@ extension VaultError {
         case .passphraseNeeded: return "\(vault) needs its passphrase."
         case .passphraseWrong: return "Wrong passphrase for \(vault)."
         case .commandFailed:
-            let reason = number == 0 ? detail : "\(detail) (\(SystemError.words(for: number)))"
+            let reason = number == 0 ? detail : "\(detail) (\(SystemError.message(for: number)))"
             return "The command for the key of \(vault) failed: \(reason)."
         case .commandUntrusted:
             return
@@ -219,7 +219,7 @@ extension VaultError {
         case .identityMissing:
             return "\(vault) can be opened by an identity of one of its recipients: name its file."
         case .identityUnreadable:
-            return "The identity file \(detail) cannot be read (\(SystemError.words(for: number)))."
+            return "The identity file \(detail) cannot be read (\(SystemError.message(for: number)))."
         case .identityExposed:
             return "The identity file \(detail) is open to others. Fix it with `chmod 600 \(detail)` (as its owner)."
         case .identityWrong: return "No identity opens \(vault): \(detail)."

@@ -48,7 +48,7 @@ extension ChildProcess {
         } catch { throw LogError(.commandFailed, "\(program) cannot be started", systemError: error.number) }
         // Only the program has the other end from now on: its exit is the output's end.
         discard(writing)
-        var wait = PatientWait(telling: tell)
+        var wait = PatientWait(notifying: tell)
         let output = try read(reading.number, &wait)
         // One that goes on printing is ended by that.
         discard(reading)

@@ -1,21 +1,21 @@
 public import FoundationEssentials
 public import Vault
 
-/// Tells why an operation of ``AccountManager`` failed.
+/// The reason why an operation of ``AccountManager`` failed.
 public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server answered and refused.
     case rejected(AccountServiceError)
-    /// There is no answer from the server. Nothing was changed here; whether the server has acted is unknown.
+    /// There is no answer from the server. Nothing was changed here; it is unknown whether the server has acted.
     case unreachable(AccountServiceError)
-    /// The calling task was cancelled. A refresh that others wait for goes on without it.
+    /// The calling task was cancelled. A refresh that other tasks wait for continues.
     case cancelled
     /// A store failed.
     case store(VaultError)
-    /// The operation needs a person who is logged in.
+    /// The operation requires a person who is logged in.
     case notLoggedIn(LogoutReason)
     /// The login is too old. The person has to log in again.
     case expired
-    /// Another account became the current one meanwhile.
+    /// Another account has become the current one.
     case switched
 
     public var description: String {
@@ -26,7 +26,7 @@ public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
         case .store(let error): error.message
         case .notLoggedIn: "Nobody is logged in."
         case .expired: "The login has expired. Log in again."
-        case .switched: "Another account is the current one now."
+        case .switched: "Another account has become the current one."
         }
     }
 }
@@ -36,7 +36,7 @@ extension AccountError: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-/// Tells why the server did not do what it was asked for.
+/// The reason why the server did not do what was requested.
 public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Distinguishes an answer from the lack of one.
     public enum Kind: Hashable, Sendable {
@@ -46,15 +46,16 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
         case unreachable
     }
 
-    /// Tells whether the server refused or did not answer.
+    /// Whether the server refused or did not answer.
     public let kind: Kind
-    /// Explains the failure in a sentence for people, without any secret in it.
+    /// An explanation for people, in a sentence that contains no secret.
     public let message: String
-    /// Tells how long the server asks clients to wait, if it says so.
+    /// The pause that the server demands before the next request; nil if it demands none.
     public let retryAfter: Duration?
-    /// Tells whether the server ended the session: a rejection that logs the person out as
-    /// ``LogoutReason/endedByServer``.
+    /// Whether the server ended the session. Such a rejection logs the person out as ``LogoutReason/endedByServer``.
     public let isEndedByServer: Bool
+
+    var isRejection: Bool { kind == .rejected }
 
     /// Creates an error for a server that answered and refused.
     public static func rejected(_ message: String) -> AccountServiceError {
@@ -79,16 +80,27 @@ extension AccountServiceError: LocalizedError {
     public var errorDescription: String? { message }
 }
 
-/// Reports a server's error as ``AccountError/rejected(_:)`` or ``AccountError/unreachable(_:)``.
-func answered<Answer>(
-    _ answer: @autoclosure () async throws(AccountServiceError) -> Answer
-) async throws(AccountError) -> Answer {
-    do { return try await answer() } catch {
-        throw error.kind == .rejected ? .rejected(error) : .unreachable(error)
+// MARK: - The border of the module
+
+// Inside the module, errors of the stores and of the server are thrown as they are. Each public call reports them as
+// ``AccountError``, through these functions.
+
+extension AccountError {
+    init(_ error: any Error) {
+        switch error {
+        case let error as AccountError: self = error
+        case let error as AccountServiceError:
+            self = error.isRejection ? .rejected(error) : .unreachable(error)
+        case let error as VaultError: self = .store(error)
+        default: self = .store(VaultError(.unavailable, "\(error)"))
+        }
     }
 }
 
-/// Reports an error of a store as ``AccountError/store(_:)``.
-func stored<Result>(_ result: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
-    do { return try result() } catch { throw .store(error) }
+func reported<Result>(_ body: () throws -> Result) throws(AccountError) -> Result {
+    do { return try body() } catch { throw AccountError(error) }
+}
+
+func reportedAsynchronously<Result>(_ body: () async throws -> Result) async throws(AccountError) -> Result {
+    do { return try await body() } catch { throw AccountError(error) }
 }

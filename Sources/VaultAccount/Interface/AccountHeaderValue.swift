@@ -1,25 +1,28 @@
-/// Creates values for the headers of requests, safe whatever a server or a person has put into a token or a name: no
-/// value can end its header or begin another.
+/// Creates values for the headers of requests. They are safe whatever a server or a person has put into a token or a
+/// name: no value can end its header or begin another.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    // RFC 9110, section 5.6.2. As everywhere here, `%` is not allowed: it begins an encoded byte.
+    // These are the characters of RFC 9110, section 5.6.2, without `%`. It is excluded everywhere here, since it begins
+    // an encoded byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
 
-    /// Returns a cookie pair, `name=value`. All but a cookie's octets (RFC 6265, section 4.1.1) is percent-encoded.
+    /// Returns a cookie pair, `name=value`. Bytes that a cookie cannot contain (RFC 6265, section 4.1.1) are
+    /// percent-encoded.
     public static func cookie(name: String, value: String) -> String {
         name.percentEncoded(allowing: tokenBytes) + "=" + value.percentEncoded(allowing: cookieOctets)
     }
 
-    /// Returns `Bearer` and a token. All but its characters (RFC 6750, section 2.1) is percent-encoded.
+    /// Returns `Bearer` and a token. Bytes that a token cannot contain (RFC 6750, section 2.1) are percent-encoded.
     public static func bearer(_ token: String) -> String { "Bearer " + token.percentEncoded(allowing: bearerBytes) }
 }
 
 extension String {
-    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1).
+    /// Returns the text with each byte of UTF-8 that is not allowed replaced by `%` and two hexadecimal digits (RFC
+    /// 3986, section 2.1).
     ///
-    /// - Parameter allowed: without `%` if the text is to be decoded again.
+    /// - Parameter allowed: the bytes to keep; without `%` if the text will be decoded.
     func percentEncoded(allowing allowed: Set<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = utf8.flatMap { byte in
@@ -28,9 +31,10 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the text that was encoded. A `%` without two hexadecimal digits after it stands for itself.
+    /// Decodes a percent-encoded text. A `%` without two hexadecimal digits after it represents itself.
     func percentDecoded() -> String {
-        var (bytes, rest) = ([UInt8](), Array(utf8)[...])
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
         while let byte = rest.popFirst() {
             let isCode = byte == UInt8(ascii: "%") && rest.count >= 2
             let code = isCode ? UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) : nil

@@ -1,26 +1,26 @@
 public import FoundationEssentials
 
-/// Sets how often an unreachable server is asked again, and with which pauses.
+/// The number of attempts to reach a server, and the pauses between them.
 public struct AccountRetryPolicy: Hashable, Sendable {
-    /// Limits the attempts; there is at least one.
+    /// The largest number of attempts, at least one.
     public var attempts: Int
-    /// Sets the first pause; each later one is twice as long.
+    /// The first pause. Each later one is twice as long.
     public var firstPause: Duration
-    /// Limits each pause. A server that asks for a longer one is not asked again: the call fails at once.
+    /// The longest pause. If a server demands a longer one, the call fails at once instead of trying again.
     public var longestPause: Duration
 
-    /// Creates a policy: without arguments three attempts, half a second and a second apart.
+    /// Creates a policy: by default three attempts, with pauses of half a second and a second.
     public init(attempts: Int = 3, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
         self.attempts = max(1, attempts)
         self.firstPause = firstPause
         self.longestPause = longestPause
     }
 
-    /// Asks once.
+    /// A single attempt.
     public static let once = AccountRetryPolicy(attempts: 1)
 }
 
-/// Tells the time to an ``AccountManager``, and lets it wait.
+/// The source of time for an ``AccountManager``.
 public struct AccountClock: Sendable {
     let now: @Sendable () -> Date
     let sleep: @Sendable (Duration) async throws -> Void
@@ -28,12 +28,13 @@ public struct AccountClock: Sendable {
     /// Creates a clock, usually for a test.
     ///
     /// - Parameters:
-    ///   - now: returns the time.
-    ///   - sleep: waits; throws when the task is cancelled.
+    /// - now: returns the current time.
+    /// - sleep: waits; throws if the task is cancelled.
     public init(now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void) {
-        (self.now, self.sleep) = (now, sleep)
+        self.now = now
+        self.sleep = sleep
     }
 
-    /// The clock of the machine.
+    /// The machine's clock.
     public static let system = AccountClock(now: { Date() }, sleep: { try await Task.sleep(for: $0) })
 }

@@ -1,12 +1,12 @@
 public import FoundationEssentials
 public import Vault
 
-/// Talks to the server of an account. An app implements it, and ``AccountManager`` calls it.
+/// Communicates with the server of an account. An app implements it, and ``AccountManager`` calls it.
 ///
-/// Distinguish the errors with care: *rejected* logs the person out, unless a kept password helps; *unreachable*
-/// changes nothing.
+/// Distinguish the errors with care: *rejected* logs the person out, unless a kept password allows another login;
+/// *unreachable* changes nothing.
 public protocol AccountService<Profile>: Sendable {
-    /// Describes a person, beyond the login.
+    /// The data about a person, beyond the login.
     associatedtype Profile: AccountProfile
 
     /// Logs in with a user name and a password.
@@ -15,31 +15,31 @@ public protocol AccountService<Profile>: Sendable {
     func login(userName: String, password: String) async throws(AccountServiceError) -> AccountLogin<Profile>
 
     /// Exchanges tokens for new ones. Servers that rotate tokens accept each refresh token only once. If the answer
-    /// has no refresh token, the manager keeps the present one (RFC 6749, section 6).
+    /// contains no refresh token, the manager keeps the current one (RFC 6749, section 6).
     ///
     /// - Throws: ``AccountServiceError``: `rejected` if the server no longer accepts the tokens, `unreachable`
     ///   otherwise.
     func refresh(_ tokens: AccountTokens) async throws(AccountServiceError) -> AccountTokens
 
-    /// Asks whether the server still accepts the tokens.
+    /// Checks whether the server still accepts the tokens.
     ///
-    /// - Returns: the server's current profile; nil if the server does not send it.
+    /// - Returns: the profile that the server has now; nil if the server does not send it.
     /// - Throws: ``AccountServiceError``: `rejected` if the server does not accept them, `unreachable` otherwise.
     func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile?
 }
 
-/// Describes a person, beyond the login: any Codable type, stored field by field. Make fields that a later version adds
-/// optional, or decode them with a default: see <doc:KeepingAPersonLoggedIn>.
+/// The data about a person, beyond the login: any Codable type, stored field by field. Make fields that a later version
+/// adds optional, or decode them with a default: see <doc:KeepingAPersonLoggedIn>.
 ///
-/// The fields are stored in the preferences, in the clear, except ``secretFields``.
+/// The fields are stored in the preferences, unencrypted, except ``secretFields``.
 public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {
-    /// Names the fields that are stored in the vault, as their `CodingKeys` have them; none unless given.
+    /// The fields that are stored in the vault, by the names of their `CodingKeys`; empty by default.
     static var secretFields: Set<String> { get }
 
-    /// Names the fields that may be stored in the clear although they are named like secrets; none unless given.
+    /// The fields that may be stored unencrypted although their names suggest secrets; empty by default.
     ///
     /// A field with a name such as `password`, `apiKey` or `sessionToken` that is in neither list is refused with
-    /// ``AccountError/store(_:)``, so that no secret gets into the preferences by mistake.
+    /// ``AccountError/store(_:)``, so that no secret enters the preferences by mistake.
     static var plainFields: Set<String> { get }
 }
 
@@ -48,13 +48,13 @@ extension AccountProfile {
     public static var plainFields: Set<String> { [] }
 }
 
-/// Holds what a server sends at a login.
+/// A server's answer to a login.
 public struct AccountLogin<Profile: AccountProfile>: Sendable {
-    /// Identifies the account, the same at each login.
+    /// The id of the account, which is the same at each login.
     public var accountID: String
-    /// Proves the login to the server from now on.
+    /// The tokens that authenticate further requests.
     public var tokens: AccountTokens
-    /// Describes the person; nil if the server does not send it.
+    /// The person's profile; nil if the server does not send it.
     public var profile: Profile?
 
     /// Creates a login from a server's answer.
@@ -65,13 +65,13 @@ public struct AccountLogin<Profile: AccountProfile>: Sendable {
     }
 }
 
-/// Proves a login to the server. The textual form shows nothing of it.
+/// The tokens of a login. Their textual form reveals nothing.
 public struct AccountTokens: StoredAsCodable, Hashable, Sendable {
-    /// Goes with each request.
+    /// The token that is sent with each request.
     public var access: String
-    /// Obtains new tokens; nil if the server has no refresh tokens.
+    /// The token that obtains new tokens; nil if the server has no refresh tokens.
     public var refresh: String?
-    /// Tells when the access token ends; nil if the server does not say.
+    /// The time at which the access token expires; nil if the server does not say.
     public var expires: Date?
 
     /// Creates tokens from a server's answer.

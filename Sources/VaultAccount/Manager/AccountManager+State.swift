@@ -4,10 +4,10 @@ import Synchronization
 import Vault
 
 extension AccountManager {
-    /// Tells who is logged in, or why nobody is.
+    /// The person who is logged in, or the reason why nobody is.
     public var state: State {
         registrar.access(self, keyPath: \.state)
-        // Computed anew each time: a login becomes too old without any change in memory.
+        // The state is computed at each access: a login becomes too old without any change in memory.
         switch core.withLock({ $0.view }) {
         case nil: return .unknown
         case .failed(let error): return error.code == .locked ? .locked(error) : .unavailable(error)
@@ -19,25 +19,26 @@ extension AccountManager {
         }
     }
 
-    /// Tells whether a person is logged in.
+    /// Whether a person is logged in.
     public var isLoggedIn: Bool { state.isLoggedIn }
 
-    /// Reads the vault and the preferences again, for example when a key is back.
+    /// Reads the vault and the preferences again, for example after a key has become available.
     ///
-    /// - Returns: the state as it is now.
+    /// - Returns: the current state.
     @discardableResult
     public func reload() -> State {
         load()
         return state
     }
 
-    /// Reads the stores, and again if another view was applied meanwhile: that one may be later than what was read.
+    /// Reads the stores, and repeats this if another view was applied in the meantime, which may be newer.
     @discardableResult
     func load() -> View {
         while true {
             let before = core.withLock { $0 }
             let (view, profileError) = readView(before.lastSession)
-            var (isChanged, timer) = (false, Task<Void, Never>?.none)
+            var isChanged = false
+            var timer: Task<Void, Never>?
             let isApplied = core.withLock { core in
                 guard core.version == before.version else { return false }
                 core.version += 1
@@ -49,20 +50,22 @@ extension AccountManager {
                 }
                 if core.followers.isEmpty { core.followers = followers() }
                 guard core.view != view else { return true }
-                (isChanged, timer) = (true, core.timer)
-                (core.view, core.timer) = (view, self.timer(for: view))
+                isChanged = true
+                timer = core.timer
+                core.view = view
+                core.timer = self.timer(for: view)
                 return true
             }
             guard isApplied else { continue }
             timer?.cancel()
             if let profileError, profileError != before.profileError { storage.report(profileError) }
-            if isChanged { tellObservers() }
+            if isChanged { notifyObservers() }
             return view
         }
     }
 
-    /// - Returns: what the stores have, and why the profile could not be read. That does not log anyone out: the one of
-    ///   the former view stays.
+    /// - Returns: the contents of the stores, and the reason why the profile could not be read. That logs no one out:
+    ///   the profile of the former view stays.
     private func readView(_ former: View?) -> (View, profileError: VaultError?) {
         do throws(VaultError) {
             let (session, held, reason) = try storage.vault().present()
@@ -80,16 +83,16 @@ extension AccountManager {
         } catch { return (.failed(error), nil) }
     }
 
-    /// Changes the stores. Memory then follows the vault, also after a failure.
-    func change<Result>(_ stores: @autoclosure () throws(VaultError) -> Result) throws(AccountError) -> Result {
+    /// Changes the stores, and reads them afterwards, even if the change failed.
+    func change<Result>(_ stores: @autoclosure () throws -> Result) throws -> Result {
         defer { load() }
-        return try stored(stores())
+        return try stores()
     }
 
-    /// Tells observers that the state may have changed: after the change, not around it. An observer that was told
-    /// before it, and read the state at once from another thread, would find the old one and hear no more. And on the
-    /// main actor: a view there that is just reading the state has not yet asked to be told.
-    private func tellObservers() {
+    /// Notifies observers after a change of the state. If they were notified before it, an observer that read the state
+    /// at once on another thread would get the old one and no further notification. They are notified on the main
+    /// actor, since a view that is reading the state there has not subscribed yet.
+    private func notifyObservers() {
         feed.notify()
         Task { @MainActor [weak self] in
             guard let self else { return }
@@ -101,17 +104,18 @@ extension AccountManager {
 // MARK: - The end of a login by time
 
 extension AccountManager {
-    /// Returns what tells observers when a login becomes too old: no store changes then.
+    /// Returns the task that notifies observers when a login becomes too old, since no store changes then.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
         return Task.detached { [clock = options.clock, weak self] in
             while !Task.isCancelled {
                 let before = clock.now()
                 guard before < end else {
-                    self?.tellObservers()
+                    self?.notifyObservers()
                     return
                 }
-                // An hour at most: the clock may be set meanwhile, and the end may be later than a sleep can last.
+                // A sleep lasts at most an hour: the clock may be set, and the end may be later than the longest
+                // possible sleep.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
                 // A clock that stands still, or was set back, must not turn this into a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }
@@ -121,7 +125,7 @@ extension AccountManager {
 
     func isPast(_ end: Date?) -> Bool { end.map { $0 <= options.clock.now() } ?? false }
 
-    /// Returns when a session ends by time; nil if it does not.
+    /// Returns the time at which a session expires; nil if it never does.
     func end(of session: Session) -> Date? {
         let start = options.extendsValidityWithUse ? session.lastUse : session.loggedInAt
         let window = options.validity.map { start.addingTimeInterval($0 / .seconds(1)) }
@@ -129,7 +133,7 @@ extension AccountManager {
         return [window, token].compactMap { $0 }.min()
     }
 
-    /// Returns when the tokens of a session are to be refreshed; nil if not by time.
+    /// Returns the time from which the tokens of a session are refreshed; nil if there is none.
     func refreshTime(of session: Session) -> Date? {
         guard let expires = session.tokens.expires, session.tokens.refresh != nil else { return nil }
         let life = expires.timeIntervalSince(session.renewedAt ?? session.loggedInAt)
@@ -148,19 +152,19 @@ extension AccountManager {
         options.followsStores ? [follower(of: storage.keychain), follower(of: storage.plain)] : []
     }
 
-    /// Looks again after each change of a store. It holds the manager only meanwhile.
+    /// Reads the stores again after each change. It holds the manager only while it does so.
     private func follower(of store: StoreReference) -> Task<Void, Never> {
-        // Not detached: in tests the task has the stores.
+        // The task is not detached, since it inherits the stores in tests.
         Task { [weak self] in
             var pause: Duration = .seconds(1)
             while !Task.isCancelled {
-                let notices = try? await blocking { () throws(VaultError) in try store.store().changes.notices() }
+                let notices = try? await blocking { try store.store().changes.notices() }
                 var iterator = notices?.makeAsyncIterator()
                 repeat {
-                    // What changed before the notices began is seen now.
-                    while let isReliable = await self?.lookAgain(), !isReliable, !Task.isCancelled {
+                    // A change before the notices began is seen now.
+                    while let isReliable = await self?.loadAgain(), !isReliable, !Task.isCancelled {
                         try? await Task.sleep(for: pause)
-                        // A look at a locked vault may cost a derivation of its key.
+                        // An attempt to read a locked vault may cost the derivation of its key.
                         pause = min(pause * 2, .seconds(60))
                     }
                     if notices != nil { pause = .seconds(1) }
@@ -172,7 +176,7 @@ extension AccountManager {
     }
 
     /// - Returns: whether the stores could be read.
-    private func lookAgain() async -> Bool {
+    private func loadAgain() async -> Bool {
         await blocking {
             self.load()
             return self.core.withLock { $0.reliableView != nil }
@@ -183,21 +187,21 @@ extension AccountManager {
 // MARK: - Reading what memory has
 
 extension AccountManager {
-    /// Returns what memory has, after reading it the first time, and again if the last look failed.
+    /// Returns the view in memory. The stores are read at the first call, and if the last attempt failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 
-    /// Returns the session of the current account, which has not ended by time.
-    func currentSession() throws(AccountError) -> Session {
+    /// Returns the session of the current account. Throws if it has expired.
+    func currentSession() throws -> Session {
         let session = try session(of: reliableView())
-        guard !isPast(end(of: session)) else { throw .expired }
+        guard !isPast(end(of: session)) else { throw AccountError.expired }
         return session
     }
 
-    func session(of view: View) throws(AccountError) -> Session {
+    func session(of view: View) throws -> Session {
         switch view {
         case .session(let session, _): return session
-        case .ended(let reason): throw .notLoggedIn(reason)
-        case .failed(let error): throw .store(error)
+        case .ended(let reason): throw AccountError.notLoggedIn(reason)
+        case .failed(let error): throw error
         }
     }
 }

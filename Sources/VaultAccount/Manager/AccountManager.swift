@@ -5,46 +5,48 @@ public import Vault
 
 /// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
 ///
-/// An ``AccountService`` talks to the server. Use the manager from any thread and any actor. From its first use on it
-/// follows the stores: what another process does to the accounts arrives by itself.
-/// <doc:KeepingAPersonLoggedIn> shows each step.
+/// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
+/// use on, it follows the stores, so that changes by other processes appear in its state. <doc:KeepingAPersonLoggedIn>
+/// shows each step.
 ///
-/// Observation is notified on the main actor, after the change, so that a view on it misses none. Code elsewhere, and
+/// Observers are notified on the main actor after a change, so a view there misses none. Code on other actors, and
 /// programs whose main thread is blocked, use ``states``.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
-    /// Describes a person, beyond the login.
+    /// The data about a person, beyond the login.
     public typealias Profile = Service.Profile
-    /// Tells who is logged in, or why nobody is.
+    /// The person who is logged in, or the reason why nobody is.
     public typealias State = AccountState<Profile>
 
-    /// Configures an account manager.
+    /// The options of an account manager.
     public struct Options: Sendable {
-        /// Limits the age of a login; nil for no limit.
+        /// The longest age of a login; nil for no limit.
         public var validity: Duration?
-        /// Counts ``validity`` from the last use of the login instead of its beginning. A use is a token that was given
-        /// out or renewed. It is recorded in the vault when a tenth of the time has passed since the last record.
+        /// Whether ``validity`` counts from the last use of the login instead of its beginning. A use is a token that
+        /// was returned or renewed. It is recorded in the vault once a tenth of the validity has passed since the last
+        /// record.
         public var extendsValidityWithUse = false
-        /// Keeps the password in the vault. A login that is too old, or whose refresh is rejected, then renews itself
-        /// wherever a token is needed.
+        /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
+        /// renewed automatically wherever a token is needed.
         public var keepsPassword = false
-        /// Renews access tokens so long before they end, but at most for half of their life: a request takes time, and
-        /// clocks differ.
+        /// The time before the end of an access token at which it is renewed, but at most half of the token's lifetime.
+        /// A request takes time, and clocks differ.
         public var leeway: Duration = .seconds(30)
-        /// Sets how often an unreachable server is asked again.
+        /// The number of attempts to reach a server, and the pauses between them.
         public var retries = AccountRetryPolicy()
-        /// Tells the time; tests set their own.
+        /// The source of time. Tests set their own.
         public var clock = AccountClock.system
-        /// Whether the changes of other processes arrive by themselves; not in tests that make them at chosen moments.
+        /// Whether the manager follows changes by other processes. Tests that make them at chosen moments turn it off.
         var followsStores = true
 
-        /// Creates options with logins of any age, no kept password and three attempts.
+        /// Creates options: logins of any age, no kept password and three attempts.
         public init() {}
     }
 
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// What it has read belongs to the stores that it was read from: a manager in a `static let` serves many tests.
+    /// The data in memory belongs to the stores that it was read from, since a manager in a `static let` serves many
+    /// tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -53,8 +55,8 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     /// Creates a manager. It reads nothing yet.
     ///
     /// - Parameters:
-    ///   - keychain: keeps tokens and passwords; managers on one store share their accounts.
-    ///   - preferences: keeps profiles and the last user name.
+    /// - keychain: the store for tokens and passwords; managers on the same store share their accounts.
+    /// - preferences: the store for profiles and the last user name.
     public init(
         service: Service, keychain: StoreReference = .keychain, preferences: StoreReference = .preferences,
         options: Options = Options()
@@ -68,14 +70,14 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
 }
 
 extension AccountManager {
-    /// What was last read from the stores. The state is computed from it.
+    /// The result of the last read. The state is computed from it.
     enum View: Sendable, Equatable {
         case session(Session, Profile?)
         case ended(LogoutReason)
         case failed(VaultError)
     }
 
-    /// Guards what is kept in memory.
+    /// The manager's data in memory, behind a mutex.
     final class Memory: Sendable {
         private let core = Mutex(Core())
 
@@ -94,22 +96,22 @@ extension AccountManager {
     }
 
     struct Core: Sendable {
-        /// nil before the first look.
+        /// The result of the last read; nil before the first.
         var view: View?
-        /// The last view of a session, with its profile, until a look finds that nobody is logged in.
+        /// The last view of a session, with its profile, until a read finds that nobody is logged in.
         var lastSession: View?
-        /// Why the profile could not be read at the last look; the view has the last one that could.
+        /// The reason why the last read did not get the profile; the view then contains an earlier one.
         var profileError: VaultError?
-        /// Counts the looks that were taken over.
+        /// The number of views that were applied.
         var version = 0
-        /// Tells observers when the view's login becomes too old.
+        /// The task that notifies observers when the view's login becomes too old.
         var timer: Task<Void, Never>?
-        /// Look again after each change of a store.
+        /// The tasks that read the stores again after each change.
         var followers: [Task<Void, Never>] = []
-        /// The renewals that are running, by the account's id.
-        var renewing: [String: Task<Result<Session, AccountError>, Never>] = [:]
+        /// The running renewals, by the account's id.
+        var renewing: [String: Task<Session, any Error>] = [:]
 
-        /// The view, unless the last look failed: the next call looks again then.
+        /// The view, unless the last read failed: the next call then reads again.
         var reliableView: View? {
             if case .failed = view { return nil }
             return profileError == nil ? view : nil

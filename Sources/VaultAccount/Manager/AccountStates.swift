@@ -1,11 +1,11 @@
 import Vault
 
 extension AccountManager {
-    /// Returns the present state, then the latest after each change, until the task is cancelled.
+    /// Returns the current state, then the latest after each change, until the task is cancelled.
     public var states: AccountStates<Service> { AccountStates(manager: self) }
 }
 
-/// Gives the present state of an ``AccountManager``, then the latest after each change.
+/// The current state of an ``AccountManager``, then the latest after each change.
 public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     public typealias Element = AccountState<Service.Profile>
 
@@ -17,7 +17,7 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
         return Iterator(manager: manager, notices: notices.makeAsyncIterator())
     }
 
-    /// Gives the states one after the other, to one task.
+    /// Returns the states one after the other, to one task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let manager: AccountManager<Service>
         fileprivate var notices: AsyncStream<Void>.Iterator

@@ -1,60 +1,62 @@
 import FoundationEssentials
 public import Vault
 
-/// Names where older code kept an account in plain form: see <doc:Migrating>.
+/// The location of an account that older code stored unencrypted: see <doc:Migrating>.
 public struct AccountSource: Sendable {
-    /// Distinguishes the source from others.
+    /// The name that distinguishes this source from others.
     let name: String
-    /// Returns the account of the plain copy, and what removes the copy; nil if there is none.
-    let account: @Sendable () throws(VaultError) -> (PlainAccount, removeCopy: () throws(VaultError) -> Void)?
+    /// Returns the account of the plain copy and a closure that removes the copy; nil if there is none.
+    let account: @Sendable () throws -> (PlainAccount, removeCopy: () throws -> Void)?
 
-    /// Names a property list, a keyed archive or a JSON file that holds the account and nothing else, with its fields
-    /// at the root.
+    /// Returns a source for a property list, a keyed archive or a JSON file that contains only the account, with its
+    /// fields at the root.
     public static func file(_ path: String, names: AccountFieldNames = AccountFieldNames()) -> AccountSource {
-        file(named: path, names) { () throws(VaultError) in try PlainFile(path: path) }
+        file(named: path, names) { try PlainFile(path: path) }
     }
 
     static func file(
-        named name: String, _ names: AccountFieldNames, _ open: @escaping @Sendable () throws(VaultError) -> PlainFile?
+        named name: String, _ names: AccountFieldNames, _ open: @escaping @Sendable () throws -> PlainFile?
     ) -> AccountSource {
-        AccountSource(name: name) { () throws(VaultError) in
+        AccountSource(name: name) {
             guard let file = try open(), let account = try PlainAccount(file.values, names, keepingFields: true) else {
                 return nil
             }
-            return (account, { () throws(VaultError) in try file.remove() })
+            return (account, { try file.remove() })
         }
     }
 
-    /// Names a store, usually ``Vault/Preferences``, with the account among other values. Only named keys are taken.
+    /// Returns a source for a store, usually ``Vault/Preferences``, that contains the account among other values. Only
+    /// keys in `names` are migrated.
     public static func preferences(
         _ store: some ValueStore, names: AccountFieldNames = AccountFieldNames(id: nil)
     ) -> AccountSource {
         let path = try? (store as? Preferences)?.path
-        return AccountSource(name: "preferences " + (path ?? "")) { () throws(VaultError) in
+        return AccountSource(name: "preferences " + (path ?? "")) {
             var values: [String: StoredValue] = [:]
             for name in names.all { values[name] = try store.value(of: name) }
             let account = try PlainAccount(values, names, keepingFields: false)
-            return account.map { [values] in ($0, { () throws(VaultError) in try store.remove(values) }) }
+            return account.map { [values] in ($0, { try store.remove(values) }) }
         }
     }
 }
 
-/// Lists the names under which older code kept the parts of an account; nil for a part to ignore: see <doc:Migrating>.
+/// The names under which older code stored the parts of an account; nil for a part to ignore: see <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
-    /// Names the account's id, as the server sends it at a login. If there is none, the user name takes its place.
+    /// The name of the account's id, which the server sends at a login. If the field is absent, the user name is used.
     public var id: String?
-    /// Names the user name. If there is none, the id takes its place.
+    /// The name of the user name. If the field is absent, the id is used.
     public var userName: String?
-    /// Names the access token.
+    /// The name of the access token.
     public var token: String?
-    /// Names the refresh token.
+    /// The name of the refresh token.
     public var refreshToken: String?
-    /// Names the password.
+    /// The name of the password.
     public var password: String?
-    /// Names fields that are removed with the plain copy: above all, secrets that ``AccountManager`` does not keep.
+    /// The names of fields that are only removed with the plain copy: above all, secrets that ``AccountManager`` does
+    /// not keep.
     public var dropped: Set<String>
 
-    /// Creates a list of names, with the usual ones as defaults.
+    /// Creates a list of names. The defaults are the usual ones.
     public init(
         id: String? = "id", userName: String? = "username", token: String? = "token",
         refreshToken: String? = "refreshToken", password: String? = "password", dropped: Set<String> = []
@@ -67,40 +69,41 @@ public struct AccountFieldNames: Hashable, Sendable {
         self.dropped = dropped
     }
 
-    /// The fields that must not get into the preferences.
+    /// The fields that must not be stored in the preferences.
     var secrets: Set<String> { dropped.union([token, refreshToken, password].compactMap(\.self)) }
     var all: Set<String> { secrets.union([id, userName].compactMap(\.self)) }
 }
 
-/// Reports what ``AccountManager/migrate(from:)`` did. It holds no secret.
+/// The result of ``AccountManager/migrate(from:)``. It contains no secret.
 public struct AccountMigration: Hashable, Sendable {
-    /// Tells how a migration ended.
+    /// The way in which a migration ended.
     public enum Outcome: Hashable, Sendable {
         /// There is no plain copy, or no account in it. A file without an account stays.
         case nothingFound
-        /// The tokens are in the vault, and the person is logged in, unless someone else was.
+        /// The tokens are in the vault. The person is logged in, unless someone else was.
         case tokensKept
-        /// There was a password and no token. The next ``AccountManager/autoLogin()`` logs in with it.
+        /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept
-        /// There was no token, and no password that is needed. The user name is the default at the next login.
+        /// There was no token, and no password that is needed. The next login offers the user name.
         case fieldsKept
-        /// The vault already had the account, from a login or from an interrupted migration. It keeps what it had.
+        /// The vault already had the account, from a login or an interrupted migration, and keeps its data.
         case alreadyKnown
     }
 
-    /// Tells how the migration ended.
+    /// The way in which the migration ended.
     public let outcome: Outcome
-    /// Identifies the account; nil if none was found.
+    /// The account's id; nil if no account was found.
     public let accountID: String?
-    /// Lists the names of the profile fields that were taken over, sorted.
+    /// The names of the migrated profile fields, sorted.
     public let profileFields: [String]
 }
 
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably, unless another process changed one. If it removed them all, there is nothing left to do.
-    fileprivate func remove(_ values: [String: StoredValue]) throws(VaultError) {
+    /// Removes values durably, unless another process has changed one. It succeeds if another process has removed all
+    /// of them.
+    fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
             for name in values.keys where try value(of: name) != nil {
@@ -116,15 +119,16 @@ struct PlainAccount {
     let userName: String
     let tokens: AccountTokens?
     let password: String?
-    /// All fields except the secrets; none if the account is stored among other values.
+    /// All fields except the secrets; empty if the account is stored among other values.
     let fields: [String: StoredValue]
 
-    /// Finds the account among values; nil if there is none.
-    init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws(VaultError) {
+    /// Finds the account among values. Returns nil if there is none.
+    init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws {
         let id = try values.text(names.id, orInteger: true)
         let userName = try values.text(names.userName, orInteger: true)
-        let (access, refresh) = (try values.text(names.token), try values.text(names.refreshToken))
-        // A refresh token alone is worth as much as both: beside an access token that has ended, it is used at once.
+        let access = try values.text(names.token)
+        let refresh = try values.text(names.refreshToken)
+        // A refresh token alone is enough: with an access token that has expired, it is used at once.
         tokens =
             access.map { AccountTokens(access: $0, refresh: refresh) }
             ?? refresh.map { AccountTokens(access: "", refresh: $0, expires: .distantPast) }
@@ -145,8 +149,8 @@ struct PlainAccount {
 }
 
 extension [String: StoredValue] {
-    /// Returns nil if the field is absent or empty.
-    fileprivate func text(_ name: String?, orInteger: Bool = false) throws(VaultError) -> String? {
+    /// Returns the text of a field; nil if the field is absent or empty.
+    fileprivate func text(_ name: String?, orInteger: Bool = false) throws -> String? {
         guard let name, let value = self[name], value != .null else { return nil }
         if orInteger, case .integer(let number) = value { return String(number) }
         guard let text = String.primitive(of: value) else {

@@ -2,22 +2,26 @@ import FoundationEssentials
 import Vault
 
 extension AccountStorage {
-    /// Takes over the account of a source, as of `now`, and removes the plain copy last.
-    func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws(VaultError) -> AccountMigration {
+    /// Migrates the account of a source as of `now`, and removes the plain copy last.
+    func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // Finishes a migration that was interrupted after it removed the plain copy; or else the next one does.
+            // An earlier migration may have been interrupted after it removed the plain copy. If this fails, the next
+            // one does it.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
-        // What is pending from a login or a logout must not mix with the migrated fields.
-        try settle()
-        let (vault, preferences) = (try vault(), try preferences())
-        let outcome = try vault.store.atomically { (transaction) throws(VaultError) in
-            // What the vault has or had stands: a copy that could not be removed must not come back after a logout.
+        // Pending fields of a login or a logout must not mix with the migrated fields.
+        try finishPendingWork()
+        let vault = try vault()
+        let preferences = try preferences()
+        let outcome = try vault.store.atomically { transaction in
+            // An account that the vault contains, or contained, takes precedence: a copy that could not be removed must
+            // not restore a login after a logout.
             guard try transaction.read(vault.session(account.id)) == nil,
                 try transaction.read(vault.migrated(account.id)) == nil
             else { return AccountMigration.Outcome.alreadyKnown }
-            // Although they will be pending: fields that cannot be stored must fail before anything is changed.
+            // The fields are written here, although they will be pending: if they cannot be stored, this must fail
+            // before anything is changed.
             try Profile.checkNames(account.fields.keys)
             let change = ProfileChange(fields: account.fields)
             if !account.fields.isEmpty { try preferences.write(Profile.plain(change), of: account.id) }
@@ -25,11 +29,11 @@ extension AccountStorage {
             try vault.change(Profile.secret(change), of: account.id, &transaction)
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
-        try settle()
-        // A user name of a login in this version is the later one.
+        try finishPendingWork()
+        // The user name of a login in this version is newer.
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(account.userName) }
         try preferences.makeDurable()
-        // Also if the account is known: an earlier migration may have been killed before it was flushed.
+        // A known account is flushed too: an earlier migration may have been killed before it flushed.
         try vault.store.makeDurable()
         try removeCopy()
         try forget(source)
@@ -38,8 +42,8 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Forgets that the source was migrated: its plain copy is removed, so a later one is a new account.
-    private func forget(_ source: AccountSource) throws(VaultError) {
+    /// Removes the mark that the source was migrated. Its plain copy is gone, so a later one is a new account.
+    private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
             try vault.migrated(id).remove()
@@ -51,7 +55,7 @@ extension AccountVault {
     fileprivate func take(
         _ account: PlainAccount, from source: String, at now: Date, _ keepsPassword: Bool,
         _ transaction: inout ValueTransaction
-    ) throws(VaultError) -> AccountMigration.Outcome {
+    ) throws -> AccountMigration.Outcome {
         try transaction.remove(pendingRemoval(account.id))
         try transaction.write(source, to: migrated(account.id))
         guard let tokens = account.tokens else {
@@ -61,11 +65,11 @@ extension AccountVault {
         let session = Session(accountID: account.id, userName: account.userName, tokens: tokens, loggedInAt: now)
         try transaction.write(session, to: self.session(account.id))
         if keepsPassword {
-            // An earlier source may have had the password of the same person.
+            // An earlier source may have contained the same person's password.
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
-        // A person who has logged in with this version stays logged in; the older account can be switched to.
+        // A person who has logged in with this version stays logged in, and can switch to the older account.
         if try transaction.read(current) == nil {
             try transaction.write(account.id, to: current)
             try transaction.remove(ended)
@@ -74,10 +78,11 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// A password without a token waits for a login, unless someone is logged in: then it is kept for that user name.
+    /// Keeps a password without a token for the next automatic login. If someone is logged in with that user name, it
+    /// is kept for that login instead.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
-    ) throws(VaultError) -> AccountMigration.Outcome {
+    ) throws -> AccountMigration.Outcome {
         guard let id = try transaction.read(current) else {
             guard try transaction.read(waiting) == nil else { return .fieldsKept }
             try transaction.write(login, to: waiting)

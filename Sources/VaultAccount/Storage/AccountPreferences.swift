@@ -1,14 +1,14 @@
 import Vault
 
-/// Stores the plain part of the accounts: profiles, with a key for each field, and the last user name.
+/// The plain part of the accounts in the preferences: profiles, with a key for each field, and the last user name.
 struct AccountPreferences: Sendable {
     private let store: ScopedStore
 
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
-    /// Flushes what is stored, before anything that could restore it is removed.
-    func makeDurable() throws(VaultError) { try store.makeDurable() }
+    /// Flushes the preferences, before anything that could restore them is removed.
+    func makeDurable() throws { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {
         store.scoped(to: "profile").scoped(to: AccountVault.encoded(id))
@@ -16,15 +16,15 @@ struct AccountPreferences: Sendable {
 
     func fields(of id: String) throws(VaultError) -> [String: StoredValue] { try profile(id).contents(prefix: "") }
 
-    /// Makes a change. Other fields stay: a later or an older version of the app may know them.
+    /// Makes a change. Other fields stay, since a later or an older version of the app may use them.
     ///
-    /// - Parameter isPending: called after the fields were read and before they are written. If another process writes
-    ///   them in between, it is called again.
+    /// - Parameter isPending: called after the fields were read and before they are written, and called again if
+    ///   another process writes them in between.
     func write(
-        _ change: ProfileChange, of id: String, if isPending: @autoclosure () throws(VaultError) -> Bool = true
-    ) throws(VaultError) {
+        _ change: ProfileChange, of id: String, if isPending: @autoclosure () throws -> Bool = true
+    ) throws {
         let store = profile(id)
-        try store.atomically { (transaction) throws(VaultError) in
+        try store.atomically { transaction in
             var fields: [String: StoredValue] = [:]
             for name in change.cleared.union(change.fields.keys) {
                 fields[name] = try transaction.read(store.field(name))
@@ -34,12 +34,12 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Removes all fields, as ``write(_:of:if:)``, and returns those that were removed.
+    /// Removes all fields under the same conditions as ``write(_:of:if:)``, and returns the removed ones.
     func remove(
-        _ id: String, if isPending: @autoclosure () throws(VaultError) -> Bool
-    ) throws(VaultError) -> [String: StoredValue] {
+        _ id: String, if isPending: @autoclosure () throws -> Bool
+    ) throws -> [String: StoredValue] {
         let store = profile(id)
-        return try store.atomically { (transaction) throws(VaultError) in
+        return try store.atomically { transaction in
             let fields = try store.fields(in: &transaction)
             guard try isPending() else { return [:] }
             for name in fields.keys { try transaction.remove(store.field(name)) }
@@ -47,7 +47,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Updates a profile, which has secret fields as well.
+    /// Updates a profile that has secret fields as well.
     ///
     /// - Returns: the change to the secret fields, for the vault.
     func update<Profile: AccountProfile>(
@@ -74,7 +74,7 @@ struct AccountPreferences: Sendable {
 extension ScopedStore {
     fileprivate func field(_ name: String) -> Storable<StoredValue> { Storable(name, in: .store(self)) }
 
-    fileprivate func fields(in transaction: inout ValueTransaction) throws(VaultError) -> [String: StoredValue] {
+    fileprivate func fields(in transaction: inout ValueTransaction) throws -> [String: StoredValue] {
         var fields: [String: StoredValue] = [:]
         for name in try keys(prefix: "") { fields[name] = try transaction.read(field(name)) }
         return fields
@@ -83,7 +83,7 @@ extension ScopedStore {
     /// Writes fields, or removes those that are nil.
     fileprivate func put(
         _ fields: [String: StoredValue?], in transaction: inout ValueTransaction
-    ) throws(VaultError) {
+    ) throws {
         for (name, value) in fields {
             if let value { try transaction.write(value, to: field(name)) } else { try transaction.remove(field(name)) }
         }

@@ -1,34 +1,37 @@
 import Vault
 
-// A login or a logout is one commit in the vault. The same commit records what is pending: a change to a profile that
-// the preferences still have to get, or a profile that is still to be removed from them. Any process may do the pending
-// work, and several may do it at once. So each first reads the preferences, then checks that the work is still pending,
-// and writes only if nothing was written since. It checks the vault once more afterwards.
+// A login or a logout is one commit in the vault. The same commit records the pending work: a change to a profile that
+// is still to be written to the preferences, or a profile that is still to be removed from them. Any process may do the
+// pending work, and several may do it at once. So each first reads the preferences, then checks that the work is still
+// pending, and writes only if nothing was written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
-    /// Does all pending work in the preferences.
-    func settle() throws(VaultError) {
-        for id in try vault().pendingIDs() { try settle(id) }
+    /// Finishes all pending work in the preferences.
+    func finishPendingWork() throws {
+        for id in try vault().pendingIDs() { try finishPendingWork(for: id) }
     }
 
-    /// Does the pending work for one account. A former profile is removed before a new one is written.
-    func settle(_ id: String) throws(VaultError) {
+    /// Finishes the pending work for one account. A former profile is removed before a new one is written.
+    func finishPendingWork(for id: String) throws {
         try removeProfile(id)
         if try writeProfile(id) { try removeProfile(id) }
     }
 
-    private func removeProfile(_ id: String) throws(VaultError) {
-        let (vault, preferences) = (try vault(), try preferences())
+    private func removeProfile(_ id: String) throws {
+        let vault = try vault()
+        let preferences = try preferences()
         guard try vault.pendingRemoval(id).read() == true else { return }
         let removed = try preferences.remove(id, if: vault.pendingRemoval(id).read() == true)
         try preferences.makeDurable()
-        try vault.store.atomically { (transaction) throws(VaultError) in
+        try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // Fields that are there again came from a process that missed the logout: their removal stays pending.
+                // Fields that have appeared again were written by a process that missed the logout: their removal stays
+                // pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. After a new login since, this may have removed the new profile.
+            // Another process finished this logout. After a new login since, this may have removed the new profile:
+            // restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -36,30 +39,31 @@ extension AccountStorage {
         }
     }
 
-    /// - Returns: whether there was a logout meanwhile, so that the profile is to be removed again.
-    private func writeProfile(_ id: String) throws(VaultError) -> Bool {
-        let (vault, preferences) = (try vault(), try preferences())
+    /// - Returns: whether there was a logout in the meantime, so that the profile must be removed again.
+    private func writeProfile(_ id: String) throws -> Bool {
+        let vault = try vault()
+        let preferences = try preferences()
         guard let change = try vault.pendingChange(id).read() else { return false }
-        do throws(VaultError) {
+        do {
             try preferences.write(change, of: id, if: vault.pendingChange(id).read() == change)
-        } catch {
-            // Fields that the preferences can never hold do not stay pending: each later login would fail.
-            if error.code == .invalid { try vault.pendingChange(id).remove() }
+        } catch let error as VaultError where error.code == .invalid {
+            // Fields that the preferences can never store must not stay pending, since each later login would fail.
+            try vault.pendingChange(id).remove()
             throw error
         }
         if try vault.current.read() == id, let session = try vault.session(id).read() {
             try preferences.lastUserName.write(session.userName)
         }
         try preferences.makeDurable()
-        return try vault.store.atomically { (transaction) throws(VaultError) in
+        return try vault.store.atomically { transaction in
             let pending = try transaction.read(vault.pendingChange(id))
             if pending == change {
                 try transaction.remove(vault.pendingChange(id))
                 return false
             }
-            // If others are pending by now, they are of a later login, which writes them.
+            // Another pending change belongs to a later login, which writes it.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
-            // A person who was logged out by the server keeps the profile.
+            // A logout by the server leaves the profile.
             let reason = try transaction.read(vault.ended)
             guard reason != .endedByServer, reason != .rejected else { return false }
             try transaction.write(true, to: vault.pendingRemoval(id))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Vault
 
-/// Finds the stores of the accounts, anew at each use: the vault may be locked at times.
+/// Looks up the stores of the accounts at each use, since the vault may be locked at times.
 struct AccountStorage<Profile: AccountProfile>: Sendable {
     let keychain: StoreReference
     let plain: StoreReference
@@ -9,63 +9,63 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     func vault() throws(VaultError) -> AccountVault { AccountVault(try keychain.store()) }
     func preferences() throws(VaultError) -> AccountPreferences { AccountPreferences(try plain.store()) }
 
-    /// Keeps a login. The plain fields of its profile are pending until the preferences have them.
+    /// Stores a login. The plain fields of its profile are pending until they are in the preferences.
     ///
-    /// - Parameter former: the session that this one renews, if no person has asked for it: nothing is changed if it
-    ///   has ended or was renewed meanwhile.
+    /// - Parameter former: the session that this login renews without a person's request. Nothing is changed if that
+    ///   session has ended or was renewed in the meantime.
     func logIn(
         _ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil
-    ) throws(VaultError) {
-        // If the preferences cannot be read now, a later answer of the server clears what this one would.
+    ) throws {
+        // If the preferences cannot be read now, the fields that this answer would clear are cleared by a later one.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
         var plain = Profile.plain(change)
-        // What another version has stored in the clear.
+        // Another version may have stored these fields unencrypted.
         if profile != nil { plain.cleared.formUnion(Profile.secretFields) }
         try vault().logIn(session, plain, Profile.secret(change), password: password, renewing: former)
-        try settle()
+        try finishPendingWork()
     }
 
     /// Stores a profile that the server sent, unless the session has ended.
     ///
-    /// - Parameter asked: the fields when the server was asked: what was changed since is newer than its answer.
-    func keep(_ profile: Profile, asked: [String: StoredValue], of session: Session) throws(VaultError) {
-        let change = try profile.change(since: asked)
+    /// - Parameter baseline: the fields at the time of the request. Fields that were changed since are newer than the
+    ///   answer.
+    func keep(_ profile: Profile, since baseline: [String: StoredValue], of session: Session) throws {
+        let change = try profile.change(since: baseline)
         guard !change.isEmpty else { return }
-        try settle(session.accountID)
+        try finishPendingWork(for: session.accountID)
         try vault().keep(Profile.plain(change), Profile.secret(change), of: session)
-        try settle(session.accountID)
+        try finishPendingWork(for: session.accountID)
     }
 
     /// Updates a stored profile. Only changed fields are written.
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
-        // What a login left pending is older than this change.
-        try settle(id)
+        // The pending change of a login is older than this one.
+        try finishPendingWork(for: id)
         let vault = try vault()
         let secrets = try Profile.secretFields.isEmpty ? [:] : vault.secrets(id).read() ?? [:]
         let change = try preferences().update(id, adding: secrets, body)
         if !change.isEmpty { try vault.change(change, of: id) }
     }
 
-    /// Does what is pending, and erases what was removed from the vault's file.
-    func finishLogout() throws(VaultError) {
-        try settle()
+    /// Finishes pending work, and erases removed values from the vault's file.
+    func finishLogout() throws {
+        try finishPendingWork()
         try vault().store.eraseRemoved()
     }
 
-    /// Reports an error that does not change who is logged in.
-    func report(_ error: VaultError) { (try? plain.store().failures)?.report(error, key: "account") }
+    /// Reports an error of a store that does not affect who is logged in.
+    func report(_ error: any Error) {
+        if let error = error as? VaultError { (try? plain.store().failures)?.report(error, key: "account") }
+    }
 
-    /// Runs `body` while no other manager has the lock of the account, here or in another process. The lock of a server
-    /// can be lost meanwhile: whatever it guards checks it first.
+    /// Runs `body` while it holds the lock of the account, which excludes all other managers, even in other processes.
+    /// The lock on a server can be lost in the meantime, so `body` checks it before each step that it guards.
     func exclusively<Result>(
-        _ id: String, _ body: (borrowing NameLock) async throws(AccountError) -> Result
-    ) async throws(AccountError) -> Result {
-        let lock: NameLock
-        do throws(VaultError) {
-            let vault = try await blocking { () throws(VaultError) in try self.vault() }
-            lock = try await vault.acquireLock(id)
-        } catch { throw .store(error) }
+        _ id: String, _ body: (borrowing NameLock) async throws -> Result
+    ) async throws -> Result {
+        let vault = try await blocking { try self.vault() }
+        let lock = try await vault.acquireLock(id)
         do {
             let result = try await body(lock)
             lock.release()
@@ -80,9 +80,9 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 // MARK: - The fields of profiles
 
 extension AccountStorage {
-    /// Returns the fields of a profile, after what was pending.
-    func settledFields(of id: String) throws(VaultError) -> [String: StoredValue] {
-        try settle(id)
+    /// Finishes pending work, and returns the fields of a profile.
+    func upToDateFields(of id: String) throws -> [String: StoredValue] {
+        try finishPendingWork(for: id)
         return try fields(of: id)
     }
 
@@ -90,7 +90,7 @@ extension AccountStorage {
         try fields(of: id, vault().heldProfile(of: id))
     }
 
-    /// Returns the fields of a profile as they will be when nothing is pending.
+    /// Returns the fields of a profile as they will be after the pending work.
     func fields(of id: String, _ held: HeldProfile) throws(VaultError) -> [String: StoredValue] {
         let plain = held.isLeaving ? [:] : try preferences().fields(of: id)
         return (held.pending?.applied(to: plain) ?? plain).merging(held.secrets) { $1 }

@@ -4,14 +4,14 @@ import Vault
 extension AccountVault {
     /// Makes the session's account the current one. The change to its plain fields becomes pending.
     ///
-    /// - Parameter former: the session that this one renews; which account is current stays as it is. Nothing is
-    ///   changed if it has other tokens by now.
+    /// - Parameter former: the session that this one renews; the current account then stays the same. Nothing is
+    ///   changed if the former session has other tokens by now.
     func logIn(
         _ session: Session, _ plain: ProfileChange, _ secret: ProfileChange, password: String?,
         renewing former: Session?
-    ) throws(VaultError) {
+    ) throws {
         let id = session.accountID
-        try store.atomically { (transaction) throws(VaultError) in
+        try store.atomically { transaction in
             if let former {
                 let present = try transaction.read(self.session(former.accountID))
                 guard present?.tokens == former.tokens else { return }
@@ -29,15 +29,17 @@ extension AccountVault {
         }
     }
 
-    /// - Returns: false, and nothing is changed, if the account has other tokens than those given.
-    func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens?) throws(VaultError) -> Bool {
-        try store.atomically { (transaction) throws(VaultError) in
+    /// Ends the session of an account.
+    ///
+    /// - Returns: false if the account has other tokens than those given. Nothing is changed then.
+    func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens?) throws -> Bool {
+        try store.atomically { transaction in
             if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }
             try transaction.remove(session(id))
             try transaction.remove(password(id))
             try transaction.remove(pendingChange(id))
             if reason == .byUser {
-                // In all other cases the profile stays: it may hold what only this machine knows.
+                // After any other logout, the profile stays: it may contain data that is only on this machine.
                 try transaction.write(true, to: pendingRemoval(id))
                 try transaction.remove(secrets(id))
                 try transaction.remove(waiting)
@@ -49,11 +51,11 @@ extension AccountVault {
         }
     }
 
-    /// Changes the session, unless it has other tokens by now: newer ones of another process stay, and a logout stays.
-    /// The account need not be the current one.
-    func change(_ session: Session, _ body: (inout Session) -> Void) throws(VaultError) {
+    /// Changes the session, unless it has ended or has other tokens by now, which are newer and come from another
+    /// process. The account need not be the current one.
+    func change(_ session: Session, _ body: (inout Session) -> Void) throws {
         let key = self.session(session.accountID)
-        try store.atomically { (transaction) throws(VaultError) in
+        try store.atomically { transaction in
             guard var stored = try transaction.read(key), stored.tokens == session.tokens else { return }
             body(&stored)
             try transaction.write(stored, to: key)
@@ -61,25 +63,25 @@ extension AccountVault {
     }
 
     /// Stores a change to the profile, unless the session has ended.
-    func keep(_ plain: ProfileChange, _ secret: ProfileChange, of session: Session) throws(VaultError) {
+    func keep(_ plain: ProfileChange, _ secret: ProfileChange, of session: Session) throws {
         let id = session.accountID
-        try store.atomically { (transaction) throws(VaultError) in
-            // Not the tokens, which may have been refreshed: another time means another login.
+        try store.atomically { transaction in
+            // Tokens may have been refreshed. Another time of the login means another login.
             guard try transaction.read(self.session(id))?.loggedInAt == session.loggedInAt else { return }
-            // Pending first: a logout in another process then finds that there is something to remove.
+            // The change becomes pending first, so that a logout in another process finds something to remove.
             if !plain.isEmpty { try transaction.write(plain, to: pendingChange(id)) }
             try change(secret, of: id, &transaction)
         }
     }
 
     /// Changes the secret fields of a profile.
-    func change(_ secret: ProfileChange, of id: String) throws(VaultError) {
-        try store.atomically { (transaction) throws(VaultError) in try change(secret, of: id, &transaction) }
+    func change(_ secret: ProfileChange, of id: String) throws {
+        try store.atomically { transaction in try change(secret, of: id, &transaction) }
     }
 
     func change(
         _ secret: ProfileChange, of id: String, _ transaction: inout ValueTransaction
-    ) throws(VaultError) {
+    ) throws {
         guard !secret.isEmpty else { return }
         let fields = secret.applied(to: try transaction.read(secrets(id)) ?? [:])
         if fields.isEmpty {
@@ -89,11 +91,11 @@ extension AccountVault {
         }
     }
 
-    func removeWaiting() throws(VaultError) { if try waiting.read() != nil { try waiting.remove() } }
+    func removeWaiting() throws { if try waiting.read() != nil { try waiting.remove() } }
 
     /// Drops a waiting login that the server has rejected.
-    func giveUp(_ login: WaitingLogin) throws(VaultError) {
-        try store.atomically { (transaction) throws(VaultError) in
+    func drop(_ login: WaitingLogin) throws {
+        try store.atomically { transaction in
             guard try transaction.read(waiting) == login else { return }
             try transaction.remove(waiting)
             if try transaction.read(current) == nil { try transaction.write(.rejected, to: ended) }

@@ -1,20 +1,19 @@
 import FoundationEssentials
 import Vault
 
-/// Stores the secret part of the accounts, which decides who is logged in.
+/// The secret part of the accounts in the vault, which decides who is logged in.
 ///
-/// All of it is in one scope of a store, so that a login or a logout is one commit. The names of keys are stored data:
-/// `owed` and `leaving` are older words for a pending change and a pending removal.
+/// All of it is in one scope of a store, so that a login or a logout is one commit.
 struct AccountVault: Sendable {
     let store: ScopedStore
 
-    // Whoever logs out leaves no token behind, not even a former one.
+    // A logout must leave no token behind, not even a former one.
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account").forgettingHistory() }
 
     var current: KeychainStorable<String> { key("current") }
-    /// Why nobody is logged in.
+    /// The reason why nobody is logged in.
     var ended: KeychainStorable<LogoutReason> { key("ended") }
-    /// A user name and a password of an older program, for the next automatic login while nobody is logged in.
+    /// A user name and a password from an older program, for the next automatic login while nobody is logged in.
     var waiting: KeychainStorable<WaitingLogin> { key("waiting") }
 
     func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
@@ -22,20 +21,21 @@ struct AccountVault: Sendable {
     /// The secret fields of a profile.
     func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
     /// A change to a profile that is not yet in the preferences.
-    func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("owed/", id) }
+    func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
     /// Whether a profile is still to be removed from the preferences.
-    func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("leaving/", id) }
-    /// The source that the account was migrated from, as long as the plain copy there may still exist.
+    func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("pendingRemoval/", id) }
+    /// The source from which the account was migrated, as long as the plain copy there may still exist.
     func migrated(_ id: String) -> KeychainStorable<String> { key("migrated/", id) }
 
-    func accountIDs() throws(VaultError) -> [String] { try ids("session") }
-    func pendingIDs() throws(VaultError) -> [String] { try ids("owed") + ids("leaving") }
-    func migratedIDs() throws(VaultError) -> [String] { try ids("migrated") }
+    func accountIDs() throws -> [String] { try ids("session") }
+    func pendingIDs() throws -> [String] { try ids("pendingChange") + ids("pendingRemoval") }
+    func migratedIDs() throws -> [String] { try ids("migrated") }
 
-    /// Waits for the right to renew the account's session, among all managers and processes that share it.
+    /// Waits for the lock on the renewal of the account's session, which all managers and processes share.
     ///
-    /// A server that rotates tokens accepts each refresh token once, and may end the session if it sees one twice.
-    func acquireLock(_ id: String) async throws(VaultError) -> NameLock {
+    /// A server that rotates tokens accepts each refresh token only once, and may end the session if it receives one
+    /// twice.
+    func acquireLock(_ id: String) async throws -> NameLock {
         try await store.acquireLock("session/" + AccountVault.encoded(id))
     }
 
@@ -45,10 +45,10 @@ struct AccountVault: Sendable {
 
     private static let idBytes = Set<UInt8>(0x20...0xff).subtracting([0x7f, UInt8(ascii: "%")])
 
-    /// Encodes an account's id for a key: a server may choose any text, but keys have no control characters.
+    /// Encodes an account's id for a key. A server may choose any text, but keys cannot contain control characters.
     static func encoded(_ id: String) -> String { id.percentEncoded(allowing: idBytes) }
 
-    private func ids(_ kind: String) throws(VaultError) -> [String] {
+    private func ids(_ kind: String) throws -> [String] {
         try store.scoped(to: kind).keys(prefix: "").map { $0.percentDecoded() }
     }
 }
@@ -57,21 +57,21 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var accountID: String
     var userName: String
     var tokens: AccountTokens
-    /// Tells one login from another.
+    /// The time of the login, which distinguishes it from others.
     var loggedInAt: Date
-    /// When the tokens came, if that was after the login.
+    /// The time at which the tokens were renewed after the login.
     var renewedAt: Date?
-    /// When the session was last used; recorded at intervals, and only if the validity counts from it.
+    /// The time of the last use. It is recorded at intervals, and only if the validity counts from it.
     var usedAt: Date?
 }
 
-/// A login that is still to come.
+/// The login that ``AccountManager/autoLogin()`` will try.
 struct WaitingLogin: StoredAsCodable, Sendable, Equatable {
     var userName: String
     var password: String
 }
 
-/// What the vault holds of an account's profile.
+/// The vault's part of an account's profile.
 struct HeldProfile: Sendable {
     var secrets: [String: StoredValue] = [:]
     var pending: ProfileChange?
@@ -79,9 +79,9 @@ struct HeldProfile: Sendable {
 }
 
 extension AccountVault {
-    /// Returns the session of the current account and what belongs to its profile, or why there is none.
+    /// Returns the session of the current account and the vault's part of its profile, or the reason why there is none.
     func present() throws(VaultError) -> (session: Session?, held: HeldProfile, ended: LogoutReason?) {
-        // In a transaction: a login or a logout between two reads must not mix the old with the new.
+        // A transaction prevents a login or a logout between two reads from mixing old and new values.
         try store.atomically { (transaction) throws(VaultError) in
             if let id = try transaction.read(current), let session = try transaction.read(session(id)) {
                 return (session, try heldProfile(of: id, &transaction), nil)
@@ -102,15 +102,17 @@ extension AccountVault {
             isLeaving: try transaction.read(pendingRemoval(id)) == true)
     }
 
-    /// Returns whether the session is the current account's, with these tokens.
-    func isCurrent(_ session: Session) throws(VaultError) -> Bool {
+    /// Returns whether the session is that of the current account, with the same tokens.
+    func isCurrent(_ session: Session) throws -> Bool {
         let present = try present().session
         return present?.accountID == session.accountID && present?.tokens == session.tokens
     }
 
+    /// Makes an account the current one.
+    ///
     /// - Returns: false if the account has no session.
-    func switchAccount(to id: String) throws(VaultError) -> Bool {
-        try store.atomically { (transaction) throws(VaultError) in
+    func switchAccount(to id: String) throws -> Bool {
+        try store.atomically { transaction in
             guard try transaction.read(session(id)) != nil else { return false }
             try transaction.write(id, to: current)
             try transaction.remove(ended)

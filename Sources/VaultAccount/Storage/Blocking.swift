@@ -1,8 +1,7 @@
 import Vault
 
-/// Runs what reads or writes a store, and so may block, for an asynchronous method: on a thread of the library's own.
-///
-/// All such access passes through here.
+/// Runs a call that reads or writes a store, and so may block, on a thread of the library's own. All asynchronous
+/// methods access the stores through this function.
 func blocking<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {

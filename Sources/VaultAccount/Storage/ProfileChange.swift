@@ -4,20 +4,20 @@ import Vault
 struct ProfileChange: Equatable, Sendable {
     /// The fields to set.
     var fields: [String: StoredValue] = [:]
-    /// The fields to remove: those that a profile no longer has.
+    /// The fields to remove, which a profile no longer has.
     var cleared: Set<String> = []
-    /// What was stored when the server was asked: a field that was changed since stays as it is. nil if the change
-    /// counts in any case.
-    var asked: [String: StoredValue]?
+    /// The stored fields at the time of the request to the server; nil if there was none. A field that was changed
+    /// since then is left alone.
+    var baseline: [String: StoredValue]?
 
     var isEmpty: Bool { fields.isEmpty && cleared.isEmpty }
 
-    /// Returns the fields to write, nil to remove them, if `stored` is there now.
+    /// Returns the fields to write, with nil for those to remove, given the stored fields.
     func writes(to stored: [String: StoredValue]) -> [String: StoredValue?] {
         var writes: [String: StoredValue?] = fields.mapValues { $0 }
         for name in cleared where stored[name] != nil { writes.updateValue(nil, forKey: name) }
-        guard let asked else { return writes }
-        return writes.filter { stored[$0.key] == asked[$0.key] }
+        guard let baseline else { return writes }
+        return writes.filter { stored[$0.key] == baseline[$0.key] }
     }
 
     func applied(to stored: [String: StoredValue]) -> [String: StoredValue] {
@@ -26,18 +26,18 @@ struct ProfileChange: Equatable, Sendable {
         return result
     }
 
-    /// Returns the part of the change that is about these fields.
+    /// Returns the part of the change for some of the fields.
     func filter(_ isIncluded: (String) -> Bool) -> ProfileChange {
         ProfileChange(
             fields: fields.filter { isIncluded($0.key) }, cleared: cleared.filter(isIncluded),
-            asked: asked?.filter { isIncluded($0.key) })
+            baseline: baseline?.filter { isIncluded($0.key) })
     }
 }
 
 extension ProfileChange: StoredObject {
     func toPrimitive() -> [String: StoredValue]? {
         var values = ["fields": StoredValue.dictionary(fields), "cleared": [String].stored(cleared.sorted())]
-        values["asked"] = asked.map(StoredValue.dictionary)
+        values["baseline"] = baseline.map(StoredValue.dictionary)
         return values
     }
 
@@ -47,14 +47,16 @@ extension ProfileChange: StoredObject {
         else { return nil }
         return ProfileChange(
             fields: fields, cleared: Set(cleared),
-            asked: primitive["asked"].flatMap([String: StoredValue].primitive(of:)))
+            baseline: primitive["baseline"].flatMap([String: StoredValue].primitive(of:)))
     }
 }
 
 extension AccountProfile {
-    /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields, or one of them is named like a
+    /// Returns the stored form of the profile.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields, or the name of one suggests a
     ///   secret.
-    func fields() throws(VaultError) -> [String: StoredValue] {
+    func fields() throws -> [String: StoredValue] {
         guard case .dictionary(let fields)? = toPrimitive() else {
             throw VaultError(.invalid, "A profile must be a type with fields that can be stored.")
         }
@@ -62,23 +64,23 @@ extension AccountProfile {
         return fields
     }
 
-    /// Returns the change that makes the stored fields this profile. Fields of other versions stay.
-    func change(from stored: [String: StoredValue]) throws(VaultError) -> ProfileChange {
+    /// Returns the change that turns the stored fields into this profile. Fields of other versions stay.
+    func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // A field that is left out was cleared if this version would read the stored one back, or fail to. If it reads
-        // the same with it, the field is one of another version.
+        // A stored field that this profile does not have was cleared if reading it changes this profile, or fails.
+        // Otherwise it is a field of another version.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }
         return ProfileChange(fields: fields, cleared: Set(cleared.keys))
     }
 
-    /// Returns the change that a server's answer makes, if `asked` was stored when the question was asked.
-    func change(since asked: [String: StoredValue]) throws(VaultError) -> ProfileChange {
-        var change = try change(from: asked)
-        change.fields = change.fields.filter { asked[$0.key] != $0.value }
-        change.asked = asked
+    /// Returns the change that a server's answer makes, given the stored fields at the time of the request.
+    func change(since baseline: [String: StoredValue]) throws -> ProfileChange {
+        var change = try change(from: baseline)
+        change.fields = change.fields.filter { baseline[$0.key] != $0.value }
+        change.baseline = baseline
         return change
     }
 }
@@ -86,24 +88,24 @@ extension AccountProfile {
 // MARK: - Secret fields
 
 extension AccountProfile {
-    /// Returns the part of a change that is for the vault.
+    /// Returns the part of a change that is stored in the vault.
     static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
 
-    /// Returns the part of a change that is for the preferences.
+    /// Returns the part of a change that is stored in the preferences.
     static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
 }
 
 // MARK: - Names of secrets
 
 extension AccountProfile {
-    /// Refuses names of secrets for fields that would be stored in the clear.
-    static func checkNames(_ names: some Sequence<String>) throws(VaultError) {
+    /// Refuses fields that would be stored unencrypted although their names suggest secrets.
+    static func checkNames(_ names: some Sequence<String>) throws {
         for name in names where name.isNameOfSecret && !secretFields.contains(name) && !plainFields.contains(name) {
             throw VaultError(
                 .invalid,
                 """
-                The profile's field "\(name)" is named like a secret, but would be stored in the clear. Add it to \
-                `secretFields` to store it in the vault, or to `plainFields` if it is no secret.
+                The profile's field "\(name)" has the name of a secret, but would be stored unencrypted. Add it to \
+                `secretFields` to store it in the vault, or to `plainFields` if it is not a secret.
                 """)
         }
     }
@@ -115,7 +117,8 @@ extension String {
         "accesskey", "credential", "cookie", "jwt",
     ]
 
-    /// Whether the name ends like one of a secret, in any case and with any separators: `apiKey`, `SESSION_TOKENS`.
+    /// Whether the name ends like that of a secret, in upper or lower case and with any separators: `apiKey`,
+    /// `SESSION_TOKENS`.
     fileprivate var isNameOfSecret: Bool {
         let letters = String(decoding: lowercased().utf8.filter { $0 >= UInt8(ascii: "a") }, as: UTF8.self)
         let singular = letters.hasSuffix("s") ? String(letters.dropLast()) : letters

@@ -31,7 +31,7 @@ extension CommandError {
     static func system(_ what: String, _ number: Int32) -> CommandError {
         // The advice for other numbers concerns files that are written.
         let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
-        let message = "\(what): \(SystemError.words(for: number)).\(advice)"
+        let message = "\(what): \(SystemError.message(for: number)).\(advice)"
         return .init(code: "unavailable", exit: .inputOutput, message: message)
     }
 

@@ -35,7 +35,7 @@ enum SystemChecks {
     private static var keyring: HealthCheck {
         do throws(SystemError) { try KernelKeyring.check() } catch {
             return .warning(
-                "kernel keyring", "`vault unlock` does not work here: \(SystemError.words(for: error.number)).",
+                "kernel keyring", "`vault unlock` does not work here: \(SystemError.message(for: error.number)).",
                 fix: "Containers often forbid it: allow the calls add_key and keyctl.")
         }
         return .ok("kernel keyring", "usable: `vault unlock` works")

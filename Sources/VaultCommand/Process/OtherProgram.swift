@@ -30,7 +30,7 @@ enum OtherProgram {
 
     /// Returns why a program did not do what it was run for.
     static func reason(_ error: LogError) -> String {
-        error.systemError.map { "\(error.detail): \(SystemError.words(for: $0))" } ?? error.detail
+        error.systemError.map { "\(error.detail): \(SystemError.message(for: $0))" } ?? error.detail
     }
 
     /// Returns the first program of this name on the PATH.

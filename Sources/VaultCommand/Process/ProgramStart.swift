@@ -87,7 +87,7 @@ struct ProgramStart: ~Copyable {
                 return body()
             }
             _ = vault_put_variables(start, block.count)
-            defer { vault_take_variables_back(start, block.count) }
+            defer { vault_remove_variables(start, block.count) }
             return body()
         }
     }
@@ -99,7 +99,7 @@ struct ProgramStart: ~Copyable {
             return CommandError(code: "unavailable", exit: .notInstalled, message: "\"\(name)\" was not found.")
         }
         let hint = number == E2BIG ? " A value that is too large for a variable fits into a file: use --file." : ""
-        let words = SystemError.words(for: number)
+        let words = SystemError.message(for: number)
         return CommandError(
             code: "unavailable", exit: .notExecutable, message: "\"\(name)\" could not be started: \(words).\(hint)")
     }

@@ -28,7 +28,7 @@ struct Wire: ~Copyable {
         server = FileDescriptor(owning: vault_split_socket(socket, &end))
         inner = FileDescriptor(owning: end)
         guard server.number >= 0 else {
-            throw PostgresError(.loginRefused, "no socket can be made: \(SystemError.words(for: errno))")
+            throw PostgresError(.loginRefused, "no socket can be made: \(SystemError.message(for: errno))")
         }
     }
 
@@ -58,7 +58,7 @@ struct Wire: ~Copyable {
             allowance -= UInt64(count)
             // Nothing else is in the pair, which takes more than a piece.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
-            else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.words(for: errno))") }
+            else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }
     }
 

@@ -2,22 +2,22 @@ import FoundationEssentials
 import Vault
 
 extension StoreRule {
-    package static let commitsAllOrNothing = StoreRule("All the changes of a batch are made, or none.") {
+    package static let commitsAllOrNothing = StoreRule("Either all changes of a batch are made, or none.") {
         store, findings in
         _ = try store.put("removed", .integer(0))
         let numbers = (0..<8).map { ("key \($0)", Optional(StoredValue.integer($0))) }
         let changes = Dictionary(uniqueKeysWithValues: numbers + [("removed", nil)])
-        findings.expect(try store.commit(StoreBatch(changes)), "A plain batch was answered with false.")
+        findings.expect(try store.commit(StoreBatch(changes)), "`commit` returned false for a plain batch.")
         for (key, value) in changes {
             findings.expect(try store.value(of: key) == value, "A change of a batch was not made: \(key).")
         }
-        // Two orders, for stores that make a batch's changes one after the other.
+        // The refused key is first and last, for stores that make a batch's changes one by one.
         guard let refused = SampleValue.refused(by: store) else { return }
         for refusedKey in ["a refused", "z refused"] {
             let batch = numbers.map { ($0.0, Optional(StoredValue.string("new"))) } + [(refusedKey, refused)]
             do {
                 _ = try store.commit(StoreBatch(Dictionary(uniqueKeysWithValues: batch)))
-                findings.add("A batch with a value that the store cannot hold was taken.")
+                findings.add("A batch was accepted with a value that the store refuses.")
             } catch {}
             for (key, value) in numbers where try store.value(of: key) != value {
                 findings.add("A batch was refused, but one of its changes was made.")
@@ -26,20 +26,20 @@ extension StoreRule {
     }
 
     package static let commitsIfExpectationsHold = StoreRule(
-        "A batch is committed if every key has the value that is expected, byte by byte."
+        "A batch is committed if every key has its expected value, byte by byte."
     ) { store, findings in
         for sample in SampleValue.all {
             do { _ = try store.put("expected", sample.value) } catch { continue }
             let done = StoredValue.string(sample.name)
             let expected = ["expected": try store.value(of: "expected"), "absent": nil]
             let batch = StoreBatch(["done": done], expecting: expected)
-            findings.expect(try store.commit(batch), "Answered with false though it holds: \(sample.name).")
+            findings.expect(try store.commit(batch), "`commit` returned false for a matching value: \(sample.name).")
             findings.expect(try store.value(of: "done") == done, "The change was not made for \(sample.name).")
         }
     }
 
     package static let changesNothingIfOneFails = StoreRule(
-        "A batch whose expectations do not all hold is answered with false, and changes nothing."
+        "If an expectation of a batch does not match, `commit` returns false and changes nothing."
     ) { store, findings in
         for (present, expected) in mismatches {
             _ = try store.put("expected", present)
@@ -47,11 +47,11 @@ extension StoreRule {
             let batch = StoreBatch(
                 ["kept": .string("lost"), "new": .integer(1), "expected": .null],
                 expecting: ["kept": .string("kept"), "expected": expected])
-            let told = "\(present?.typeName ?? "no value") instead of \(expected?.typeName ?? "no value")"
-            findings.expect(try !store.commit(batch), "Answered with true for \(told).")
+            let mismatch = "\(present?.typeName ?? "no value") instead of \(expected?.typeName ?? "no value")"
+            findings.expect(try !store.commit(batch), "`commit` returned true for \(mismatch).")
             findings.expect(
                 try store.value(of: "expected") == present && store.value(of: "new") == nil
-                    && store.value(of: "kept") == .string("kept"), "Something was changed for \(told).")
+                    && store.value(of: "kept") == .string("kept"), "Something was changed for \(mismatch).")
             _ = try store.put("new", nil)
         }
     }
@@ -63,33 +63,33 @@ extension StoreRule {
         (.array([.integer(1)]), .array([.integer(2)])), (nil, .string("")),
     ]
 
-    package static let letsOneCreate = StoreRule(
-        "A batch that expects a key to be absent is committed only while it is."
+    package static let createsOnce = StoreRule(
+        "A batch that expects a key to be absent is committed only while the key is absent."
     ) { store, findings in
         let first = StoreBatch(["key": .integer(1)], expecting: ["key": nil])
         let second = StoreBatch(["key": .integer(2)], expecting: ["key": nil])
-        findings.expect(try store.commit(first), "Answered with false for an absent key.")
-        findings.expect(try !store.commit(second), "Answered with true for a key that is there.")
-        findings.expect(try store.value(of: "key") == .integer(1), "The value that was there was replaced.")
+        findings.expect(try store.commit(first), "`commit` returned false for an absent key.")
+        findings.expect(try !store.commit(second), "`commit` returned true for a key that exists.")
+        findings.expect(try store.value(of: "key") == .integer(1), "The existing value was replaced.")
         _ = try store.put("key", nil)
-        findings.expect(try store.commit(second), "Answered with false for a key that was removed.")
+        findings.expect(try store.commit(second), "`commit` returned false for a removed key.")
     }
 
-    package static let takesEmptyChanges = StoreRule("A batch that changes nothing is answered with true.") {
+    package static let acceptsEmptyBatches = StoreRule("`commit` returns true for a batch that changes nothing.") {
         store, findings in
-        findings.expect(try store.put("absent", nil), "The removal of an absent key was answered with false.")
-        findings.expect(try store.keys(prefix: "").isEmpty, "The removal of an absent key made one.")
-        findings.expect(try store.commit(StoreBatch([:])), "An empty batch was answered with false.")
+        findings.expect(try store.put("absent", nil), "`commit` returned false for the removal of an absent key.")
+        findings.expect(try store.keys(prefix: "").isEmpty, "The removal of an absent key created it.")
+        findings.expect(try store.commit(StoreBatch([:])), "`commit` returned false for an empty batch.")
         _ = try store.put("key", .integer(1))
-        findings.expect(try store.put("key", .integer(1)), "Writing the same value was answered with false.")
+        findings.expect(try store.put("key", .integer(1)), "`commit` returned false for the same value.")
         let check = StoreBatch([:], expecting: ["key": .integer(1)])
-        findings.expect(try store.commit(check), "A batch of expectations alone was answered with false.")
+        findings.expect(try store.commit(check), "`commit` returned false for expectations alone.")
         findings.expect(try store.value(of: "key") == .integer(1), "The value was changed.")
     }
 }
 
 extension SampleValue {
-    /// Returns a value that the store cannot hold; nil if it holds all.
+    /// Returns a value that the store refuses; nil if it accepts all.
     fileprivate static func refused(by store: any ValueStore) -> StoredValue? {
         let deep = (0..<2_000).reduce(StoredValue.integer(1)) { inner, _ in .array([inner]) }
         for value in all.filter(\.mayBeRefused).map(\.value) + [deep] {

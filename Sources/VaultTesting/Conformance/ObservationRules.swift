@@ -1,31 +1,33 @@
 import Vault
 
 extension StoreRule {
-    package static let givesNotice = StoreRule("After a commit that changed something, `changes` gives notice.") {
+    package static let notifiesAfterCommits = StoreRule("`changes` notifies after a commit that changed something.") {
         store, findings in
         for change in [StoredValue.integer(1), .integer(2), nil] {
             let notices = try store.changes.notices()
             _ = try store.put("key", change)
             guard try await !sees(notices) else { continue }
-            return findings.add("None came after \(change == nil ? "a removal" : "a write").")
+            return findings.add("There was no notification after \(change == nil ? "a removal" : "a write").")
         }
     }
 
     package static let staysTheSame = StoreRule(
-        "`identity`, `changes` and `failures` are the same each time they are asked for."
+        "`identity`, `changes` and `failures` are the same at each access."
     ) { store, findings in
-        let (changes, failures) = ((store.changes, store.changes), (store.failures, store.failures))
-        findings.expect(store.identity == store.identity, "The identity is another each time.")
-        findings.expect(changes.0 === changes.1, "There is another `changes` each time.")
-        findings.expect(failures.0 === failures.1, "There is another `failures` each time.")
+        let changes = (store.changes, store.changes)
+        let failures = (store.failures, store.failures)
+        findings.expect(store.identity == store.identity, "`identity` differs from access to access.")
+        findings.expect(changes.0 === changes.1, "`changes` differs from access to access.")
+        findings.expect(failures.0 === failures.1, "`failures` differs from access to access.")
         let scopes = (store.scoped(to: "a").identity, store.scoped(to: "b").identity)
-        findings.expect(scopes.0 != scopes.1 && scopes.0 != store.identity, "Its scopes have one identity.")
+        findings.expect(
+            scopes.0 != scopes.1 && scopes.0 != store.identity, "Its scopes do not have identities of their own.")
     }
 
-    package static let identitySentence = "Two stores have two identities."
+    package static let identitySentence = "Two stores have different identities."
 
-    /// Returns whether what an observer waits for is so after one of the notices that come. Stores may send them from
-    /// another thread, a little later.
+    /// Returns whether a condition holds after one of the notifications. Stores may send them a little later, on
+    /// another thread.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

@@ -1,15 +1,16 @@
 import LinuxSystem
 
-/// Rounds in which several threads do something at the same moment, until they have really met often enough.
+/// Rounds in which several threads make a call at the same time, until enough of the calls have overlapped.
 ///
-/// A store that is wrong only for two calls at once looks right for as long as the calls come one after the other. On a
-/// busy machine they do, even if the threads start together. So the rounds count in which calls have overlapped.
+/// A store that fails only for simultaneous calls seems correct as long as they come one after the other. On a busy
+/// machine they do, even if the threads start together. So only the rounds with overlapping calls count.
 struct Race {
-    /// A check and a change that lock one after the other fail in one of 25 such rounds, at 100 ns apart. For a store
-    /// with some hundred commits a second they take seconds.
+    /// A check and a change that take the lock separately, 100 ns apart, fail in one of 25 such rounds. A store with
+    /// some hundred commits per second needs seconds for these rounds.
     #if SANITIZER
-        // A sanitizer sees what it looks for in any round, and makes each several times as long.
-        private static let (enough, limit) = (50, 1_000)
+        // A sanitizer detects an error in any round, and makes each several times as long.
+        private static let enough = 50
+        private static let limit = 1_000
     #else
         private static let enough = 500
         /// Calls overlap rarely on a machine with one core.
@@ -19,11 +20,11 @@ struct Race {
     private(set) var rounds = 0
     private var overlaps = 0
 
-    var goesOn: Bool { overlaps < Race.enough && rounds < Race.limit }
+    var continues: Bool { overlaps < Race.enough && rounds < Race.limit }
 
-    /// Runs one round: `body`, on that many threads.
+    /// Runs `body` on several threads, as one round.
     ///
-    /// - Throws: the first error that one of them threw.
+    /// - Throws: the first error of a thread.
     mutating func run(_ runners: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         let calls = try await onBlockingThread { () throws(any Error) in
             let calls = Mutex<[Range<ContinuousClock.Instant>]>([])

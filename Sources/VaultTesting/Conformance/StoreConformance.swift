@@ -1,15 +1,15 @@
 public import Testing
 public import Vault
 
-/// Checks that a store keeps the rules of `ValueStore`, so that keys, transactions and observation work on it.
+/// Checks that a store follows the rules of `ValueStore`, on which keys, transactions and observation rely.
 ///
-/// Each broken rule is an issue of the test: <doc:IsolatedTests> lists them, with an example. A store may refuse odd
-/// values, such as a control character or NaN, with ``VaultError/Code/invalid``.
+/// Each violation is an issue of the test. <doc:IsolatedTests> lists the rules, with an example. A store may refuse
+/// unusual values, such as a control character or NaN, with ``VaultError/Code/invalid``.
 ///
 /// - Parameters:
-///   - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.
+/// - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.
 ///   - makeStore: returns a new, empty store at each call, one for each rule.
-/// - Throws: what `makeStore` throws.
+/// - Throws: the error of `makeStore`.
 public func checkConformance<Store: ValueStore>(
     maximumKeySize: Int = 1_024, sourceLocation: SourceLocation = #_sourceLocation, of makeStore: () throws -> Store
 ) async throws {
@@ -31,12 +31,15 @@ package func brokenRules<Store: ValueStore>(
         }
         broken += findings.all.map { (rule.sentence, $0) }
     }
-    let (first, second) = (try makeStore(), try makeStore())
-    if first.identity == second.identity { broken.append((StoreRule.identitySentence, "They have the same.")) }
+    let first = try makeStore()
+    let second = try makeStore()
+    if first.identity == second.identity {
+        broken.append((StoreRule.identitySentence, "Two of them have the same one."))
+    }
     return broken
 }
 
-/// A rule that every store must keep, and its check.
+/// A rule that every store must follow, and its check.
 package struct StoreRule: Sendable {
     package let sentence: String
     let check: @Sendable (any ValueStore, inout Findings) async throws -> Void
@@ -47,13 +50,13 @@ package struct StoreRule: Sendable {
     }
 
     package static let all: [StoreRule] = [
-        readsWhatWasWritten, nilMeansAbsent, keepsValuesExactly, sortsKeysByBytes, takesAnyKey, keepsKeysApart,
-        commitsAllOrNothing, commitsIfExpectationsHold, changesNothingIfOneFails, letsOneCreate, takesEmptyChanges,
-        losesNoUpdate, showsWholeBatches, givesNotice, tellsAfterItChanged, staysTheSame,
+        readsWhatWasWritten, nilMeansAbsent, keepsValuesExactly, sortsKeysByBytes, acceptsAnyKey, keepsKeysApart,
+        commitsAllOrNothing, commitsIfExpectationsHold, changesNothingIfOneFails, createsOnce, acceptsEmptyBatches,
+        losesNoUpdate, showsWholeBatches, notifiesAfterCommits, notifiesAfterChanges, staysTheSame,
     ]
 }
 
-/// What a check has found: one sentence each.
+/// The findings of a check, one sentence each.
 struct Findings: Sendable {
     let maximumKeySize: Int
     private(set) var all: [String] = []

@@ -2,20 +2,20 @@ import FoundationEssentials
 import Vault
 
 extension StoreRule {
-    package static let readsWhatWasWritten = StoreRule("A value that was committed is the one that is read.") {
+    package static let readsWhatWasWritten = StoreRule("Reading a key returns the value that was committed.") {
         store, findings in
         for value in [StoredValue.string("first"), .string("second"), .integer(3), .string("first")] {
-            findings.expect(try store.put("key", value), "A plain write was answered with false.")
-            findings.expect(try store.value(of: "key") == value, "Another value was read than the one just written.")
+            findings.expect(try store.put("key", value), "`commit` returned false for a plain write.")
+            findings.expect(try store.value(of: "key") == value, "The value that was read is not the one just written.")
         }
-        findings.expect(try store.put("other", .boolean(true)), "A plain write was answered with false.")
+        findings.expect(try store.put("other", .boolean(true)), "`commit` returned false for a plain write.")
         findings.expect(try store.value(of: "key") == .string("first"), "Writing one key changed another.")
-        findings.expect(try store.put("key", nil), "A removal was answered with false.")
+        findings.expect(try store.put("key", nil), "`commit` returned false for a removal.")
         findings.expect(try store.value(of: "key") == nil, "A removed value is still read.")
         findings.expect(try store.value(of: "other") == .boolean(true), "Removing one key changed another.")
     }
 
-    package static let nilMeansAbsent = StoreRule("nil is read where there is no value, and only there.") {
+    package static let nilMeansAbsent = StoreRule("Reading returns nil if there is no value, and only then.") {
         store, findings in
         findings.expect(try store.value(of: "absent") == nil, "A new store has a value.")
         findings.expect(try store.keys(prefix: "").isEmpty, "A new store has keys.")
@@ -25,7 +25,7 @@ extension StoreRule {
         ]
         for (name, value) in empty {
             _ = try store.put(name, value)
-            findings.expect(try store.value(of: name) == value, "An empty value is lost or changed: \(name).")
+            findings.expect(try store.value(of: name) == value, "An empty value was lost or changed: \(name).")
         }
         let keys = try store.keys(prefix: "")
         findings.expect(keys == empty.map(\.0).sorted(), "The keys of empty values are not all listed.")
@@ -41,7 +41,7 @@ extension StoreRule {
             do throws(VaultError) {
                 _ = try store.put("key", sample.value)
                 let read = try store.value(of: "key")
-                let finding = "Not read as it was written, but as \(read?.typeName ?? "absent"): \(sample.name)."
+                let finding = "Written, but \(read?.typeName ?? "nothing") was read: \(sample.name)."
                 findings.expect(read.map(sample.isKept) == true, finding)
             } catch {
                 let isFine = error.code == .invalid && sample.mayBeRefused
@@ -57,10 +57,10 @@ extension StoreRule {
 
 extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
-        "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, in the order of their bytes."
+        "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
-        // Other orders than that of bytes put capitals beside small letters, and accents beside letters; UTF-16 swaps
-        // the last two. Compared as characters, "e" is no prefix of the accented letter.
+        // Other orders place capitals beside small letters, and accented letters beside plain ones; UTF-16 swaps the
+        // last two. If texts were compared by characters, "e" would not be a prefix of the accented letter.
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]
@@ -74,14 +74,14 @@ extension StoreRule {
         }
     }
 
-    package static let takesAnyKey = StoreRule(
-        "A key is 1 to 1,024 bytes of any UTF-8 without control characters, spaces, slashes and dots included."
+    package static let acceptsAnyKey = StoreRule(
+        "A key is any UTF-8 text of 1 to 1,024 bytes without control characters. Spaces, slashes and dots are allowed."
     ) { store, findings in
         for key in oddKeys(findings.maximumKeySize) {
             do throws(VaultError) {
                 _ = try store.put(key, .string("at \(key)"))
                 let isKept = try store.value(of: key) == .string("at \(key)")
-                findings.expect(isKept, "The value was not kept of the key \"\(key)\".")
+                findings.expect(isKept, "The value was not stored: the key \"\(key)\".")
                 findings.expect(try store.keys(prefix: key).contains(key), "It was not listed: the key \"\(key)\".")
                 _ = try store.put(key, nil)
                 findings.expect(try store.value(of: key) == nil, "It could not be removed: the key \"\(key)\".")
@@ -91,7 +91,7 @@ extension StoreRule {
         }
     }
 
-    package static let keepsKeysApart = StoreRule("Each key has its own value, however alike two keys are.") {
+    package static let keepsKeysApart = StoreRule("Each key has its own value, however similar two keys are.") {
         store, findings in
         let keys =
             oddKeys(findings.maximumKeySize) + [
@@ -101,14 +101,16 @@ extension StoreRule {
         for (number, key) in keys.enumerated() where try store.value(of: key) != .integer(Int128(number)) {
             findings.add("Another key's value was read for \"\(key)\".")
         }
-        findings.expect(try store.keys(prefix: "").count == keys.count, "Not as many keys are listed as were written.")
+        findings.expect(
+            try store.keys(prefix: "").count == keys.count,
+            "The number of listed keys differs from that of the written ones.")
     }
 
     private static func oddKeys(_ maximumSize: Int) -> [String] {
         [
             " ", "with space", "/", "/etc/passwd", "../../up", ".", "..", ".hidden", "a..b", "~", "\"quoted\"",
             "back\\slash", "<&>", "%00", "-option", "=", "ключ", "鍵", "🔑", "\u{fe00}",
-            // Two that differ only at the end.
+            // These two keys differ only at the end.
             String(repeating: "k", count: maximumSize), String(repeating: "k", count: maximumSize - 1) + "l",
             String(repeating: "鍵", count: maximumSize / 3),
         ]

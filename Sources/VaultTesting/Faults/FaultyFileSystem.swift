@@ -1,10 +1,10 @@
 package import LinuxSystem
 
-/// A call on a file system, by kind.
+/// The kind of a call on a file system.
 package enum FileCall: Hashable, Sendable, CaseIterable {
     case open, read, write, synchronizeData, synchronize, lock, status, setMode, setOwner, rename, remove, makeFolder
 
-    /// The calls that change what is on the disk, or make it durable.
+    /// The calls that change the disk, or make changes durable.
     package static let changing: Set<FileCall> = [
         .write, .synchronizeData, .synchronize, .rename, .remove, .setMode, .setOwner, .makeFolder,
     ]
@@ -12,19 +12,19 @@ package enum FileCall: Hashable, Sendable, CaseIterable {
 
 package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
-    /// The path; for an open file the one that it was opened with.
+    /// The path; for an open file, the path with which it was opened.
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
-    /// Of a flush of a file.
+    /// The file's descriptor, if the call flushes it.
     package var descriptor: Int32?
 }
 
-/// How a call fails.
+/// The way in which a call fails.
 package enum Fault: Hashable, Sendable {
     /// The call is not made.
     case error(Int32)
-    /// A write puts this many of its bytes into the file first.
+    /// A write puts this many of its bytes into the file, and then fails.
     case short(Int, Int32)
     /// A call that changes the disk is made, and then reported as failed.
     case afterwards(Int32)
@@ -59,8 +59,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Lets `times` calls of these kinds, on these bytes of a file if any are given, fail after `skipped` have
-    /// succeeded.
+    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. If `bytes` is given, only calls
+    /// on these bytes of a file count.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault
@@ -69,9 +69,14 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.plans.append(plan) }
     }
 
-    package func heal() { state.withLock { ($0.plans, $0.watchers) = ([], [:]) } }
+    package func heal() {
+        state.withLock { state in
+            state.plans = []
+            state.watchers = [:]
+        }
+    }
 
-    /// Runs `body` before each call of this kind, whether it fails or not.
+    /// Runs `body` before each call of this kind, even if the call fails.
     package func watch(_ kind: FileCall, _ body: @escaping @Sendable (FileCallRecord) -> Void) {
         state.withLock { $0.watchers[kind] = body }
     }
@@ -83,7 +88,7 @@ package final class FaultyFileSystem: FileSystem {
 
     // MARK: The calls
 
-    /// Records a call, and returns how it must fail; nil if it should be made.
+    /// Records a call, and returns the fault with which it must fail; nil if it must be made.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         watcher?(call)
@@ -102,7 +107,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Makes a call, or lets it fail. For a ``Fault/short(_:_:)`` one, `short` makes a part of it.
+    /// Makes a call, or fails. For ``Fault/short(_:_:)``, `short` makes a part of the call.
     private func make<Result: ~Copyable>(
         _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0, descriptor: Int32? = nil,
         _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }

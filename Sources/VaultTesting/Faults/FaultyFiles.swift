@@ -1,22 +1,22 @@
-/// Files whose calls fail on demand, for the stores of a test: <doc:IsolatedTests> has an example.
+/// Files whose calls fail on demand, for the stores of a test. <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
-    /// What a call does.
+    /// A kind of call.
     public enum Operation: Hashable, Sendable, CaseIterable {
         /// Opening a file or a folder, and creating a file.
         case open
-        /// Reading bytes of an open file.
+        /// Reading bytes from an open file.
         case read
         /// Writing bytes to an open file.
         case write
         /// Making written bytes durable: fsync(2), fdatasync(2).
         case flush
-        /// Taking a lock between processes.
+        /// Acquiring a lock between processes.
         case lock
         /// Reading a file's size, times and mode.
         case status
         /// Changing a file's mode or owner.
         case permissions
-        /// Renaming a file, as replacing one does.
+        /// Renaming a file, which includes replacing one.
         case rename
         /// Removing a file.
         case remove
@@ -41,16 +41,16 @@ public final class FaultyFiles: Sendable {
 
     let fileSystem = FaultyFileSystem()
 
-    /// Creates files of which no call fails yet.
+    /// Creates files whose calls all succeed until ``fail(_:with:after:times:)``.
     public init() {}
 
-    /// Lets calls fail; they are not made.
+    /// Makes calls fail. They have no effect then.
     ///
     /// - Parameters:
-    ///   - operation: which calls.
-    ///   - systemError: the `errno` that they fail with: `ENOSPC`, `EIO`.
-    ///   - skipped: how many calls succeed first.
-    ///   - times: how many calls fail then.
+    /// - operation: the kind of the calls.
+    /// - systemError: the `errno` with which they fail: `ENOSPC`, `EIO`.
+    /// - skipped: the number of calls that succeed first.
+    /// - times: the number of calls that fail after that.
     public func fail(_ operation: Operation, with systemError: Int32, after skipped: Int = 0, times: Int = 1) {
         fileSystem.fail(operation.calls, after: skipped, times: times, with: .error(systemError))
     }
@@ -58,6 +58,6 @@ public final class FaultyFiles: Sendable {
     /// Cancels all planned failures.
     public func heal() { fileSystem.heal() }
 
-    /// How many calls have failed on demand.
+    /// The number of calls that have failed on demand.
     public var failures: Int { fileSystem.failures }
 }

@@ -2,9 +2,9 @@ private import FoundationEssentials
 private import Glibc
 package import Vault
 
-/// A folder of a test's own, removed with everything in it when this object is released.
+/// A folder for one test. It is removed with its contents when this object is released.
 package final class TemporaryFolder: Sendable {
-    /// Without symbolic links.
+    /// The path, without symbolic links.
     package let path: String
 
     package init() throws(VaultError) {
@@ -17,7 +17,7 @@ package final class TemporaryFolder: Sendable {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// In memory if there is room: a flush takes milliseconds on a disk.
+    /// The folder is in memory if there is room, since a flush to a disk takes milliseconds.
     private static let parent: String = {
         let memory = "/dev/shm"
         let room = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? UInt64

@@ -2,12 +2,12 @@ import LinuxSystem
 public import Testing
 public import Vault
 
-/// Fresh, empty stores for one test: a keychain and preferences in a folder of their own, and a store in memory.
+/// Fresh, empty stores for one test: a keychain and preferences in a separate folder, and a store in memory.
 ///
-/// While a closure of `withTemporaryStores(files:_:)` or a test with the trait `.temporaryStores` runs, they are the
-/// standard stores of its task: see <doc:IsolatedTests>. Releasing this object removes the folder.
+/// They are the standard stores of a task while it runs a closure of `withTemporaryStores(files:_:)`, or a test with
+/// the trait `.temporaryStores`: see <doc:IsolatedTests>. Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {
-    /// The keychain: a vault with a key of its own.
+    /// The keychain: a vault with its own key file.
     public let keychain: Keychain
     /// The preferences: a property list.
     public let preferences: Preferences
@@ -18,8 +18,8 @@ public final class TemporaryStores: Sendable {
 
     /// Creates the stores.
     ///
-    /// - Parameter files: lets calls on the files of the keychain and the preferences fail on demand.
-    /// - Throws: ``VaultError`` with `unavailable` if they cannot be created.
+    /// - Parameter files: makes calls on the files of the keychain and the preferences fail on demand.
+    /// - Throws: ``VaultError`` with `unavailable` if the stores cannot be created.
     public init(files: FaultyFiles? = nil) throws(VaultError) {
         folder = try TemporaryFolder()
         let fileSystem: any FileSystem = files?.fileSystem ?? PosixFileSystem()
@@ -30,14 +30,14 @@ public final class TemporaryStores: Sendable {
         standard = StandardStores(keychain: keychain, preferences: preferences, memory: memory)
     }
 
-    /// Runs `body` with the stores as the standard ones.
+    /// Runs `body` with these stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         // Releasing this object removes the folder, and nothing else may retain it.
         defer { withExtendedLifetime(self) {} }
         return try StandardStores.$replaced.withValue(standard) { try body() }
     }
 
-    /// Does the same for a body that awaits.
+    /// Runs an asynchronous `body` with these stores as the standard ones.
     public nonisolated(nonsending) func run<Result>(
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
@@ -54,28 +54,28 @@ extension TemporaryStores: CustomStringConvertible, CustomDebugStringConvertible
 
 // MARK: - For a test
 
-/// Gives each test fresh stores of its own: see ``TemporaryStores``.
+/// Gives each test its own fresh stores: see ``TemporaryStores``.
 public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
     public var isRecursive: Bool { true }
 
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // A suite's own scope spans all its tests, but each test gets its own stores.
+        // The scope of a suite includes all of its tests, but each test gets its own stores.
         guard testCase != nil else { return try await function() }
         try await withTemporaryStores { _ in try await function() }
     }
 }
 
 extension Trait where Self == TemporaryStoresTrait {
-    /// Fresh, empty stores for each test and each of its arguments: no two tests share any, even in parallel.
+    /// Fresh, empty stores for each test and each of its arguments. No two tests share any, even in parallel.
     public static var temporaryStores: Self { Self() }
 }
 
-/// Runs `body` with fresh, empty stores as the standard ones; they are removed afterwards, also if it throws.
+/// Runs `body` with fresh, empty stores as the standard ones, and removes them afterwards, even if it throws.
 ///
-/// - Parameter files: lets calls on the stores' files fail on demand.
-/// - Throws: what `body` throws; ``VaultError`` if the stores cannot be created.
+/// - Parameter files: makes calls on the stores' files fail on demand.
+/// - Throws: the error of `body`; ``VaultError`` if the stores cannot be created.
 public func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: (TemporaryStores) throws -> Result
 ) throws -> Result {
@@ -84,7 +84,7 @@ public func withTemporaryStores<Result>(
     return try stores.run { try body(stores) }
 }
 
-/// Does the same for a body that awaits.
+/// Runs an asynchronous `body` with fresh, empty stores as the standard ones, and removes them afterwards.
 public nonisolated(nonsending) func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: nonisolated(nonsending) (TemporaryStores) async throws -> Result
 ) async throws -> Result {

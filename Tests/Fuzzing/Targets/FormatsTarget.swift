@@ -23,7 +23,8 @@ extension FuzzTarget {
     }
 
     private static func checkWriting(_ input: [UInt8]) {
-        var (row, variable) = (Array("x,".utf8), Array("A=".utf8))
+        var row = Array("x,".utf8)
+        var variable = Array("A=".utf8)
         CSV.write(input) { row.append($0) }
         if let records = try? CSV.records(in: row) {
             check(records.map { $0.fields.map { Array($0.utf8) } } == [[[0x78], input]], "a field is read as another")

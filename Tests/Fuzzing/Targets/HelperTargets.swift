@@ -25,7 +25,8 @@ extension FuzzTarget {
         do { try credential.write { lines.append($0) } } catch { check(false, "what was read cannot be written") }
         let again = try GitCredential(parsing: SecretBytes(copyOf: lines))
         check(again.username == credential.username && again.expiry == credential.expiry, "lines are read as others")
-        let (former, found) = (credential.password?.bytes.unsafeArray(), again.password?.bytes.unsafeArray())
+        let former = credential.password?.bytes.unsafeArray()
+        let found = again.password?.bytes.unsafeArray()
         check(former == found, "a password is read as another")
     }
 

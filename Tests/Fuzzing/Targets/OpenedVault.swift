@@ -50,14 +50,17 @@ struct OpenedVault {
     }
 
     private init(file: [UInt8], keys: [Purpose: [UInt8]], direction: Direction) {
-        (self.file, self.keys, self.direction) = (file, keys, direction)
+        self.file = file
+        self.keys = keys
+        self.direction = direction
     }
 
     private mutating func walk() {
         let header = Array(file[4_032..<4_048])
         page(headerReference(at: 80), isTree: false)
         page(headerReference(at: 40))
-        var (offset, last) = (Int(clamping: file.number(at: 120)), header)
+        var offset = Int(clamping: file.number(at: 120))
+        var last = header
         while offset >= OpenedVault.start, offset <= file.count - 48, file[offset...].starts(with: "vrec".utf8) {
             let index = Int(file.number(at: offset + 4, size: 4))
             let payload = Int(clamping: file.number(at: offset + 8))
@@ -159,7 +162,8 @@ struct OpenedVault {
     private mutating func version(_ fields: inout Fields) throws(Fields.Cut) {
         _ = try fields.byte()
         let nonce = try fields.bytes(24)
-        let (offset, length) = (try fields.varint(), try fields.varint())
+        let offset = try fields.varint()
+        let length = try fields.varint()
         guard offset < 1 << 32, length < 1 << 24, let box = box(Int(offset) * 16, max(16, Int(length + 15) & ~15) + 16)
         else { return }
         turn(box, .value, nonce)
@@ -239,7 +243,11 @@ struct Fields {
     private let end: Int
     var remaining: Int { end - offset }
 
-    init(_ bytes: [UInt8], _ range: Range<Int>) { (all, offset, end) = (bytes, range.lowerBound, range.upperBound) }
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        all = bytes
+        offset = range.lowerBound
+        end = range.upperBound
+    }
 
     mutating func skip(_ count: Int) throws(Cut) {
         guard count >= 0, count <= remaining else { throw Cut() }
@@ -269,7 +277,8 @@ struct Fields {
     mutating func skipText() throws(Cut) { try skip(Int(clamping: varint())) }
 
     mutating func reference() throws(Cut) -> Reference {
-        let (offset, length) = (try varint(), try varint())
+        let offset = try varint()
+        let length = try varint()
         guard offset < 1 << 32, length < 1 << 32 else { throw Cut() }
         return Reference(offset: Int(offset) * 16, length: Int(length) * 16, nonce: try bytes(24))
     }

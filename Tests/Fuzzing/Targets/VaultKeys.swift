@@ -19,7 +19,8 @@ enum VaultKeys {
 
     /// A slot that the key file opens, with the data key.
     static let slot: [UInt8] = {
-        let (salt, nonce) = ([UInt8](repeating: 0x53, count: 16), [UInt8](repeating: 0x4e, count: 24))
+        let salt = [UInt8](repeating: 0x53, count: 16)
+        let nonce = [UInt8](repeating: 0x4e, count: 24)
         let box = sealed(dataKey, nonce: nonce.withUnsafeBytes { Nonce($0) }, key: wrappingKey(of: secret, salt))
         return [1, 0, 0, 0, 0, 0, 0, 0] + salt + [UInt8](repeating: 0, count: 16) + nonce + box
     }()

@@ -24,7 +24,8 @@ extension FuzzTarget {
         [0, 4_096].contains { header in
             stride(from: header + 256, to: header + 2_048, by: 112).contains { slot in
                 guard slot + 112 <= input.count, input[slot] == 2 else { return false }
-                let (passes, memory) = (input.number(at: slot + 24), input.number(at: slot + 32))
+                let passes = input.number(at: slot + 24)
+                let memory = input.number(at: slot + 32)
                 return passes > 2 || memory > 64 << 10
             }
         }

@@ -153,7 +153,8 @@ struct AccessLogTests {
     /// kill -9 and a full disk end a write at any byte, of a record that is longer or shorter than the next one.
     @Test(arguments: [0, 300], [(1, 100), (100, 1)])
     func aWriteThatIsCutOffLeavesTheRecordsBeforeIt(_ zeros: Int, _ lengths: (Int, Int)) throws {
-        let (name, next) = (String(repeating: "c", count: lengths.0), String(repeating: "d", count: lengths.1))
+        let name = String(repeating: "c", count: lengths.0)
+        let next = String(repeating: "d", count: lengths.1)
         try fixture.append("a", "b")
         let before = try contents(fixture.path) + [UInt8](repeating: 0, count: zeros)
         let size = lengths.0 == 1 ? 128 : 256

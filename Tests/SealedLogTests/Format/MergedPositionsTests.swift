@@ -30,7 +30,8 @@ struct MergedPositionsTests {
     }
 
     @Test func nothingThatWasThereIsMissingAndNothingElseIsThere() {
-        var (known, unknown) = (0, 0)
+        var known = 0
+        var unknown = 0
         for seed in 0..<2_000 {
             var generator = SeededGenerator(seed)
             let histories = Histories(&generator)
@@ -62,7 +63,8 @@ struct MergedPositionsTests {
 
     @Test(arguments: [true, false]) func aHistoryThatIsNotBelievedLeavesTheOtherOneAlone(_ isBelieved: Bool) {
         var generator = SeededGenerator(7)
-        let (own, other) = (randomPositions(3..<9), randomPositions(1..<6).shuffled(using: &generator))
+        let own = randomPositions(3..<9)
+        let other = randomPositions(1..<6).shuffled(using: &generator)
         var manifest = Histories.manifest(of: own, from: 0)
         manifest.merge(KnownPositions(other, first: 2), before: own[5], isBelieved: isBelieved, upTo: 30)
         #expect(

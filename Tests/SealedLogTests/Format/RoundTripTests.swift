@@ -140,9 +140,11 @@ struct RoundTripTests {
     }
 
     @Test func aHeaderWithAName() throws {
-        let (keys, hash) = (try randomKeys(), RandomBytes.array(32))
+        let keys = try randomKeys()
+        let hash = RandomBytes.array(32)
         let header = Header.sample(slots: 2)
-        let (named, unnamed) = (try header.sealed(with: keys, as: hash), try header.sealed(with: keys, as: nil))
+        let named = try header.sealed(with: keys, as: hash)
+        let unnamed = try header.sealed(with: keys, as: nil)
         let found = try Header(parsing: Array(named[..<Header.size]))
         #expect(found.name?.hash == hash && found.name?.copied == 0 && Header.copyHolds(in: named))
         let authenticators = try [named, unnamed].map { try Header.authenticate(Array($0[..<Header.size]), with: keys) }
@@ -164,7 +166,8 @@ struct RoundTripTests {
     /// Up to the number, at it, and behind it.
     @Test func aRecordBelongsUnderItsName() throws {
         let keys = try randomKeys()
-        let (hash, another) = (RandomBytes.array(32), RandomBytes.array(32))
+        let hash = RandomBytes.array(32)
+        let another = RandomBytes.array(32)
         let name = try Header.sample(slots: 1).name(hash, behind: 5, with: keys)
         for (sequence, mark, isAdmitted) in [
             (4, another, true), (5, another, true), (5, nil, true), (6, another, false), (6, nil, false),
@@ -183,7 +186,8 @@ struct RoundTripTests {
     @Test(arguments: [(8_176, 32), (9_216, 112), (9_312, 32), (1 << 40, 32)] as [(UInt64, Int)])
     func aHeaderRefersToNothingOutsideItsCheckpoint(_ offset: UInt64, _ length: Int) throws {
         let outside = PageReference(offset: offset, length: length, nonce: randomNonce())
-        var (first, second) = (Header.sample(slots: 1), Header.sample(slots: 1))
+        var first = Header.sample(slots: 1)
+        var second = Header.sample(slots: 1)
         first.root = outside
         second.manifest = outside
         for header in [first, second] {

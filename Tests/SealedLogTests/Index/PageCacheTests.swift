@@ -49,7 +49,8 @@ struct PageCacheTests {
     /// The bytes of a block that is kept are not read again; those behind the log's end may still change.
     @Test func keepsABlockFromTheSecondValueOnAndNothingBehindTheEnd() throws {
         let store = MemoryStore()
-        let (size, block) = (40_000, 16 << 10)
+        let size = 40_000
+        let block = 16 << 10
         try store.write([UInt8](repeating: 1, count: size), at: 0)
         var cache = PageCache()
         func read(at offset: Int) throws -> [UInt8] {

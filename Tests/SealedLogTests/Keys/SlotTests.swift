@@ -295,7 +295,8 @@ struct SlotTests {
 
     @Test func theCostOfAGuessIsOnlyEverRaised() throws {
         try change { (table) throws(LogError) in try table.add(passphrase(), limits: .low, label: "p") }
-        let (created, higher) = (try log.information().keySlots[1].creation, KeyDerivation.StretchLimits.low.memory * 2)
+        let created = try log.information().keySlots[1].creation
+        let higher = KeyDerivation.StretchLimits.low.memory * 2
         try change { (table) throws(LogError) in
             try table.raise(passphrase(), to: .init(passes: 1, memory: higher))
         }
@@ -371,7 +372,8 @@ struct SlotTests {
         try change { (table) throws(LogError) in
             for text in ["abc", "def"] { try table.add(passphrase(text), limits: .low, label: "") }
         }
-        let (bytes, slots) = (try fixture.bytes, try fixture.header.slots)
+        let bytes = try fixture.bytes
+        let slots = try fixture.header.slots
         func code(_ changed: [KeySlot], of text: String = "abc") throws -> LogError.Code? {
             var header = try Header(parsing: Array(bytes[..<Header.size]))
             header.slots = changed

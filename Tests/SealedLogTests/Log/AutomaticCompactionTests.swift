@@ -114,7 +114,8 @@ struct AutomaticCompactionTests {
     /// The next change starts it then. As an ordinary user, since root has as many threads as it likes.
     @Test func forWhichThereIsNoThreadHoldsNothingUp() async {
         await #expect(processExitsWith: .success) {
-            let (upkeep, hasRun) = (Upkeep(isAutomatic: true), Flag())
+            let upkeep = Upkeep(isAutomatic: true)
+            let hasRun = Flag()
             if geteuid() == 0 { try #require(setuid(65_534) == 0) }
             let threads = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
             var limit = rlimit()

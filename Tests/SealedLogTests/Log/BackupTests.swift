@@ -59,7 +59,8 @@ struct BackupTests {
 
     @Test func isAsTheVaultWasAtOneMomentWhileOthersWrite() throws {
         let states = try log.states()
-        let (left, hasRun) = (unpublishedPath(for: target), Flag())
+        let left = unpublishedPath(for: target)
+        let hasRun = Flag()
         files.watch(.write) { [log] call in
             guard call.path == left, !hasRun.isSet else { return }
             hasRun.set()

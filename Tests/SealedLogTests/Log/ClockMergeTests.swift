@@ -123,7 +123,8 @@ struct ClockMergeTests {
             theirs, isPinned: true, .none, [], nil, timeout: SealedLog.patience, at: machine.clock(now))
         for name in ClockMergeTests.names {
             let found = try machine.log.text(name).flatMap { Int($0) }
-            let (own, foreign) = (machine.present[name], other.present[name])
+            let own = machine.present[name]
+            let foreign = other.present[name]
             let follows = (foreign.map { machine.seen[name]?.contains($0) ?? false } ?? true)
             let isFollowed = (own.map { other.seen[name]?.contains($0) ?? false } ?? true)
             let isForgotten = [(own, other), (foreign, machine)].contains { state, machine in

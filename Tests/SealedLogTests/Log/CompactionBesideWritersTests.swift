@@ -26,7 +26,8 @@ struct CompactionBesideWritersTests {
 
     /// Runs `body` once, as soon as the compaction has begun to copy.
     private func whileItCopies(_ body: @escaping @Sendable () throws -> Void) {
-        let (left, hasRun) = (unpublishedPath(for: fixture.path), Flag())
+        let left = unpublishedPath(for: fixture.path)
+        let hasRun = Flag()
         files.watch(.write) { call in
             guard call.path == left, !hasRun.isSet else { return }
             hasRun.set()
@@ -64,7 +65,8 @@ struct CompactionBesideWritersTests {
     /// Of what is written after the copy it learns only under the lock.
     @Test(arguments: [1, 300]) func keepsWhatOthersWriteAfterItHasFlushedItsCopy(count: Int) throws {
         defer { files.heal() }
-        let (left, hasRun) = (unpublishedPath(for: fixture.path), Flag())
+        let left = unpublishedPath(for: fixture.path)
+        let hasRun = Flag()
         files.watch(.synchronizeData) { [other] call in
             guard call.path == left, !hasRun.isSet else { return }
             hasRun.set()

@@ -21,7 +21,8 @@ struct CompactionTests {
         for number in 0..<5 { try log.remove("name \(number)") }
         let attribute = Attribute(key: "url", value: "x")
         try log.commit([log.change("name 9", to: [7], attributes: [attribute])], timeout: SealedLog.patience)
-        let (state, entries) = (try log.state(), try log.entries())
+        let state = try log.state()
+        let entries = try log.entries()
         let report = try log.compact()
         #expect(report.sizeAfter <= report.sizeBefore)
         #expect(try report.sizeAfter == fixture.bytes.count)

@@ -120,7 +120,8 @@ struct ConcurrencyTests {
             for _ in 0..<30 {
                 while true {
                     guard let counter = try log.openTagged("counter") else { throw LogError(.missing) }
-                    let (bytes, nonce) = (counter.bytes.unsafeArray(), counter.nonce)
+                    let bytes = counter.bytes.unsafeArray()
+                    let nonce = counter.nonce
                     let next = Int(bytes[0]) << 8 + Int(bytes[1]) + 1
                     let code = try LogError.code {
                         try log.set(

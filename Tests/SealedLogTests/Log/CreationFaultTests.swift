@@ -12,7 +12,8 @@ struct CreationFaultTests {
         for number in 0..<60 {
             let folder = try TemporaryFolder()
             let files = FaultyFileSystem()
-            let (path, keyPath) = (folder.file("new/default.vault"), folder.file("keys/default.key"))
+            let path = folder.file("new/default.vault")
+            let keyPath = folder.file("keys/default.key")
             try PosixFileSystem().makeFolder(folder.file("new"))
             files.fail(Set(FileCall.allCases), after: number, with: fault)
             func create() throws(LogError) -> SealedLog {

@@ -110,7 +110,8 @@ struct FailedFlushTests {
         #expect(try reader.text("a") == "old")
         readersFiles.fail([.synchronizeData], with: .error(EIO))
         let read = Mutex<String?>(nil)
-        let (hasBegun, isDone) = (Flag(), DispatchSemaphore(value: 0))
+        let hasBegun = Flag()
+        let isDone = DispatchSemaphore(value: 0)
         files.watch(.synchronizeData) { _ in
             guard !hasBegun.isSet else { return }
             hasBegun.set()

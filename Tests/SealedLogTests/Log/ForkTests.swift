@@ -100,7 +100,8 @@ struct ForkTests {
     @Test func aChildDoesNotWaitForWhatItsParentsThreadDoesAndIsLeftToDoItItself() async {
         await #expect(processExitsWith: .success) {
             let upkeep = Upkeep(isAutomatic: true)
-            let (hasBegun, mayEnd) = (SystemSemaphore(), SystemSemaphore())
+            let hasBegun = SystemSemaphore()
+            let mayEnd = SystemSemaphore()
             upkeep.start {
                 hasBegun.signal()
                 mayEnd.wait()

@@ -168,7 +168,8 @@ struct HistoryTests {
         try log.make(changes: [log.change("a", to: Array("first".utf8), attributes: attributes)])
         for text in ["second", "third"] { try log.set("a", text) }
         let before = try #require(try log.history(.sample("a")))
-        let (size, dead) = (log.view.withLock { $0.end }, try log.information().deadBytes)
+        let size = log.view.withLock { $0.end }
+        let dead = try log.information().deadBytes
         try log.make(changes: [log.restoring("a", 1)])
         let after = try #require(try log.history(.sample("a")))
         #expect(try log.text("a") == "first")
@@ -188,7 +189,8 @@ struct HistoryTests {
     @Test func whatIsNotKeptCannotBeRestored() throws {
         try log.set("a", "first")
         try log.set("a", "second")
-        let (name, state) = (try EntryName.sample("a"), try log.states())
+        let name = try EntryName.sample("a")
+        let state = try log.states()
         let present = try #require(try log.history(name)?.content?.current.nonce)
         var nonces = NonceSource()
         let another = try OpenedVersion(log.seal(SecretBytes(copyOf: Array("third".utf8)), kind: 1, nonces: &nonces))
@@ -329,7 +331,8 @@ struct HistoryTests {
     /// Every entry and every box that was ever written is either live or dead, each counted once.
     @Test(arguments: 0..<10) func totalsAreWhatACountGives(_ seed: Int) throws {
         var generator = SeededGenerator(seed)
-        var (written, boxes) = (0, [Nonce: Int]())
+        var written = 0
+        var boxes = [Nonce: Int]()
         var vault = CopiedVault(log, "value", of: 0..<12, now: now - 1_000)
         for _ in 0..<60 {
             let former = Dictionary(uniqueKeysWithValues: try log.entriesWithHistory().map { ($0.name, $0) })
@@ -371,7 +374,9 @@ struct HistoryTests {
         for number in 0..<400 { try log.set("name \(number)", "first \(number)") }
         for number in 0..<20 { try log.set("restored \(number)", "first") }
         for number in 0..<20 { try log.set("restored \(number)", "second") }
-        let (files, left, hasRun) = (FaultyFileSystem(), unpublishedPath(for: fixture.path), Flag())
+        let files = FaultyFileSystem()
+        let left = unpublishedPath(for: fixture.path)
+        let hasRun = Flag()
         let compacting = try fixture.open(in: files)
         files.watch(.write) { [log] call in
             guard call.path == left, !hasRun.isSet else { return }

@@ -13,7 +13,8 @@ struct JoiningTests {
 
     init() throws {
         fixture = try LogFixture(history: .standard)
-        (copy, older) = (fixture.folder.file("copy.vault"), fixture.folder.file("older.vault"))
+        copy = fixture.folder.file("copy.vault")
+        older = fixture.folder.file("older.vault")
         let log = try fixture.open(remembering: true)
         try log.set("base", "0")
         try overwrite(older, try fixture.bytes)

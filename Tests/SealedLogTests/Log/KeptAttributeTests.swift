@@ -8,7 +8,8 @@ import Testing
 /// An attribute that an entry keeps, if the one who changes it says so.
 @Suite("An attribute that is kept")
 struct KeptAttributeTests {
-    private static let (kept, other) = (Attribute(key: "guard", value: "on"), Attribute(key: "url", value: "x"))
+    private static let kept = Attribute(key: "guard", value: "on")
+    private static let other = Attribute(key: "url", value: "x")
     private let fixture: LogFixture
     private let log: SealedLog
 

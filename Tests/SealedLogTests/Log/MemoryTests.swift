@@ -41,7 +41,8 @@ struct MemoryTests {
     @Test func nothingOfTheKeysOfAnotherFileAndOfWhatItIsStretchedTo() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
-            let (path, keyPath) = (folder.file("default.vault"), folder.file("any.key"))
+            let path = folder.file("default.vault")
+            let keyPath = folder.file("any.key")
             let files = PosixFileSystem()
             let file = try files.open(keyPath, .create)
             try SecretBytes.random(64).withUnsafeBytes { try files.write(file, $0, at: 0) }

@@ -124,7 +124,8 @@ struct PowerLossTests {
         let folder = try TemporaryFolder()
         let files = try CrashingFileSystem(folder.path, powerLostAtCall: seed % 20 + 1)
         // In folders of their own, as they are unless a person says otherwise.
-        let (path, keyPath) = (folder.file("default.vault"), folder.file("keys/default.key"))
+        let path = folder.file("default.vault")
+        let keyPath = folder.file("keys/default.key")
         var isAcknowledged = false
         do {
             let deadline = Deadline(after: .seconds(1))

@@ -143,7 +143,8 @@ struct ReplaceableTests {
     @Test func whatOthersWriteWhileItIsCopiedIsNotLost() throws {
         try copy()
         try log.set("here", "1")
-        let (left, hasRun) = (unpublishedPath(for: target), Flag())
+        let left = unpublishedPath(for: target)
+        let hasRun = Flag()
         files.watch(.write) { [target, fixture] call in
             guard call.path == left, !hasRun.isSet else { return }
             hasRun.set()

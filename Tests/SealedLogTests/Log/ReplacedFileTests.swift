@@ -62,7 +62,8 @@ struct ReplacedFileTests {
     func aCompactionDoesNotReplaceAFileThatWasPutThereMeanwhile(_ isLate: Bool) throws {
         let files = FaultyFileSystem()
         let log = try fixture.open(in: files, remembering: true)
-        let (restored, path) = (try vault.otherVault(), fixture.path)
+        let restored = try vault.otherVault()
+        let path = fixture.path
         let isNoticed = Flag()
         files.watch(.write) { call in
             if call.path == path { isNoticed.set() }

@@ -37,7 +37,8 @@ struct RotationTests {
         try log.make((0..<500).map { ("more \($0)", Array("more \($0)".utf8)) })
         try log.make([("name 1", [1]), ("more 7", nil)])
         let states = try log.states()
-        let (id, fingerprint) = (try fixture.header.vaultID, try log.fingerprint())
+        let id = try fixture.header.vaultID
+        let fingerprint = try log.fingerprint()
         try log.rotate()
         for reader in [log, other, try fixture.open(remembering: true)] {
             #expect(try reader.states() == states)
@@ -77,14 +78,16 @@ struct RotationTests {
             let root = try #require(root)
             #expect(try LogError.code { _ = try stolen.loader.load(root, level: nil) } == .damaged)
         }
-        var (reader, offset) = (stolen.reader, view.header.checkpointEnd)
+        var reader = stolen.reader
+        var offset = view.header.checkpointEnd
         for record in try RecordList(fixture.path).records {
             #expect(record.lowerBound == Int(offset))
             if case .record = try reader.record(at: offset, after: nil) { Issue.record("record at \(offset)") }
             offset = UInt64(record.upperBound)
         }
         var opener = try ValueOpener(of: view.store, keys: former.keys)
-        var (merge, count) = (try view.entries(), 0)
+        var merge = try view.entries()
+        var count = 0
         while let entry = try merge.next() {
             for version in entry.versions {
                 #expect(!formerNonces.contains(version.nonce))
@@ -170,7 +173,8 @@ struct RotationTests {
 
     @Test(arguments: [0, 65, 300]) func whatIsWrittenMeanwhileIsKept(_ count: Int) throws {
         defer { files.heal() }
-        let (left, hasRun) = (unpublishedPath(for: fixture.path), Flag())
+        let left = unpublishedPath(for: fixture.path)
+        let hasRun = Flag()
         files.watch(.write) { [other] call in
             guard call.path == left, !hasRun.isSet else { return }
             hasRun.set()
@@ -343,7 +347,8 @@ struct RotationTests {
     @Test(arguments: 1..<24) func afterAPowerLossTheOldKeysOrTheNewOnesOpenAll(_ calls: Int) throws {
         let crashing = try CrashingFileSystem(fixture.folder.path)
         let log = try fixture.open(in: crashing, remembering: true)
-        let (states, former) = (try log.states(), try log.fingerprint())
+        let states = try log.states()
+        let former = try log.fingerprint()
         crashing.losePower(afterCalls: calls)
         let isDone = try LogError.code { try log.rotate() } == nil
         for seed in 0..<4 {

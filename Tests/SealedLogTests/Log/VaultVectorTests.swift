@@ -60,7 +60,8 @@ struct VaultVectorTests {
             for (name, var entry) in try VaultVector.entries(of: open()) {
                 var former = try #require(vector.entries[name])
                 #expect(Set(entry.earlier ?? []).isSubset(of: former.earlier ?? []))
-                (entry.earlier, former.earlier) = (nil, nil)
+                entry.earlier = nil
+                former.earlier = nil
                 #expect(entry == former)
             }
         } catch let error as LogError {

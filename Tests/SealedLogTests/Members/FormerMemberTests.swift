@@ -35,12 +35,14 @@ final class FormerMember {
 
     init(_ seed: Int) throws {
         vault = try SharedVault()
-        (eve, friend) = (try DeviceKey(.generate()), try DeviceKey(.generate()))
+        eve = try DeviceKey(.generate())
+        friend = try DeviceKey(.generate())
         chance = SeededGenerator(seed)
         log = try vault.open(as: vault.mia, remembering: true)
         try log.set("a", "from before there were members")
         truth["a"] = "from before there were members"
-        let (vault, eve) = (vault, eve)
+        let vault = vault
+        let eve = eve
         try log.changeMembers { (members) throws(LogError) in
             try members.add("mia", vault.mia.device, signedBy: vault.mia)
             try members.add("tom", vault.tom.device, signedBy: vault.mia)
@@ -87,7 +89,8 @@ final class FormerMember {
     // MARK: Before
 
     private func takeStepBefore() throws {
-        let (name, bytes) = (name(), try vault.fixture.bytes)
+        let name = name()
+        let bytes = try vault.fixture.bytes
         switch draw(9) {
         case 0, 1: try set(name, text("Mia"), as: vault.mia)
         case 2: try set(name, text("Tom"), as: vault.tom)
@@ -157,7 +160,8 @@ final class FormerMember {
     /// An honest one, from before the rotation.
     private func mergeLaptop() throws {
         guard let laptop else { return }
-        let (name, text) = ("t \(number)", text("Tom"))
+        let name = "t \(number)"
+        let text = text("Tom")
         try laptop.set(name, text)
         var report: MergeReport?
         let code = try LogError.code { report = try log.merge(laptop, timeout: SealedLog.patience) }
@@ -178,7 +182,8 @@ final class FormerMember {
     }
 
     private func tamper(with copy: SealedLog) throws {
-        let (name, number) = (name(), draw(9))
+        let name = name()
+        let number = draw(9)
         note("tampering \(number) with \(name)")
         switch number {
         case 0: try sign(name, in: copy, by: eve, isBackdated: false)
@@ -198,7 +203,8 @@ final class FormerMember {
             try copy.write(entry, entry.versions.map { _ in nil })
         case 5:
             // A friend whom nobody else knows.
-            let (eve, friend) = (eve, friend)
+            let eve = eve
+            let friend = friend
             guard try copy.members().isMember(eve.device), try !copy.members().isMember(friend.device) else { return }
             try copy.changeMembers { (members) throws(LogError) in
                 try members.add("friend \(number)", friend.device, signedBy: eve)
@@ -215,7 +221,8 @@ final class FormerMember {
         default:
             guard var entry = try copy.history(.sample(name)) else { return }
             entry.earlier = []
-            (entry.forgotten, entry.sequence) = (entry.modified, 1 << 40)
+            entry.forgotten = entry.modified
+            entry.sequence = 1 << 40
             try copy.write(entry, entry.versions.map { _ in nil })
         }
     }

@@ -46,7 +46,8 @@ struct MemberHistoryTests {
         while records.count < count {
             let count = Int.random(in: 1...2, using: &generator)
             let known = Set(records.shuffled(using: &generator).prefix(count).map(\.id))
-            let (device, author) = (Int.random(in: 0..<8, using: &generator), Int.random(in: 0..<8, using: &generator))
+            let device = Int.random(in: 0..<8, using: &generator)
+            let author = Int.random(in: 0..<8, using: &generator)
             let isRemoval = Int.random(in: 0..<3, using: &generator) == 0
             let record = try change(isRemoval, device, by: author, after: Array(known), time: UInt64(records.count))
             // Somebody whom no change names signs nothing but that.
@@ -61,7 +62,8 @@ struct MemberHistoryTests {
         let records = try randomRecords(&generator, count: 12)
         let expected = numbers(try list(records))
         for _ in 0..<6 {
-            var (left, ordered) = (records, [MemberRecord]())
+            var left = records
+            var ordered = [MemberRecord]()
             while !left.isEmpty {
                 let ready = left.indices.filter { index in
                     left[index].change.known.allSatisfy { id in ordered.contains { $0.id == id } }
@@ -103,11 +105,13 @@ struct MemberHistoryTests {
         var lists = try (0..<3).map { _ in try MemberList([], in: Self.vaultID, at: Self.head) }
         try lists[0].add(name(0), devices[0].device, signedBy: devices[0])
         try lists[0].add(name(1), devices[1].device, signedBy: devices[0])
-        (lists[1], lists[2]) = (lists[0], lists[0])
+        lists[1] = lists[0]
+        lists[2] = lists[0]
         for number in 2..<8 {
             let copy = Int.random(in: 0..<3, using: &generator)
             try lists[copy].add(name(number), devices[number].device, signedBy: devices[number % 2])
-            let (one, other) = (Int.random(in: 0..<3, using: &generator), Int.random(in: 0..<3, using: &generator))
+            let one = Int.random(in: 0..<3, using: &generator)
+            let other = Int.random(in: 0..<3, using: &generator)
             if number % 3 == 0 { lists[one] = try lists[one].joined(with: lists[other].records) }
         }
         for _ in 0..<2 {

@@ -15,7 +15,9 @@ struct MemberTests {
 
     init() throws {
         vault = try SharedVault()
-        (fixture, mia, tom) = (vault.fixture, vault.mia, vault.tom)
+        fixture = vault.fixture
+        mia = vault.mia
+        tom = vault.tom
     }
 
     private func open(
@@ -211,7 +213,8 @@ struct MemberTests {
     @Test func mergedCopiesHaveTheMembersOfBoth() throws {
         let log = try founded()
         let other = try vault.forked(as: tom)
-        let (ann, eve) = (try DeviceKey(.generate()), try DeviceKey(.generate()))
+        let ann = try DeviceKey(.generate())
+        let eve = try DeviceKey(.generate())
         try other.changeMembers { (members) throws(LogError) in try members.add("ann", ann.device, signedBy: tom) }
         try log.changeMembers { (members) throws(LogError) in try members.add("eve", eve.device, signedBy: mia) }
         _ = try log.merge(other, timeout: SealedLog.patience)
@@ -325,7 +328,8 @@ struct MemberTests {
 
     /// Two lists that were merged may name a device twice, and a member's name by somebody else.
     @Test func anAdditionChangesNoMemberThatIsThere() throws {
-        let (id, head) = (RandomBytes.array(16), LogPosition(sequence: 1, authenticator: .zero))
+        let id = RandomBytes.array(16)
+        let head = LogPosition(sequence: 1, authenticator: .zero)
         var list = try MemberList([], in: id, at: head)
         try list.add("mia", mia.device, signedBy: mia)
         try list.add("tom", tom.device, signedBy: mia)
@@ -396,7 +400,8 @@ struct MemberTests {
 
     @Test func aDeviceOfAMemberIsRemovedAlone() throws {
         var list = try MemberList([], in: RandomBytes.array(16), at: LogPosition(sequence: 1, authenticator: .zero))
-        let (laptop, phone) = (try DeviceKey(.generate()), try DeviceKey(.generate()))
+        let laptop = try DeviceKey(.generate())
+        let phone = try DeviceKey(.generate())
         try list.add("mia", mia.device, recipient: "age1mia", signedBy: mia)
         try list.add("tom", tom.device, recipient: "age1tom", signedBy: mia)
         try list.add("tom", laptop.device, recipient: "age1laptop", signedBy: tom)
@@ -455,7 +460,8 @@ struct MemberTests {
     }
 
     @Test func aChangeThatNobodyHasSignedIsDamage() throws {
-        let (id, head) = (RandomBytes.array(16), LogPosition(sequence: 1, authenticator: .zero))
+        let id = RandomBytes.array(16)
+        let head = LogPosition(sequence: 1, authenticator: .zero)
         var list = try MemberList([], in: id, at: head)
         try list.add("mia", mia.device, signedBy: mia)
         try list.add("tom", tom.device, signedBy: mia)

@@ -35,7 +35,8 @@ struct MergeGateTests {
         try other.remove("removed")
         try log.set("b", "since")
         try log.rotate()
-        let (states, header) = (try log.states(), try vault.fixture.header)
+        let states = try log.states()
+        let header = try vault.fixture.header
         let report = try merge(other, into: log)
         #expect(report.refused == ["a", "new", "removed"])
         #expect(report.refusedRemovals == [try #require(EntryName("removed"))])
@@ -94,7 +95,8 @@ struct MergeGateTests {
         try former.remove("removed")
         try log.rotate()
         try log.set("b", "since")
-        let (states, keys) = (try former.states(), former.keys.memoryKey)
+        let states = try former.states()
+        let keys = former.keys.memoryKey
         let report = try merge(log, into: former)
         #expect(report.refused == ["a", "new", "removed"] && report.refusesOwn && report.changed == [])
         #expect(report.refusedRemovals == [try #require(EntryName("removed"))])
@@ -142,7 +144,8 @@ struct MergeGateTests {
         try log.rotate()
         let colleague = try vault.forked("colleague.vault", as: nil)
         try colleague.set("only there", "1")
-        let (claimed, leap) = (colleague.view.withLock { $0.head }, UInt64(1) << 61)
+        let claimed = colleague.view.withLock { $0.head }
+        let leap = UInt64(1) << 61
         for position in [claimed, LogPosition(sequence: leap, authenticator: .zero)] {
             try forged.forge(claiming: position)
             let report = try merge(forged, into: log)
@@ -170,7 +173,9 @@ struct MergeGateTests {
         try forged.write(replayed, [nil])
         #expect(try forged.text("a") == "first")
         var forgetful = try #require(try forged.history(.sample("b")))
-        (forgetful.earlier, forgetful.forgotten, forgetful.sequence) = ([], forgetful.modified, 1 << 40)
+        forgetful.earlier = []
+        forgetful.forgotten = forgetful.modified
+        forgetful.sequence = 1 << 40
         try forged.write(forgetful, [nil])
         #expect(try merge(forged, into: log).refused == [])
         #expect(try log.text("b") == "second" && log.earlierTexts("b") == ["first"])
@@ -261,7 +266,8 @@ struct MergeGateTests {
         try vault.remove("tom", from: log)
         let forged = try vault.forked("forged.vault", as: nil)
         var entry = try #require(try forged.history(.sample("a")))
-        (entry.earlier, entry.forgotten) = ([], entry.modified)
+        entry.earlier = []
+        entry.forgotten = entry.modified
         try forged.write(entry, [nil])
         try log.rotate()
         let other = try vault.forked(as: vault.mia)
@@ -397,7 +403,8 @@ struct MergeGateTests {
         // The first value has left the history.
         try log.set("a", "second")
         var entry = isRemoved ? try .tombstone("a", modified: time) : try #require(try log.history(.sample("a")))
-        (entry.modified, entry.earlier) = (time, [])
+        entry.modified = time
+        entry.earlier = []
         entry.authorship = try other.history(.sample("a"))?.authorship
         try log.write(entry, entry.versions.map { _ in nil })
         try log.rotate()
@@ -421,7 +428,8 @@ struct MergeGateTests {
         try log.write(own, [nil])
         try log.rotate()
         var entry = try #require(try other.history(.sample("a"))?.former)
-        (entry.earlier, entry.sequence) = ([present], 1 << 40)
+        entry.earlier = [present]
+        entry.sequence = 1 << 40
         try other.write(entry, [nil, nil])
         #expect(try other.text("a") == "first")
         _ = try merge(other, into: log)
@@ -437,7 +445,8 @@ struct MergeGateTests {
         try log.rotate()
         var entry = try #require(try other.history(.sample("a")))
         entry.earlier = []
-        (entry.forgotten, entry.sequence) = (entry.modified, 1 << 40)
+        entry.forgotten = entry.modified
+        entry.sequence = 1 << 40
         try other.write(entry, [nil])
         _ = try merge(other, into: log)
         #expect(try log.text("a") == "second")
@@ -553,7 +562,8 @@ struct MergeGateTests {
 
     @Test func whoWasRemovedOnOneSideIsToldOnTheOther() throws {
         let log = try vault.founded()
-        let (toms, mias) = (try vault.forked(as: vault.tom), try vault.forked("mias.vault", as: vault.mia))
+        let toms = try vault.forked(as: vault.tom)
+        let mias = try vault.forked("mias.vault", as: vault.mia)
         try vault.remove("tom", from: log)
         try log.rotate()
         #expect(try merge(log, into: mias).members == MemberDifferences(removed: ["tom"]))

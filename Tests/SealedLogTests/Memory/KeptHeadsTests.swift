@@ -234,7 +234,8 @@ struct KeptHeadsTests {
         try log.set("a", "second")
         let memory = try #require(log.memory)
         let name = "\(Hexadecimal.string(of: log.vaultID)).heads"
-        let (path, file) = (fixture.memory + "/" + name, try contents(fixture.memory + "/" + name))
+        let path = fixture.memory + "/" + name
+        let file = try contents(fixture.memory + "/" + name)
         #expect(file.count == 24_640)
         try replace(fixture.path, with: older)
         for length in [0, 31, 32, 24_607, 24_639] {

@@ -36,7 +36,8 @@ struct OpenHandleRollbackTests {
 
     @Test(arguments: [1, 5], [true, false])
     func aHandleThatReadNothingSinceNoticesAnOlderFileToo(_ changes: Int, _ overwritesFile: Bool) throws {
-        let (reader, writer) = (try vault.open(), try vault.open())
+        let reader = try vault.open()
+        let writer = try vault.open()
         let older = try fixture.bytes
         let other = try vault.open()
         for number in 0..<changes { try other.set("a", "new \(number)") }
@@ -70,7 +71,8 @@ struct OpenHandleRollbackTests {
     }
 
     @Test func aHandleThatReadNothingSinceNoticesAZeroedRecord() throws {
-        let (reader, writer) = (try vault.open(), try vault.open())
+        let reader = try vault.open()
+        let writer = try vault.open()
         let other = try vault.open()
         try other.set("a", "new 1")
         try other.set("a", "new 2")

@@ -50,7 +50,8 @@ struct SalvageLossTests {
         let old = try log.state()
         try log.make(names.map { ($0, [4, 5, 6]) })
         let states = [old, try log.state()]
-        let (bytes, record) = (try fixture.bytes, try #require(try RecordList(fixture.path).records.first))
+        let bytes = try fixture.bytes
+        let record = try #require(try RecordList(fixture.path).records.first)
         var doubtful = 0
         for offset in stride(from: record.upperBound - 20, to: record.lowerBound + 300, by: -2_003) {
             var changed = bytes
@@ -132,7 +133,8 @@ struct SalvageLossTests {
     /// Makes a header under a former data key, with a number of later, as somebody can who was shut out.
     private func forged(_ former: [UInt8], under keys: KeyRing) throws -> [UInt8] {
         var header = try Header(parsing: Array(former[..<Header.size]))
-        (header.sequence, header.root) = (1 << 61, nil)
+        header.sequence = 1 << 61
+        header.root = nil
         let fields = header.encoded
         return try fields + keys.authenticate(fields, for: .header)
     }
@@ -141,7 +143,8 @@ struct SalvageLossTests {
     private func vaultWithForgedHeader(at offset: Int) throws -> (bytes: [UInt8], state: [String: [UInt8]]) {
         let log = try fixture.open()
         try log.set("a", "old")
-        let (former, keys) = (try fixture.bytes, log.keys)
+        let former = try fixture.bytes
+        let keys = log.keys
         try log.rotate()
         try log.rotate()
         try log.set("a", "new")
@@ -169,10 +172,12 @@ struct SalvageLossTests {
         func key() throws(LogError) -> Credential { .keyFile(try fixture.key()) }
         let log = try SealedLog.create(location, secret: key(), label: "own", options: SealedLog.Options())
         try log.set("a", "old")
-        let (former, keys) = (try contents(location.path), log.keys)
+        let former = try contents(location.path)
+        let keys = log.keys
         try log.rotate()
         try log.set("a", "new")
-        var (bytes, header) = (try contents(location.path), try Header(parsing: Array(former[..<Header.size])))
+        var bytes = try contents(location.path)
+        var header = try Header(parsing: Array(former[..<Header.size]))
         // Each costs a little less than the slot of the vault, and all of them as much as those of one header may.
         for number in 1...3 {
             var slot = header.slots[0]
@@ -180,7 +185,8 @@ struct SalvageLossTests {
             slot.limits = KeyDerivation.StretchLimits(passes: 1, memory: slot.limits.cost - 1_024)
             header.slots.append(slot)
         }
-        (header.sequence, header.root) = (1 << 61, nil)
+        header.sequence = 1 << 61
+        header.root = nil
         let fields = header.encoded
         try bytes.replaceSubrange(0..<Header.hintOffset, with: fields + keys.authenticate(fields, for: .header))
         let salvaged = try SalvagedVault(fixture, bytes)

@@ -97,9 +97,12 @@ struct SalvagedHistoryTests {
         try fixture.open().compact()
         for number in 2..<5 { try set("name \(number)", "3", "4") }
         try fixture.open().remove("name 2")
-        let (log, bytes) = (try fixture.open(), try fixture.bytes)
-        let (state, earlier) = (try log.state(), try log.earlierTextsByName())
-        var (complete, incomplete) = (0, 0)
+        let log = try fixture.open()
+        let bytes = try fixture.bytes
+        let state = try log.state()
+        let earlier = try log.earlierTextsByName()
+        var complete = 0
+        var incomplete = 0
         for offset in stride(from: Int(Limits.checkpointStart), to: try RecordList(fixture.path).end, by: 13) {
             var changed = bytes
             changed[offset] ^= 1

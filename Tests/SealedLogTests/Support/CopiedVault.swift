@@ -25,7 +25,10 @@ struct CopiedVault {
     init(
         _ log: SealedLog, _ side: String, of numbers: Range<Int>, now: UInt64, steps: [UInt64] = [0, 1, 2]
     ) {
-        (self.log, self.side, self.now, self.steps) = (log, side, now, steps)
+        self.log = log
+        self.side = side
+        self.now = now
+        self.steps = steps
         names = numbers.map { "name \($0)" }
     }
 

@@ -12,14 +12,16 @@ final class MemoryStore: RecordStore {
     func size() throws(LogError) -> UInt64 { bytes.withLock { UInt64($0.count) } }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
-        let (offset, limit) = (Int(clamping: offset), buffer.count)
+        let offset = Int(clamping: offset)
+        let limit = buffer.count
         let found = bytes.withLock { Array($0.dropFirst(offset).prefix(limit)) }
         buffer.copyBytes(from: found)
         return found.count
     }
 
     func write(_ new: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) {
-        let (offset, new) = (Int(offset), Array(new))
+        let offset = Int(offset)
+        let new = Array(new)
         bytes.withLock { bytes in
             let missing = offset + new.count - bytes.count
             if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }

@@ -69,7 +69,8 @@ extension Entry {
         }
         func time() -> UInt64? { Bool.random(using: &generator) ? modified >> 2 : nil }
         let sequence = modified >> Int.random(in: 0..<64, using: &generator)
-        let (forgotten, joined) = (time(), time())
+        let forgotten = time()
+        let joined = time()
         let authorship = Bool.random(using: &generator) ? Authorship.random(&generator) : nil
         if Int.random(in: 0..<5, using: &generator) == 0 {
             return Entry(

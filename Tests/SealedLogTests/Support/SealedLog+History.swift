@@ -22,7 +22,8 @@ extension SealedLog {
     /// Opens everything that the vault holds, tombstones and histories too.
     func states() throws -> [String: NameState] {
         let view = try read { (view) throws(LogError) in view }
-        var (merge, states) = (try view.entries(), [String: NameState]())
+        var merge = try view.entries()
+        var states = [String: NameState]()
         var opener = try ValueOpener(of: view.store, keys: view.keys)
         while let entry = try merge.next() {
             states[entry.name.text] = NameState(
@@ -45,7 +46,8 @@ extension SealedLog {
     /// All entries, tombstones too.
     func entriesWithHistory() throws -> [Entry] {
         let view = try read { (view) throws(LogError) in view }
-        var (merge, entries) = (try view.entries(), [Entry]())
+        var merge = try view.entries()
+        var entries = [Entry]()
         while let entry = try merge.next() { entries.append(entry) }
         return entries
     }
@@ -56,7 +58,8 @@ extension SealedLog {
         try entriesWithHistory().map { entry in
             var entry = entry
             entry.forEachVersion { $0.offset = 0 }
-            (entry.sequence, entry.joined) = (0, nil)
+            entry.sequence = 0
+            entry.joined = nil
             return entry
         }
     }

@@ -16,7 +16,8 @@ struct VectorUnlocker: Unlocker {
     private var attempts = 0
 
     init(_ vector: VaultVector, in folder: TemporaryFolder) throws {
-        (self.vector, keyPath) = (vector, folder.file("key"))
+        self.vector = vector
+        keyPath = folder.file("key")
         try vector.key.map { try overwrite(folder.file("key"), $0) }
     }
 

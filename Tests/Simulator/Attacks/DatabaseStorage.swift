@@ -11,7 +11,10 @@ final class DatabaseStorage: VaultStorage {
     }
 
     /// - Parameter foreign: the tables of another vault; nil if there is none.
-    init(_ database: Database, foreign: Database.Tables?) { (self.database, self.foreign) = (database, foreign) }
+    init(_ database: Database, foreign: Database.Tables?) {
+        self.database = database
+        self.foreign = foreign
+    }
 
     func takeBackUp() -> Bool {
         guard database.hasVault else { return false }

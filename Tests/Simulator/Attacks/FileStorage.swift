@@ -22,7 +22,10 @@ final class FileStorage: VaultStorage {
     ///   - disk: the number of the one that has it.
     ///   - foreign: another vault; empty if there is none.
     init(_ world: World, _ path: String, disk: Int, foreign: [UInt8]) {
-        (self.world, self.path, self.disk, self.foreign) = (world, path, disk, foreign)
+        self.world = world
+        self.path = path
+        self.disk = disk
+        self.foreign = foreign
     }
 
     private var aside: String { path + ".aside" }

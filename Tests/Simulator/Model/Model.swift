@@ -19,7 +19,10 @@ final class Model {
         /// The value that it was computed from, of a name that counts.
         var base: String?
 
-        init(_ values: [String: String?], start: Int) { (self.values, self.start) = (values, start) }
+        init(_ values: [String: String?], start: Int) {
+            self.values = values
+            self.start = start
+        }
 
         fileprivate var known: Int { min(certain, seen) }
 
@@ -36,7 +39,8 @@ final class Model {
     /// - Parameter values: what the store holds at first.
     init(_ values: [String: String]) {
         initial = Write(values.mapValues { $0 }, start: -1)
-        (initial.latest, initial.certain) = (-1, -1)
+        initial.latest = -1
+        initial.certain = -1
         for name in values.keys { writes[name] = [initial] }
     }
 
@@ -60,7 +64,8 @@ final class Model {
 
     private func absent(_ name: String) -> Write {
         let write = Write([name: nil], start: -1)
-        (write.latest, write.certain) = (-1, -1)
+        write.latest = -1
+        write.certain = -1
         return write
     }
 
@@ -103,7 +108,8 @@ final class Model {
     ///     while it is being written.
     ///   - isDisturbed: whether the file was exchanged meanwhile: then only the values must have been written once.
     func read(_ values: [String: String?], since start: Int, isDurable: Bool, isDisturbed: Bool) -> String? {
-        let (end, isDisturbed) = (tick(), isDisturbed || isRestored)
+        let end = tick()
+        let isDisturbed = isDisturbed || isRestored
         var shown: [Write] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let value else { continue }
@@ -154,6 +160,7 @@ final class Model {
     /// The disk had lost the write before anyone was told that it was made, although a flush reported that it is there.
     func lose(_ write: Write) {
         guard !write.isAcknowledged else { return }
-        (write.seen, write.certain) = (.max, .max)
+        write.seen = .max
+        write.certain = .max
     }
 }

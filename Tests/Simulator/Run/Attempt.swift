@@ -19,7 +19,9 @@ final class Attempt {
     init(
         _ operation: Plan.Operation, of program: Int, _ session: Simulation.Session, in simulation: Simulation
     ) {
-        (self.operation, self.program, self.session) = (operation, program, session)
+        self.operation = operation
+        self.program = program
+        self.session = session
         model = operation.kind.isOfPreferences ? simulation.preferences[session.process.machine] : simulation.vault
         exchanges = simulation.exchanges
         faultsMet = session.process.faultsMet

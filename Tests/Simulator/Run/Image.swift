@@ -8,7 +8,8 @@ import Vault
 struct Image {
     enum Kind: Int, CaseIterable { case none, small, beforeMinorCheckpoint, tree, beforeCompaction }
 
-    static let (vaultFolder, vaultName) = ("/data", "/default.vault")
+    static let vaultFolder = "/data"
+    static let vaultName = "/default.vault"
     /// Of a file that is to take the vault's name.
     static let unpublishedName = "/.default.vault.vault-new"
 
@@ -41,13 +42,16 @@ struct Image {
     private let foreign: [UInt8]
 
     init(_ kind: Kind, at location: Location) throws {
-        (self.kind, self.location) = (kind, location)
+        self.kind = kind
+        self.location = location
         let world = World(1, machines: 1, location.database)
         vault_simulation_enter(1)
         defer { vault_simulation_enter(0) }
         let files = SimulatedFileSystem(world: world, process: world.startProcess(on: 0))
         guard kind != .none else {
-            (self.files, values, foreign) = ([:], [:], [])
+            self.files = [:]
+            values = [:]
+            foreign = []
             return
         }
         location.database?.clear()
@@ -59,7 +63,8 @@ struct Image {
                 disk.names.keys.compactMap { path in disk.contents(path).map { (path, $0) } }
             })
         var other = location.location
-        (other.rollbackMemory, other.cache) = (nil, nil)
+        other.rollbackMemory = nil
+        other.cache = nil
         if location.database == nil { other.vault += ".other" }
         try Image.vault(at: other, in: files).set("a/1", to: "of another vault")
         foreign = world.contents(other.vault) ?? []

@@ -73,7 +73,8 @@ struct Plan {
     init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil, isForEvents: Bool = false) {
         self.seed = seed
         var drawing = PlanDrawing(seed, isInDatabase: isInDatabase, keeping: kept, isForEvents: isForEvents)
-        (machines, image) = (drawing.machines, drawing.image)
+        machines = drawing.machines
+        image = drawing.image
         programs = drawing.programs()
         faults = drawing.faults()
     }

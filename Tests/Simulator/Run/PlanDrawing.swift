@@ -43,7 +43,9 @@ struct PlanDrawing {
     private var number = 0
 
     init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?, isForEvents: Bool) {
-        (self.isInDatabase, self.kept, self.isForEvents) = (isInDatabase, kept, isForEvents)
+        self.isInDatabase = isInDatabase
+        self.kept = kept
+        self.isForEvents = isForEvents
         generator = SeededGenerator(seed)
         let styles = Style.allCases.filter { isInDatabase || !$0.isOfServer }
         style =

@@ -14,7 +14,8 @@ extension Simulation {
         let machine = attempt.session.process.machine
         let path = "\(World.home)/copy-\(attempt.operation.number).vault"
         try keychain.backUp(to: path)
-        var (copyLocations, options) = (location, Keychain.Options())
+        var copyLocations = location
+        var options = Keychain.Options()
         copyLocations.vault = path
         options.usesRollbackMemory = false
         let copy = try Keychain(

@@ -18,7 +18,8 @@ extension Simulation {
     /// Follows a store as observers do: reads it once more whenever its file may have changed. Fails if what is shown
     /// is older than the rounds in which the file is looked at.
     func observe(_ attempt: Attempt) throws(VaultError) {
-        let (display, process) = (Display(attempt), attempt.session.process)
+        let display = Display(attempt)
+        let process = attempt.session.process
         let watch: FileWatch
         do {
             watch = try FileWatch(
@@ -28,7 +29,9 @@ extension Simulation {
         } catch { throw VaultError(.unavailable, "\(error)") }
         for _ in 0..<(1 + Int(attempt.operation.choices[0] * 4)) {
             // More than two rounds of a second.
-            let (start, clock, met) = (attempt.model.tick(), world.scheduler.clock, process.faultsMet)
+            let start = attempt.model.tick()
+            let clock = world.scheduler.clock
+            let met = process.faultsMet
             world.scheduler.sleep(5_000_000_000)
             guard !process.isDead else { break }
             // It need not be up to date if it could not go on meanwhile, or if another file was at the path.

@@ -45,7 +45,8 @@ extension Simulation {
     }
 
     private func make(_ attempt: Attempt) throws(VaultError) {
-        let (operation, session) = (attempt.operation, attempt.session)
+        let operation = attempt.operation
+        let session = attempt.session
         if operation.kind.isObserving { return try observe(attempt) }
         if !attempt.isVault { return try make(attempt, in: preferencesStore(of: session)) }
         let keychain = try keychain(of: session)

@@ -19,7 +19,8 @@ final class Simulation: @unchecked Sendable {
         var openedAt = 0
 
         init(_ process: Process, allowsOffline: Bool = false) {
-            (self.process, self.allowsOffline) = (process, allowsOffline)
+            self.process = process
+            self.allowsOffline = allowsOffline
         }
     }
 
@@ -62,10 +63,12 @@ final class Simulation: @unchecked Sendable {
     private var isFinishing = false
 
     init(_ plan: Plan, _ image: Image, isTraced: Bool = false, events: EventLog? = nil) {
-        (self.plan, self.image) = (plan, image)
+        self.plan = plan
+        self.image = image
         let world = World(plan.seed, machines: plan.machines, image.location.database)
         self.world = world
-        (world.isTraced, world.events) = (isTraced, events)
+        world.isTraced = isTraced
+        world.events = events
         world.add(image.files)
         storage = image.storage(in: world)
         vault = Model(image.values)
@@ -89,7 +92,8 @@ final class Simulation: @unchecked Sendable {
         if world.scheduler.failure == nil { finish() }
         world.scheduler.onStep = {}
         world.onEnd = { _, _ in }
-        (world.onHang, world.onRecord) = ({ _, _ in }, { _, _, _ in })
+        world.onHang = { _, _ in }
+        world.onRecord = { _, _, _ in }
         world.sockets?.end()
         world.statistics.runs = 1
         world.statistics.steps = world.scheduler.steps
@@ -138,7 +142,9 @@ final class Simulation: @unchecked Sendable {
         isFinishing = true
         defer { vault_simulation_enter(0) }
         world.sockets?.comeUp()
-        (world.room, world.hang, world.folderHang) = (nil, nil, nil)
+        world.room = nil
+        world.hang = nil
+        world.folderHang = nil
         for disk in world.disks.indices { world.disks[disk].forgetFailures() }
         endAttack()
         guard !isDamagedForGood else { return }

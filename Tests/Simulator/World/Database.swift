@@ -59,7 +59,8 @@ final class Database: @unchecked Sendable {
     /// Makes a copy of the tables, with what makes their rows unique. Returns false if somebody else has locked them.
     @discardableResult
     func copy(_ source: Tables = .vault, to target: Tables) -> Bool {
-        let (source, target) = (source.schema, target.schema)
+        let source = source.schema
+        let target = target.schema
         let tables = Database.tables.map {
             """
             CREATE TABLE \(target).\($0) (LIKE \(source).\($0) INCLUDING ALL);

@@ -51,7 +51,11 @@ final class Process: @unchecked Sendable {
         let isPowerLoss: Bool
     }
 
-    init(_ id: Int32, number: Int, _ machine: Int) { (self.id, self.number, self.machine) = (id, number, machine) }
+    init(_ id: Int32, number: Int, _ machine: Int) {
+        self.id = id
+        self.number = number
+        self.machine = machine
+    }
 
     /// Whether a call of this kind fails now.
     func takeFailure(_ kind: Failing) -> Bool {
@@ -64,7 +68,12 @@ final class Process: @unchecked Sendable {
     /// Notes that a flush has begun.
     func beginFlush() {
         guard let end else { return }
-        if end.flushes > 0 { self.end?.flushes -= 1 } else { (nextEnd, self.end) = (end, nil) }
+        if end.flushes > 0 {
+            self.end?.flushes -= 1
+        } else {
+            nextEnd = end
+            self.end = nil
+        }
     }
 
     /// Returns whether the process ends now, and how.

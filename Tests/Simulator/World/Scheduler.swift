@@ -27,7 +27,9 @@ final class Scheduler: @unchecked Sendable {
         let turn = DispatchSemaphore(value: 0)
 
         init(_ number: Int, _ process: Process, _ body: @escaping () -> Void) {
-            (self.number, self.process, self.body) = (number, process, body)
+            self.number = number
+            self.process = process
+            self.body = body
         }
     }
 

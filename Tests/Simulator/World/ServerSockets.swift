@@ -32,7 +32,10 @@ final class ServerSockets: @unchecked Sendable {
     /// How long the server may take for anything, in milliseconds of ours.
     private static let patience = 60_000
 
-    init(_ world: World, _ database: Database) { (self.world, self.database) = (world, database) }
+    init(_ world: World, _ database: Database) {
+        self.world = world
+        self.database = database
+    }
 
     // MARK: Calls
 

@@ -38,7 +38,7 @@ struct SimulatedFileSystem: FileSystem {
         if path == World.home || path.hasPrefix(World.home + "/") { return process.machine }
         if path == World.share || path.hasPrefix(World.share + "/") { return world.disks.count - 1 }
         // Above the disks is what this user may not even list.
-        throw SystemError(World.home.hasPrefix(path) ? EACCES : ENOENT, "look at")
+        throw SystemError(World.home.hasPrefix(path) ? EACCES : ENOENT, "inspect")
     }
 
     func file(_ descriptor: borrowing FileDescriptor) throws(SystemError) -> OpenFile {
@@ -85,7 +85,10 @@ struct SimulatedFileSystem: FileSystem {
         let number: Int32
         let world: World
 
-        init(_ number: Int32, _ world: World) { (self.number, self.world) = (number, world) }
+        init(_ number: Int32, _ world: World) {
+            self.number = number
+            self.world = world
+        }
 
         deinit {
             guard let file = world.openFiles.removeValue(forKey: number) else { return }
@@ -126,7 +129,7 @@ struct SimulatedFileSystem: FileSystem {
         let disk = try disk(of: path)
         guard world.disks[disk].names[path] == nil else { return }
         guard world.disks[disk].names[path.parentFolder] == .folder else {
-            throw SystemError(ENOENT, "make the folder")
+            throw SystemError(ENOENT, "create the folder")
         }
         world.disks[disk].makeFolder(path)
         world.touchFolder(disk, path)
@@ -228,7 +231,7 @@ struct SimulatedFileSystem: FileSystem {
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus {
         try begin(.look, path)
         let disk = try disk(of: path)
-        guard let node = world.disks[disk].names[path] else { throw SystemError(ENOENT, "look at") }
+        guard let node = world.disks[disk].names[path] else { throw SystemError(ENOENT, "inspect") }
         return world.status(of: FileKey(disk: disk, node: node, path: node == .folder ? path : ""))
     }
 

@@ -11,7 +11,8 @@ extension World {
     /// Notes that a file has changed.
     func touch(_ key: FileKey) {
         var data = data(of: key)
-        (data.contentsChanged, data.changed) = (World.now, World.now)
+        data.contentsChanged = World.now
+        data.changed = World.now
         metadata[key] = data
     }
 
@@ -21,7 +22,8 @@ extension World {
 
     func setMode(of key: FileKey, _ mode: UInt32) {
         var data = data(of: key)
-        (data.mode, data.changed) = (mode, World.now)
+        data.mode = mode
+        data.changed = World.now
         metadata[key] = data
     }
 

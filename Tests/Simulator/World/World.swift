@@ -45,7 +45,8 @@ final class World: @unchecked Sendable {
     var chance: SeededGenerator
 
     /// The folder of a machine's own disk, and of the shared one.
-    static let (home, share) = ("/simulated/home", "/simulated/share")
+    static let home = "/simulated/home"
+    static let share = "/simulated/share"
     /// The folder of what a machine remembers.
     static let memory = home + "/state"
 
@@ -179,6 +180,8 @@ final class OpenFile: @unchecked Sendable {
     var knownFailures = 0
 
     init(_ key: FileKey, _ path: String, _ process: Process) {
-        (self.key, self.path, self.process) = (key, path, process)
+        self.key = key
+        self.path = path
+        self.process = process
     }
 }

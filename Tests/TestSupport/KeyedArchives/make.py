@@ -1,4 +1,4 @@
-"""Makes the keyed archives beside it with Python's plistlib; see README.md."""
+"""Creates the keyed archives in this folder with Python's plistlib; see README.md."""
 
 import plistlib
 from pathlib import Path
@@ -44,7 +44,7 @@ class Archive:
 
 
 def as_xml(value):
-    """Replaces each UID, which plistlib writes to binary files alone, by what Apple's tools write for it to XML."""
+    """Replaces each UID, which plistlib writes only to binary files, by the form that Apple's tools write to XML."""
     if isinstance(value, plistlib.UID):
         return {"CF$UID": value.data}
     if isinstance(value, list):

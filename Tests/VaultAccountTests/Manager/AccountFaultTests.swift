@@ -73,7 +73,7 @@ struct AccountFaultTests {
         let restarted = fixture.manager()
         #expect(await restarted.autoLogin().account?.profile?.nickname == "Ada")
         #expect(try restarted.lastUserName() == "ada")
-        #expect(try fixture.keychain.keys(prefix: "account/owed/").isEmpty)
+        #expect(try fixture.keychain.keys(prefix: "account/pendingChange/").isEmpty)
     }
 }
 
@@ -88,10 +88,12 @@ struct AccountPowerLossTests {
     ) async throws {
         var done = 0
         for call in Self.calls {
-            let (folder, service) = (try TemporaryFolder(), FakeService())
+            let folder = try TemporaryFolder()
+            let service = FakeService()
             let path = try await prepare(in: folder, service, loggedIn: loggedIn)
             let files = try CrashingFileSystem(path)
-            var (isDone, result) = (false, String?.none)
+            var isDone = false
+            var result = String?.none
             do {
                 let manager = try manager(path, files, service)
                 manager.reload()
@@ -116,7 +118,8 @@ struct AccountPowerLossTests {
     private func prepare(
         in folder: TemporaryFolder, _ service: FakeService, loggedIn: Bool
     ) async throws -> String {
-        let (first, copy) = (folder.file("first"), folder.file("copy"))
+        let first = folder.file("first")
+        let copy = folder.file("copy")
         _ = try Keychain(
             at: VaultLocation(vault: first + "/v/v.vault", keyFile: first + "/k/k.key", rollbackMemory: nil),
             creatingIfAbsent: true)

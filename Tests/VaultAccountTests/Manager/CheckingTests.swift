@@ -66,7 +66,8 @@ struct CheckingTests {
     /// The server has rotated, and its answer is on its way: what is asked about is old.
     @Test(arguments: [AccountServiceError.rejected("an old token"), .endedByServer("an old token")])
     func aRefreshOnItsWayIsWaitedFor(_ refusal: AccountServiceError) async throws {
-        let (asked, refused) = (Gate(), Gate())
+        let asked = Gate()
+        let refused = Gate()
         var service = ScriptedService()
         service.refresh = { _ async throws(AccountServiceError) in
             asked.open()
@@ -89,7 +90,8 @@ struct CheckingTests {
     }
 
     @Test func anEndByTheServerOfAnAccountThatWasSwitchedAwayFromEndsThatOne() async throws {
-        let (asked, switched) = (Gate(), Gate())
+        let asked = Gate()
+        let switched = Gate()
         var service = ScriptedService()
         service.validate = { _ async throws(AccountServiceError) in
             asked.open()
@@ -109,7 +111,8 @@ struct CheckingTests {
     }
 
     @Test func aProfileThatComesAfterALogoutIsNotKept() async throws {
-        let (asked, isOut) = (Gate(), Gate())
+        let asked = Gate()
+        let isOut = Gate()
         var service = ScriptedService()
         service.validate = { _ async throws(AccountServiceError) in
             asked.open()

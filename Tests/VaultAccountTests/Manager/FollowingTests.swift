@@ -24,7 +24,8 @@ struct FollowingTests {
     // MARK: Others' changes
 
     @Test func showsWhatOthersDo() async throws {
-        let (manager, other) = (fixture.manager(following), fixture.manager())
+        let manager = fixture.manager(following)
+        let other = fixture.manager()
         #expect(manager.reload() == .loggedOut(.never))
         try await other.login(userName: "ada", password: "canary-password")
         try await ThisProcess.wait { manager.state.account?.profile?.nickname == "Ada" }
@@ -66,7 +67,8 @@ struct FollowingTests {
 
     @Test func preferencesThatCannotBeReadForAMomentDoNotCostTheProfile() async throws {
         _ = try await fixture.loggedIn()
-        let (vault, store) = (FailingStore(fixture.keychain), FailingStore(fixture.preferences))
+        let vault = FailingStore(fixture.keychain)
+        let store = FailingStore(fixture.preferences)
         let manager = fixture.manager(vault: .store(vault), profiles: .store(store))
         #expect(manager.reload().account?.profile?.points == 10)
         try fixture.manager().update(\.points, to: 11)

@@ -18,7 +18,8 @@ struct LogoutHistoryTests {
 
     /// The names of the vault's entries that have an earlier version, removed ones too.
     private func namesWithHistory() throws -> [String] {
-        var (merge, names) = (try log().view.withLock { try $0.entries() }, [String]())
+        var merge = try log().view.withLock { try $0.entries() }
+        var names = [String]()
         while let entry = try merge.next() {
             if !entry.earlier.isEmpty { names.append(entry.name.text) }
         }

@@ -72,7 +72,8 @@ struct ProfileMergeTests {
     // MARK: The server's answer
 
     @Test func anAnswerDoesNotUndoWhatWasChangedWhileItWasOnItsWay() async throws {
-        let (asked, changed) = (Gate(), Gate())
+        let asked = Gate()
+        let changed = Gate()
         var service = ScriptedService()
         service.login = { _ throws(AccountServiceError) in
             AccountLogin(

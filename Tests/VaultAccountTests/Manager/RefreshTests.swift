@@ -82,7 +82,8 @@ struct RefreshTests {
 
     /// Another process has rotated: the server rejects the old token, and the new one is in the vault.
     @Test func tokensOfAnotherProcessAreTakenInsteadOfLoggingOut() async throws {
-        let (manager, other) = (try await fixture.loggedIn(), fixture.manager())
+        let manager = try await fixture.loggedIn()
+        let other = fixture.manager()
         other.reload()
         #expect(try await other.refresh().access == "canary-access-2")
         #expect(try await manager.refresh().access == "canary-access-2")

@@ -19,7 +19,8 @@ struct RenewalTests {
 
     /// A simulated answer after 17 seconds, and a second manager that asks meanwhile.
     @Test func aTokenIsUsedOnceHoweverSlowTheServerIs() async throws {
-        let (asked, answer) = (Gate(), Gate())
+        let asked = Gate()
+        let answer = Gate()
         let seen = Mutex([String]())
         var service = ScriptedService()
         service.refresh = { tokens async throws(AccountServiceError) in
@@ -32,7 +33,8 @@ struct RenewalTests {
             await answer.wait()
             return ScriptedService.tokens(of: "ada", 2)
         }
-        let (one, other) = (fixture.manager(of: service), fixture.manager(of: service))
+        let one = fixture.manager(of: service)
+        let other = fixture.manager(of: service)
         try await one.login(userName: "ada", password: "canary-password")
         other.reload()
         async let first = one.refresh()
@@ -94,7 +96,8 @@ struct RenewalTests {
     // MARK: Cancellation
 
     @Test func aCancelledCallerLeavesAtOnceAndTheRefreshGoesOnForTheOthers() async throws {
-        let (asked, answer) = (Gate(), Gate())
+        let asked = Gate()
+        let answer = Gate()
         fixture.service.setGate {
             asked.open()
             await answer.wait()
@@ -144,14 +147,16 @@ struct RenewalTests {
     }
 
     @Test func aLogoutWhileALoginIsRenewedHolds() async throws {
-        let (logins, other) = (Counter(), fixture.manager())
+        let logins = Counter()
+        let other = fixture.manager()
         var service = ScriptedService()
         service.login = { name throws(AccountServiceError) in
             if logins.next() == 2 { try? other.logout() }
             return AccountLogin(accountID: "id-\(name)", tokens: ScriptedService.tokens(of: name, logins.value))
         }
         let manager = fixture.manager(of: service) {
-            ($0.validity, $0.keepsPassword) = (.seconds(3_600), true)
+            $0.validity = .seconds(3_600)
+            $0.keepsPassword = true
         }
         try await manager.login(userName: "ada", password: "canary-password")
         fixture.pass(.seconds(3_600))
@@ -207,7 +212,8 @@ struct RenewalTests {
     }
 
     @Test func aRenewalDoesNotSwitchBackToItsAccount() async throws {
-        let (asked, switched) = (Gate(), Gate())
+        let asked = Gate()
+        let switched = Gate()
         var service = ScriptedService()
         service.refresh = { _ async throws(AccountServiceError) in
             asked.open()

@@ -50,7 +50,8 @@ struct SeveralAccountsTests {
     }
 
     @Test func aLogoutAfterALogoutElsewhereChangesNothing() async throws {
-        let (ada, other) = (try await fixture.loggedIn(), fixture.manager())
+        let ada = try await fixture.loggedIn()
+        let other = fixture.manager()
         other.reload()
         try other.endedByServer()
         try ada.logout()
@@ -62,7 +63,8 @@ struct SeveralAccountsTests {
     }
 
     @Test func aRefreshIsSharedByThoseWhoAskForTheSameAccount() async throws {
-        let (asked, answer) = (Gate(), Gate())
+        let asked = Gate()
+        let answer = Gate()
         let refreshed = Mutex<[String]>([])
         var service = ScriptedService()
         service.refresh = { tokens async throws(AccountServiceError) in

@@ -102,7 +102,8 @@ struct StateTests {
     /// Another process logs out, and another account becomes the current one, between two reads of one look.
     @Test func isNeverMadeUpOfTwo() async throws {
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
+        let manager = fixture.manager(vault: .store(store))
+        let other = fixture.manager()
         try await manager.login(userName: "bob", password: "canary-password")
         try await manager.login(userName: "ada", password: "canary-password")
         other.reload()

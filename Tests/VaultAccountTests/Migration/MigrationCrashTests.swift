@@ -88,7 +88,8 @@ struct MigrationCrashTests {
 
     private func expectWhole(_ machine: OldMachine, _ comment: Comment) async throws {
         let stores = try machine.stores()
-        let (isOut, isIn) = (try machine.copyIsWhole(stores), try machine.vaultHasAll(stores))
+        let isOut = try machine.copyIsWhole(stores)
+        let isIn = try machine.vaultHasAll(stores)
         #expect(isOut || isIn, comment)
         // Without the next migration too the account is wholly in, or wholly out.
         if machine.copy != .keys {

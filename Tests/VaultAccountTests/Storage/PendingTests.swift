@@ -17,7 +17,7 @@ struct PendingTests {
         fixture.service.setProfile(Profile(nickname: "bell\u{7}", points: 1))
         await #expect(throws: AccountError.self) { try await fixture.loggedIn() }
         #expect(await fixture.manager().autoLogin().isLoggedIn)
-        #expect(try fixture.keychain.keys(prefix: "account/owed/") == [])
+        #expect(try fixture.keychain.keys(prefix: "account/pendingChange/") == [])
     }
 
     @Test func coalescedPreferencesHaveTheProfileOnTheDiskBeforeItIsNoLongerPending() async throws {
@@ -57,19 +57,20 @@ struct PendingTests {
         fixture.files.fail([.rename], with: .error(ENOSPC))
         #expect(throws: AccountError.self) { try manager.logout() }
         fixture.files.heal()
-        #expect(try fixture.keychain.keys(prefix: "account/leaving/") != [])
+        #expect(try fixture.keychain.keys(prefix: "account/pendingRemoval/") != [])
         try await manager.login(userName: "ada", password: "canary-password")
         #expect(manager.state.account?.profile == Profile(nickname: "Ada", points: 10))
-        #expect(try fixture.keychain.keys(prefix: "account/leaving/") == [])
+        #expect(try fixture.keychain.keys(prefix: "account/pendingRemoval/") == [])
     }
 
     /// A logout has looked whether the profile is to go, and is slow; another process logs in meanwhile.
     @Test(arguments: 1...3) func ofALogoutDoesNotCostTheProfileOfALaterLogin(_ reads: Int) async throws {
         let fixture = try AccountFixture()
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
+        let manager = fixture.manager(vault: .store(store))
+        let other = fixture.manager()
         try await manager.login(userName: "ada", password: "canary-password")
-        store.after(reads: reads, of: "account/leaving/id-ada") {
+        store.after(reads: reads, of: "account/pendingRemoval/id-ada") {
             blocking { _ = try? await other.login(userName: "ada", password: "canary-password") }
         }
         await onThread { try? manager.logout() }
@@ -84,8 +85,9 @@ struct PendingTests {
     @Test(arguments: 3...5) func ofALoginLeavesNoProfileAfterALogout(_ reads: Int) async throws {
         let fixture = try AccountFixture()
         let store = WatchedStore(fixture.keychain)
-        let (manager, other) = (fixture.manager(vault: .store(store)), fixture.manager())
-        store.after(reads: reads, of: "account/owed/id-ada") {
+        let manager = fixture.manager(vault: .store(store))
+        let other = fixture.manager()
+        store.after(reads: reads, of: "account/pendingChange/id-ada") {
             other.reload()
             try? other.logout()
         }

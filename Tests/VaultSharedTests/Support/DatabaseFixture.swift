@@ -32,7 +32,8 @@ struct DatabaseFixture {
         isShortLived: Bool = false, staysOffline: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws -> PostgresLocation {
         var options = Keychain.Options()
-        (options.allowsOffline, options.staysOffline) = (true, staysOffline)
+        options.allowsOffline = true
+        options.staysOffline = staysOffline
         options.isShortLived = isShortLived
         return try PostgresLocation(url, location(), options, in: files)
     }

@@ -76,7 +76,8 @@ struct CopiesBesideTests {
     @Test func anOlderVaultBringsBackWhatWasRemovedWhateverIsBesideIt() throws {
         let folder = try TemporaryFolder()
         let location = try CopiesBesideTests.location(folder)
-        let (older, other) = (LogError(.rolledBack, "change 3"), LogError(.diverged, "change 3"))
+        let older = LogError(.rolledBack, "change 3")
+        let other = LogError(.diverged, "change 3")
         let told = "keys and members that were removed since come back."
         #expect(VaultError(older, location).message.contains(told))
         #expect(!VaultError(other, location).message.contains("come back"))

@@ -87,7 +87,7 @@ struct VaultErrorTests {
         Case(log: LogError(.busy, "/v/a.vault"), code: .busy, words: ["/v/a.vault", "Try again"]),
         Case(
             log: LogError(.unavailable, "write /v/a.vault", systemError: ENOSPC), code: .unavailable,
-            words: ["write /v/a.vault", "No space left", "make room"]),
+            words: ["write /v/a.vault", "No space left", "free some space"]),
         Case(
             log: LogError(.unavailable, "open /v/a.vault", systemError: EROFS), code: .unavailable,
             words: ["open /v/a.vault", "Read-only", "mounted read-only"]),

@@ -110,7 +110,8 @@ struct KeychainTests {
     }
 
     @Test func takesTwoSpellingsOfALetterForTwoNames() throws {
-        let (composed, apart) = ("caf\u{e9}", "cafe\u{301}")
+        let composed = "caf\u{e9}"
+        let apart = "cafe\u{301}"
         try keychain.set(composed, to: "1")
         #expect(try keychain.get(apart) == nil)
         try keychain.rename(composed, to: apart)

@@ -101,9 +101,11 @@ struct KeysTests {
     }
 
     @Test func aRotationLocksOutWhomItDropsAndKeepsWhoseSecretIsGiven() throws {
-        let (second, third) = (fixture.location(keyFile: "second.key"), fixture.location(keyFile: "third.key"))
+        let second = fixture.location(keyFile: "second.key")
+        let third = fixture.location(keyFile: "third.key")
         for location in [second, third] { try keychain.addKeyFile(at: location.keyFile) }
-        let (open, fingerprint) = (try Keychain(at: third), try keychain.fingerprint())
+        let open = try Keychain(at: third)
+        let fingerprint = try keychain.fingerprint()
         try keychain.rotateDataKey(dropping: [keychain.vaultKeys()[1]]) { (key) throws(VaultError) in
             #expect(key.number == 3)
             return try .keyFile(third.keyFile)
@@ -117,10 +119,12 @@ struct KeysTests {
 
     /// Others know the key files, also the one in use.
     @Test func aRotationReplacesKeysInTheSameStep() throws {
-        let (second, third) = (fixture.location(keyFile: "second.key"), fixture.location(keyFile: "third.key"))
+        let second = fixture.location(keyFile: "second.key")
+        let third = fixture.location(keyFile: "third.key")
         for location in [second, third] { try keychain.addKeyFile(at: location.keyFile, label: location.keyFile) }
         let new = ["new.key", "newer.key"].map(fixture.location(keyFile:))
-        let (keys, fingerprint) = (try keychain.vaultKeys(), try keychain.fingerprint())
+        let keys = try keychain.vaultKeys()
+        let fingerprint = try keychain.fingerprint()
         let rotation = try keychain.rotateDataKey(replacing: [keys[0], keys[1]]) { (key) throws(VaultError) in
             try .keyFile([1: new[0].keyFile, 2: new[1].keyFile, 3: third.keyFile][key.number] ?? "")
         }
@@ -171,7 +175,8 @@ struct KeysTests {
     @Test func aKeyIsNotReplacedByOneThatOpensTheVaultAndNoNewFileIsLeft() throws {
         let second = fixture.location(keyFile: "second.key")
         try keychain.addKeyFile(at: second.keyFile)
-        let (bytes, keys) = (try contents(fixture.location.vault), try keychain.vaultKeys())
+        let bytes = try contents(fixture.location.vault)
+        let keys = try keychain.vaultKeys()
         let new = fixture.folder.file("new.key")
         let error = try VaultError.error {
             try keychain.rotateDataKey(replacing: Set(keys)) { (key) throws(VaultError) in
@@ -223,7 +228,8 @@ struct KeysTests {
     @Test func aBackupOverTheVaultOrItsKeyIsRefused() throws {
         try FileManager.default.createSymbolicLink(
             atPath: fixture.folder.file("link"), withDestinationPath: fixture.location.keyFile)
-        let (vault, key) = (try contents(fixture.location.vault), try contents(fixture.location.keyFile))
+        let vault = try contents(fixture.location.vault)
+        let key = try contents(fixture.location.keyFile)
         for path in [fixture.location.vault, fixture.location.keyFile, fixture.folder.file("link")] {
             for isReplacing in [false, true] {
                 let code = try VaultError.code { try keychain.backUp(to: path, replacing: isReplacing) }
@@ -238,7 +244,8 @@ struct KeysTests {
         try keychain.set("a", to: "later")
         try keychain.backUp(to: path, replacing: true)
         var location = try fixture.elsewhere()
-        (location.vault, location.keyFile) = (path, fixture.location.keyFile)
+        location.vault = path
+        location.keyFile = fixture.location.keyFile
         #expect(try Keychain(at: location).text("a") == "later")
     }
 

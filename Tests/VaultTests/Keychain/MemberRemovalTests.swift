@@ -50,7 +50,8 @@ struct MemberRemovalTests {
     }
 
     @Test func namesWhomTheMemberHasAddedAndWhomTheyHave() throws {
-        let (bob, eve) = (try add("bob", by: tom), try add("eve", by: tom))
+        let bob = try add("bob", by: tom)
+        let eve = try add("eve", by: tom)
         _ = (try add("ann", by: eve), try add("zoe", by: mia), try add("ben", by: bob))
         let added = try mia.memberToRemove("tom", device: nil, allowingNobody: false).added
         #expect(added.map(\.name) == ["bob", "eve", "ben", "ann"] && added.map(\.by) == ["tom", "tom", "bob", "eve"])
@@ -112,7 +113,8 @@ struct MemberRemovalTests {
     /// Nothing is done if a part of it cannot be.
     @Test func isOneChangeWithTheRotation() throws {
         let member = try mia.memberToRemove("tom", device: nil, allowingNobody: false)
-        let (bytes, fingerprint) = (try contents(fixture.location.vault), try mia.fingerprint())
+        let bytes = try contents(fixture.location.vault)
+        let fingerprint = try mia.fingerprint()
         try mia.addKeyFile(at: fixture.folder.file("second.key"))
         let changed = try contents(fixture.location.vault)
         #expect(changed != bytes)

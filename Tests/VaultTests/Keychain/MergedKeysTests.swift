@@ -112,7 +112,8 @@ struct MergedKeysTests {
         try remove("tom", from: there)
         try rotate(here)
         var location = there.location
-        (location.vault, location.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
+        location.vault = fixture.folder.file("third.vault")
+        location.rollbackMemory = nil
         try here.backUp(to: location.vault)
         let third = try Keychain(at: location)
         #expect(try merge(there, into: here).doubtedKeys.map(\.label) == ["tom"])
@@ -128,7 +129,8 @@ struct MergedKeysTests {
 
     @Test func underOneDataKeyWhatEitherHasRemovedIsRemoved() throws {
         var location = there.location
-        (location.vault, location.rollbackMemory) = (fixture.folder.file("third.vault"), nil)
+        location.vault = fixture.folder.file("third.vault")
+        location.rollbackMemory = nil
         try here.backUp(to: location.vault)
         let third = try Keychain(at: location)
         try rotate(third)
@@ -154,14 +156,16 @@ struct MergedKeysTests {
         let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
         for file in files { try keychain.addKeyFile(at: file, label: file) }
         var location = fixture.location
-        (location.vault, location.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        location.vault = fixture.folder.file("copy.vault")
+        location.rollbackMemory = nil
         try keychain.backUp(to: location.vault)
         let other = try Keychain(at: location)
         let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
         try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
         try other.set("b", to: "2")
         try keychain.rotateDataKey(secret)
-        let (bytes, copied) = (try contents(fixture.location.vault), try contents(location.vault))
+        let bytes = try contents(fixture.location.vault)
+        let copied = try contents(location.vault)
         let choices: [(NamesTaken, Set<Int>)] = [(.none, []), (NamesTaken(["b"]), [1, 3]), (.all, [])]
         for (taken, kept) in choices {
             let merge = try keychain.merge(
@@ -185,7 +189,8 @@ struct MergedKeysTests {
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
         var location = fixture.location
-        (location.vault, location.rollbackMemory) = (fixture.folder.file("copy.vault"), nil)
+        location.vault = fixture.folder.file("copy.vault")
+        location.rollbackMemory = nil
         try keychain.backUp(to: location.vault)
         let other = try Keychain(at: location)
         try (isCopy ? other : keychain).rotateDataKey()
@@ -248,7 +253,9 @@ struct MergedKeysTests {
         let late = fixture.folder.file("late.key")
         for keychain in [here, there] { try keychain.addKeyFile(at: late, label: "late") }
         var location = here.location
-        (location.vault, location.keyFile, location.rollbackMemory) = (fixture.folder.file("late.vault"), late, nil)
+        location.vault = fixture.folder.file("late.vault")
+        location.keyFile = late
+        location.rollbackMemory = nil
         try here.backUp(to: location.vault)
         let merge = try merge(there, into: Keychain(at: location))
         #expect(merge.isWhole && merge.keys == .own)

@@ -161,7 +161,8 @@ struct PolicyTests {
         try keychain.keepHistory(.init(versions: 255, days: 90))
         for _ in 0..<60 {
             try course.step()
-            let (unguarded, steps) = (try course.unguarded(), course.steps.joined(separator: "\n"))
+            let unguarded = try course.unguarded()
+            let steps = course.steps.joined(separator: "\n")
             try #require(unguarded == [], "seed \(seed):\n\(steps)")
         }
     }

@@ -78,7 +78,8 @@ struct SeveralVaultsTests {
         let copy = fixture.folder.file("copy.vault")
         try keychain.backUp(to: copy)
         var location = try fixture.elsewhere()
-        (location.vault, location.keyFile) = (copy, fixture.location.keyFile)
+        location.vault = copy
+        location.keyFile = fixture.location.keyFile
         let there = try Keychain(at: location)
         try there.set("a", to: "there")
         try there.set("b", to: "there")

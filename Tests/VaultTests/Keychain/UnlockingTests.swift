@@ -161,7 +161,8 @@ struct UnlockingTests {
         try Keychain(at: laptop, options: options).set("b", to: "of the laptop")
         try keychain.rotateDataKey()
         var desktop = try fixture.elsewhere(identity: PublishedIdentity.secret)
-        (desktop.vault, desktop.rollbackMemory) = (fixture.folder.file("desktop.vault"), fixture.folder.file("state"))
+        desktop.vault = fixture.folder.file("desktop.vault")
+        desktop.rollbackMemory = fixture.folder.file("state")
         try overwrite(desktop.vault, contents(fixture.location.vault))
         options.fingerprint = try keychain.fingerprint()
         let merged = try Keychain(at: desktop, options: options)
@@ -172,7 +173,9 @@ struct UnlockingTests {
         let other = fixture.folder.file("other.vault")
         try overwrite(other, contents(laptop.vault))
         var location = laptop
-        (location.vault, location.identityFile, location.keyFile) = (other, nil, fixture.location.keyFile)
+        location.vault = other
+        location.identityFile = nil
+        location.keyFile = fixture.location.keyFile
         try Keychain(at: location, options: UnlockingTests.silent).rotateDataKey()
         let refusal = try VaultError.error { try merged.merge(other) }
         #expect(refusal?.code == .locked && refusal?.message.contains("is not the vault that this machine") == true)
@@ -240,7 +243,8 @@ struct UnlockingTests {
 
     /// Whoever can write the vault could name any command.
     @Test func aCommandRunsOnlyWhereAPersonHasAgreedToIt() throws {
-        let (key, traces) = (fixture.folder.file("of the command"), fixture.folder.file("traces"))
+        let key = fixture.folder.file("of the command")
+        let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
         let line = "echo run >> \(traces); cat '\(key)'"
         try keychain.addCommand(line, label: "device")
@@ -275,7 +279,8 @@ struct UnlockingTests {
     }
 
     @Test func aRotationRunsNoCommandThatNobodyHasAgreedTo() throws {
-        let (key, traces) = (fixture.folder.file("of the command"), fixture.folder.file("traces"))
+        let key = fixture.folder.file("of the command")
+        let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
         try keychain.addCommand("echo run >> '\(traces)'; cat '\(key)'")
         try FileManager.default.removeItem(atPath: traces)
@@ -320,7 +325,8 @@ struct UnlockingTests {
         ] as [(String?, String?, String?)] {
             var location = try copied(fixture.elsewhere())
             if let keyFile { location.keyFile = keyFile }
-            (location.keyCommand, location.identityFile) = (command, identities)
+            location.keyCommand = command
+            location.identityFile = identities
             let person = AskedPerson("correct horse")
             #expect(try error(location, person.options) == nil, "\(location)")
             #expect(person.attempts == [1])
@@ -441,7 +447,8 @@ struct UnlockingTests {
 
     /// The device that the command asks may be away meanwhile.
     @Test func aVaultThatIsUnlockedRunsNoCommand() throws {
-        let (key, traces) = (fixture.folder.file("of the command"), fixture.folder.file("traces"))
+        let key = fixture.folder.file("of the command")
+        let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
         let line = "echo run >> '\(traces)'; cat '\(key)'"
         try keychain.addCommand(line)

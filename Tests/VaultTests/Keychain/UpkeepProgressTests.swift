@@ -15,7 +15,9 @@ struct UpkeepProgressTests {
 
     @Test func beginsAtZeroAndEndsAtOne() throws {
         let keychain = try fixture.open()
-        let (verifying, compacting, salvaging) = (UpkeepProgress(), UpkeepProgress(), UpkeepProgress())
+        let verifying = UpkeepProgress()
+        let compacting = UpkeepProgress()
+        let salvaging = UpkeepProgress()
         #expect(verifying.fraction == 0)
         _ = try keychain.verify(progress: verifying)
         #expect(verifying.fraction == 1)

@@ -224,7 +224,7 @@ struct VaultConfigurationFileTests {
         try #require(chown(path, 65_534, 65_534) == 0)
         #expect(
             try message(.locked)
-                == "The configuration \(path) belongs to another user, and root believes no files of other users: run "
+                == "The configuration \(path) belongs to another user, and root trusts no files of other users: run "
                 + "this with root's own HOME, as `sudo -H` does, and without that user's XDG variables, and name the "
                 + "vault and its key file by their paths.")
     }

@@ -64,7 +64,8 @@ struct VaultLocationTests {
 
     @Test func resolvedPathsDoNotDependOnWhichFoldersAreThere() throws {
         let folder = try TemporaryFolder()
-        let (real, link) = (folder.file("real"), folder.file("link"))
+        let real = folder.file("real")
+        let link = folder.file("link")
         try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
         let top = resolvedPath(real)

@@ -86,7 +86,8 @@ struct ObservedTests {
 
     /// Reading a file must not look like a change of it.
     @MainActor @Test func readWhatIsDamagedOnce() async throws {
-        let (fixture, files) = (try PreferencesFixture(), FaultyFileSystem())
+        let fixture = try PreferencesFixture()
+        let files = FaultyFileSystem()
         let preferences = fixture.open(in: files)
         try preferences.set("k", .integer(1))
         let observed = Observed(Storable<Int>("k", in: .store(preferences)))

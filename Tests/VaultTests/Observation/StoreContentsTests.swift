@@ -24,7 +24,8 @@ struct StoreContentsTests {
     @Test(arguments: TestedHome.allCases)
     func areThoseOfTheScope(_ home: TestedHome) async throws {
         let store = try home.store
-        let (mine, other) = (store.scoped(to: "me"), store.scoped(to: "you"))
+        let mine = store.scoped(to: "me")
+        let other = store.scoped(to: "you")
         _ = try other.commit(StoreBatch(["k": .integer(0)]))
         var iterator = mine.values().makeAsyncIterator()
         #expect(try await iterator.next() == [:])

@@ -64,7 +64,8 @@ struct StoredValuesTests {
     @Test func goToEachIterationOnItsOwn() async throws {
         let key = Storable<Int>("k", in: .memory)
         let values = key.values
-        var (first, second) = (values.makeAsyncIterator(), values.makeAsyncIterator())
+        var first = values.makeAsyncIterator()
+        var second = values.makeAsyncIterator()
         #expect(try await first.next() == .some(nil))
         try await key.write(1)
         #expect(try await first.next() == .some(1))
@@ -101,7 +102,8 @@ struct StoredValuesTests {
     // MARK: Errors
 
     @Test func bringAlongWhatIsPutIntoTheOldStoreLater() async throws {
-        let (old, new) = (MemoryStore(), MemoryStore())
+        let old = MemoryStore()
+        let new = MemoryStore()
         let key = RAMStorable<String>("k", in: .store(new), movedFrom: .store(old))
         var values = key.values.makeAsyncIterator()
         #expect(try await values.next() == .some(nil))

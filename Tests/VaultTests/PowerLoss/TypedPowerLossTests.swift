@@ -107,7 +107,8 @@ struct TypedPowerLossTests {
                 } _: { stores, _, _ in
                     _ = try moving(stores).read()
                 } then: { stores, _, isDone in
-                    let (old, new) = (try stores.preferences.value(of: "token"), try stores.keychain.value(of: "token"))
+                    let old = try stores.preferences.value(of: "token")
+                    let new = try stores.keychain.value(of: "token")
                     #expect(old == .string("canary") || new == .string("canary"))
                     if isDone { #expect(old == nil && new == .string("canary")) }
                     // The next use finishes it.

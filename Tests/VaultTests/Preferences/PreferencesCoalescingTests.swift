@@ -35,7 +35,8 @@ struct PreferencesCoalescingTests {
         var pending = PendingChanges()
         let interval = Duration.seconds(3_600)
         let began = ContinuousClock.now
-        let (first, again) = (pending.add(["k": .integer(1)]), pending.add(["k": .integer(2)]))
+        let first = pending.add(["k": .integer(1)])
+        let again = pending.add(["k": .integer(2)])
         let dueAtOnce = pending.nextWrite(every: interval)
         let second = pending.add(["k": .integer(3)])
         let dueLater = pending.nextWrite(every: interval)
@@ -67,7 +68,8 @@ struct PreferencesCoalescingTests {
         let preferences = fixture.open(in: files, .seconds(3_600))
         try preferences.set("k", .integer(1))
         try fixture.open().set("other", .integer(2))
-        let (began, ended) = (Flag(), Flag())
+        let began = Flag()
+        let ended = Flag()
         files.watch(.read) { [path = fixture.path] call in
             guard call.path == path, !began.isSet else { return }
             began.set()

@@ -18,7 +18,9 @@ struct RedactionTests {
         let told: String?
 
         init(_ name: String, told: String? = nil, _ make: @escaping @Sendable () throws -> Any) {
-            (testDescription, self.told, self.make) = (name, told, make)
+            testDescription = name
+            self.told = told
+            self.make = make
         }
     }
 

@@ -162,7 +162,8 @@ struct VaultAppTests {
             let location = VaultLocation(
                 vault: folder.file("own.vault"), keyFile: folder.file("own.key"), rollbackMemory: folder.file("state"))
             try VaultApp.identify(as: "mail", vault: location, preferences: folder.file("own.plist"))
-            let (token, theme) = (KeychainStorable<String>("u.token"), Storable<String>("theme"))
+            let token = KeychainStorable<String>("u.token")
+            let theme = Storable<String>("theme")
             try await token.write("secret")
             try await theme.write("dark")
             #expect(try Keychain(at: location).keys(prefix: "") == ["u.token"])

@@ -24,7 +24,8 @@ struct RemoveAllTests {
 
     @Test(arguments: TestedHome.allCases) func ofAScopeLeavesTheOthers(_ home: TestedHome) throws {
         let store = try home.store
-        let (ann, other) = (store.scoped(to: "ann"), store.scoped(to: "ann/2"))
+        let ann = store.scoped(to: "ann")
+        let other = store.scoped(to: "ann/2")
         for scope in [store, ann, other] as [any ValueStore] {
             #expect(try scope.commit(StoreBatch(["k": .integer(1), "l": .integer(2)])))
         }

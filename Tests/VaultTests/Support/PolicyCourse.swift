@@ -27,12 +27,14 @@ struct PolicyCourse {
     private(set) var steps: [String] = []
 
     init(seed: Int, _ keychain: Keychain) {
-        (generator, self.keychain) = (SeededGenerator(seed), keychain)
+        generator = SeededGenerator(seed)
+        self.keychain = keychain
     }
 
     /// Makes a change. It may be refused.
     mutating func step() throws {
-        let (name, other) = (anyName(), anyName())
+        let name = anyName()
+        let other = anyName()
         let kind = Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &generator)]
         steps.append("\(kind.rawValue) \(name) \(other)")
         do throws(VaultError) { try change(name, other, kind) } catch {

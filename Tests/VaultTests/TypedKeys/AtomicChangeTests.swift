@@ -9,7 +9,8 @@ import VaultTesting
 @Suite("Atomic changes to several keys", .temporaryStores)
 struct AtomicChangeTests {
     @Test(arguments: TestedHome.allCases) func allChangesAreMadeTogether(_ home: TestedHome) throws {
-        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<String>("b", in: home.reference))
+        let first = Storable<Int>("a", in: home.reference)
+        let second = Storable<String>("b", in: home.reference)
         try second.write("old")
         let sum = try home.store.atomically { transaction in
             #expect(try transaction.read(first) == nil)
@@ -28,7 +29,8 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func whatIsOnlyReadWasThereAtOneTime(_ home: TestedHome) throws {
-        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<Int>("b", in: home.reference))
+        let first = Storable<Int>("a", in: home.reference)
+        let second = Storable<Int>("b", in: home.reference)
         var runs = 0
         let pair = try home.store.atomically { transaction in
             runs += 1
@@ -42,7 +44,8 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func noneIsMadeIfTheBodyThrows(_ home: TestedHome) throws {
-        let (first, second) = (Storable<Int>("a", in: home.reference), Storable<Int>("b", in: home.reference))
+        let first = Storable<Int>("a", in: home.reference)
+        let second = Storable<Int>("b", in: home.reference)
         try first.write(1)
         #expect(throws: CancellationError.self) {
             try home.store.atomically { transaction in
@@ -88,7 +91,8 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func theBodyRunsAgainIfWhatItReadHasChanged(_ home: TestedHome) throws {
-        let (read, written) = (Storable<Int>("r", in: home.reference), Storable<Int>("w", in: home.reference))
+        let read = Storable<Int>("r", in: home.reference)
+        let written = Storable<Int>("w", in: home.reference)
         var runs = 0
         try home.store.atomically { transaction in
             let value = try transaction.read(read) ?? 0
@@ -101,7 +105,8 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func theErrorThatTheBodyDeclaresIsKept(_ home: TestedHome) throws {
-        let (key, store) = (Storable<Int>("n", in: home.reference), try home.store)
+        let key = Storable<Int>("n", in: home.reference)
+        let store = try home.store
         func increment() throws(VaultError) -> Int {
             try store.atomically { (transaction) throws(VaultError) in
                 let next = try (transaction.read(key) ?? 0) + 1
@@ -116,7 +121,8 @@ struct AtomicChangeTests {
     }
 
     @Test(arguments: TestedHome.allCases) func whatItHasNotReadMayChange(_ home: TestedHome) throws {
-        let (other, written) = (Storable<Int>("o", in: home.reference), Storable<Int>("w", in: home.reference))
+        let other = Storable<Int>("o", in: home.reference)
+        let written = Storable<Int>("w", in: home.reference)
         var runs = 0
         try home.store.atomically { transaction in
             runs += 1

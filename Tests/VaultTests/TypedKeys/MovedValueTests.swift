@@ -144,7 +144,8 @@ struct MovedValueTests {
     }
 
     @Test func twoStoresOnOneFileAreOne() throws {
-        let (keychain, preferences) = (try Keychain.standard, Preferences.standard)
+        let keychain = try Keychain.standard
+        let preferences = Preferences.standard
         let twins: [(any ValueStore, any ValueStore)] = [
             (keychain, try Keychain(at: keychain.location)), (preferences, Preferences(path: try preferences.path)),
         ]
@@ -197,7 +198,8 @@ struct MovedValueTests {
 
     @Test func ofManyThreadsThatReadItFirstEachReadsIt() throws {
         for _ in 0..<300 {
-            let (oldStore, newStore) = (MemoryStore(), MemoryStore())
+            let oldStore = MemoryStore()
+            let newStore = MemoryStore()
             _ = oldStore.commit(StoreBatch(["k": .string("secret")]))
             let key = RAMStorable<String>("k", in: .store(newStore), movedFrom: .store(oldStore))
             try onThreads(8) { _ in

@@ -167,7 +167,8 @@ struct TypedValueTests {
         #expect(try VaultError.code { try key.update { $0 = Angle(degrees: .nan) } } == .invalid)
         #expect(try key.read() == Angle(degrees: 90))
 
-        let (failures, seen) = (try home.store.failures, SeenFailures())
+        let failures = try home.store.failures
+        let seen = SeenFailures()
         failures.setHandler(seen.handler)
         key.value = Angle(degrees: .nan)
         #expect(seen.all.map(\.code) == [.invalid])

@@ -47,9 +47,11 @@ struct UpdateConcurrencyTests {
                 let accounts = (0..<4).map { Storable("account \($0)", in: .store(store)).defaulting(to: 100) }
                 try onThreads(4) { thread in
                     for number in 0..<25 {
-                        let (from, to) = (accounts[thread], accounts[(thread + 1 + number % 3) % 4])
+                        let from = accounts[thread]
+                        let to = accounts[(thread + 1 + number % 3) % 4]
                         try store.atomically { transaction in
-                            let (source, target) = (try transaction.read(from), try transaction.read(to))
+                            let source = try transaction.read(from)
+                            let target = try transaction.read(to)
                             try transaction.write(source - 1, to: from)
                             try transaction.write(target + 1, to: to)
                         }

@@ -78,7 +78,8 @@ struct StoredCollectionTests {
             var generator = SeededGenerator(seed)
             let words = (0..<20).map { _ in String(generator.next() % 1_000) }
             // Sets of several capacities list equal elements in several orders.
-            var (small, large) = (Set(words), Set<String>(minimumCapacity: 1_000))
+            var small = Set(words)
+            var large = Set<String>(minimumCapacity: 1_000)
             for word in words.shuffled(using: &generator) { large.insert(word) }
             #expect(small.toPrimitive() == large.toPrimitive())
             let values = [small, large].map { Tagged(tags: $0, bySide: [.left: 1, .right: 2]).toPrimitive() }
@@ -153,7 +154,8 @@ struct StoredCollectionTests {
             static func text(of key: Blurred) -> String { "one" }
             static func key(of text: String) -> Blurred? { Blurred(name: text) }
         }
-        let (a, b) = (Blurred(name: "a"), Blurred(name: "b"))
+        let a = Blurred(name: "a")
+        let b = Blurred(name: "b")
         #expect(try VaultError.code { try RAMStorable<Set<Blurred>>("k").write([a, b]) } == .invalid)
         #expect(try VaultError.code { try RAMStorable<[Blurred: Int]>("k").write([a: 1, b: 2]) } == .invalid)
         let error = #expect(throws: VaultError.self) {

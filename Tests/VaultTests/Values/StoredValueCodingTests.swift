@@ -59,7 +59,8 @@ struct StoredValueCodingTests {
     }
 
     @Test func areAnotherValueWithAnotherSpellingOfAKey() throws {
-        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let composed = "\u{e9}"
+        let decomposed = "e\u{301}"
         let values = [composed, decomposed].map { StoredValue.dictionary([$0: .integer(1)]) }
         #expect(values[0] != values[1])
         #expect(values[0] == .dictionary([composed: .integer(1)]))

@@ -58,9 +58,8 @@ let package = Package(
         .executableTarget(
             name: "VaultSharedExecutable", dependencies: ["VaultCommand", "VaultShared"], swiftSettings: settings),
         .executableTarget(
-            name: "VaultBenchmark", dependencies: ["Vault", "LinuxSystem", "Sealing", "CSodium"],
-            path: "Tools/Benchmark",
-            exclude: ["c"], swiftSettings: settings),
+            name: "VaultBenchmark", dependencies: ["Vault"], path: "Tools/Benchmark", exclude: ["c", "README.md"],
+            swiftSettings: settings),
         .executableTarget(
             name: "VaultExample", dependencies: ["Vault"], path: "Tools/Example", packageAccess: false,
             swiftSettings: settings),
@@ -145,8 +144,7 @@ let package = Package(
         .testTarget(
             name: "VaultCommandTests",
             dependencies: [
-                "CLinux", "CSodium", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand",
-                "VaultTesting",
+                "CLinux", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
             ],
             swiftSettings: settings),
     ],

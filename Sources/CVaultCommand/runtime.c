@@ -1,16 +1,16 @@
-#define _GNU_SOURCE
 #include "CVaultCommand.h"
-#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const char variable[] = "SWIFT_BACKTRACE";
 static const char *former;
 
-// When Swift's runtime starts, it looks for its crash reporter through /proc/self/exe, and aborts if there is no /proc,
-// as in an empty chroot. It prints complaints about the variable on standard error. On a terminal, or if the variable
-// asks for it, it would answer a crash by a report from this process's memory, which may contain a secret. So this
-// tells it, before its own constructors run, that there is no crash reporter and that none is wanted.
+// The runtime reads this variable in a constructor, before any Swift code runs. It is the documented way to set up its
+// crash reporter, and nothing else turns off all of these:
+// - At a terminal, or if the variable asks for it, a crash is reported from this process's memory, which may contain a
+//   secret: `enable=no`.
+// - Even then the runtime searches for the reporter. Without /proc, as in an empty chroot, it does not find its own
+//   executable, and aborts: `swift-backtrace=/` ends the search.
+// - Settings that it does not understand cause a warning on standard error: `warnings=suppressed`.
 __attribute__((constructor(101))) static void silence_crash_reporter(void) {
     former = getenv(variable);
     setenv(variable, "enable=no,warnings=suppressed,swift-backtrace=/", 1);
@@ -27,7 +27,8 @@ void vault_restore_environment(void) {
 static int argument_count;
 static char **arguments;
 
-// glibc passes the arguments to constructors.
+// glibc passes the arguments to constructors. Swift's `CommandLine` reads them from /proc/self/maps, and has none where
+// there is no /proc.
 __attribute__((constructor)) static void take_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;
@@ -39,20 +40,4 @@ const char *vault_argument(int index) {
 
 char *const *vault_arguments(int first) {
     return arguments + first;
-}
-
-// Swift's runtime asks this for the arguments. Its own version comes with a constructor that reads all of /proc/self/maps
-// to find them, at each start. This one is weak: a later runtime that needs more of its own file gets it undisturbed.
-__attribute__((weak, swiftcall)) char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
-    *count = argument_count;
-    return arguments;
-}
-
-// libdispatch asks for the number of processors as it starts, twice, and the C library reads it from /sys each time.
-// Its threads are for those that this process may run on, which a single system call tells.
-long sysconf(int name) {
-    extern long __sysconf(int);
-    cpu_set_t usable;
-    if (name == _SC_NPROCESSORS_CONF && sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
-    return __sysconf(name);
 }

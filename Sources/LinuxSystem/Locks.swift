@@ -1,7 +1,6 @@
 private import Glibc
 
-// The mutex is the standard library's own. With a wrapper around it, each `withLock` in another module called a generic
-// function that looks its types up at run time.
+// The mutex is the standard library's own.
 #if !THREAD_SANITIZER
 
     @_exported public import Synchronization

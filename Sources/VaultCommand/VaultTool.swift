@@ -41,12 +41,8 @@ package enum VaultTool {
     /// and a repaired path leads to another file. A helper's name stands for the command before them.
     private static func readWords() -> [String?] {
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
-        var words: [String?] = HelperName.words(forProgramAt: program)
-        var index: Int32 = 1
-        while let pointer = vault_argument(index) {
-            words.append(String(validatingCString: pointer))
-            index += 1
-        }
-        return words
+        var words: [String?] = []
+        while let pointer = vault_argument(Int32(words.count + 1)) { words.append(String(validatingCString: pointer)) }
+        return HelperName.words(forProgramAt: program) + words
     }
 }

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from homes import COMMANDS, Home
-from tracing import trace
+from homes import COMMANDS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root")
 AS_FIRST_PROCESS = ("unshare", "--fork", "--pid")
@@ -91,12 +90,6 @@ def test_what_the_environment_asks_of_the_runtime_adds_no_line(root: Path, binar
     assert run(root, "version", SWIFT_BACKTRACE=setting).stderr == b""
     finished = subprocess.run([binary, "version"], capture_output=True, env={"SWIFT_BACKTRACE": setting})
     assert finished.returncode == 0 and finished.stderr == b""
-
-
-def test_the_runtime_does_not_search_for_what_the_command_tells_it(home: Home) -> None:
-    home.set("u.token", b"tok")
-    opened = "".join(call.line for call in trace(home, "get", "u.token", names=("openat",)))
-    assert "default.vault" in opened and "/proc" not in opened and "/sys" not in opened
 
 
 def test_doctor_warns_of_libraries_that_are_older_than_the_machines(root: Path) -> None:

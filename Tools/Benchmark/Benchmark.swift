@@ -8,39 +8,36 @@ import Vault
 struct Benchmark {
     static let usage = """
         Usage: VaultBenchmark fill VAULT KEY COUNT    makes a vault of COUNT entries, compacted
-               VaultBenchmark tail VAULT KEY COUNT    compacts it, then sets COUNT values one by one
                VaultBenchmark load VAULT KEY COUNT    makes one by a single transaction, and prints the seconds
-               VaultBenchmark sets VAULT KEY COUNT    prints the mean, p99 and longest of COUNT sets, in microseconds
-               VaultBenchmark FIGURE VAULT KEY        prints get, typed, set, names or threads, as other stores do
-               VaultBenchmark library VAULT KEY       measures the library on it
-               VaultBenchmark preferences PLIST       measures preferences in a new file there
+               VaultBenchmark get VAULT KEY           prints the nanoseconds of a get
+               VaultBenchmark set VAULT KEY           prints the median of durable sets, in microseconds
+               VaultBenchmark sets VAULT KEY COUNT    prints p99 and the longest of COUNT sets, in microseconds
+               VaultBenchmark threads VAULT KEY       prints the sets per second of one thread, and of 64
+               VaultBenchmark preferences PLIST       prints the time of a change there, by that of a bare replacement
 
         """
 
-    static func main() async {
+    static func main() {
         do {
-            try await run(CommandLine.arguments.dropFirst())
+            try run(CommandLine.arguments.dropFirst())
         } catch {
             say("VaultBenchmark: \(error)\n")
             exit(1)
         }
     }
 
-    private static func run(_ arguments: ArraySlice<String>) async throws {
+    private static func run(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
-        if words.count == 2, words[0] == "preferences" { return try PreferenceFigures(path: words[1]).measure() }
+        if words.count == 2, words[0] == "preferences" { return print(try PreferenceFigures(path: words[1]).ratio()) }
         guard words.count >= 3 else { return refuse() }
         let location = try VaultLocation.standard(vault: words[1], keyFile: words[2])
         switch (words[0], words.count == 4 ? Int(words[3]) : nil) {
         case ("fill", let count?): try Filling.fill(location, count: count)
         case ("load", let count?): print(try Filling.load(location, count: count))
-        case ("sets", let count?): try ComparedFigures(location).sets(count)
-        case ("tail", let count?): try Filling.addTail(location, count: count)
-        case ("library", nil) where words.count == 3:
-            try LibraryFigures(location).measure()
-            try await AsyncFigures(location).measure()
-        case (let figure, nil) where words.count == 3:
-            guard try ComparedFigures(location).measure(figure[...]) else { return refuse() }
+        case ("sets", let count?): try LibraryFigures(location).sets(count)
+        case ("get", nil) where words.count == 3: try LibraryFigures(location).get()
+        case ("set", nil) where words.count == 3: try LibraryFigures(location).set()
+        case ("threads", nil) where words.count == 3: try LibraryFigures(location).threads()
         default: refuse()
         }
     }

@@ -26,24 +26,4 @@ enum Filling {
         }
         return time / .seconds(1)
     }
-
-    /// Entries that make a minor checkpoint large enough to be written seldom.
-    private static let entriesBeforeTail = 2_100
-
-    /// Leaves `count` records behind a minor checkpoint: 511 are the most a reader ever has to read.
-    static func addTail(_ location: VaultLocation, count: Int) throws {
-        let keychain = try Keychain(at: location)
-        _ = try keychain.compact()
-        let entries = try keychain.information().entries
-        try keychain.transaction { transaction in
-            for index in 0..<entriesBeforeTail { try transaction.set(Entries.name(index), to: Entries.value) }
-        }
-        for step in 0..<count {
-            try keychain.set(Entries.name(Entries.scattered(step, below: entries)), to: Entries.value)
-        }
-        let tail = try keychain.information().recordsSinceCheckpoint
-        guard tail == count + 1 else {
-            throw BenchmarkError(description: "the tail is \(tail) records long, not \(count)")
-        }
-    }
 }

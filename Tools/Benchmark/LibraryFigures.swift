@@ -1,55 +1,70 @@
 import Vault
 
-/// What the library does per second in a process that keeps its vault open, beside the bare calls under it.
+/// Figures of a program that keeps its vault open. Tools/Benchmark/c/sqlcipher.c takes the first two in the same units,
+/// with the same order of access.
 struct LibraryFigures {
     private let keychain: Keychain
-    private let location: VaultLocation
-    private let names: [String]
+    private let count: Int
+
+    private static let gets = 200_000
+    private static let sets = 2_000
 
     init(_ location: VaultLocation) throws {
         keychain = try Keychain(at: location)
-        self.location = location
-        let count = try keychain.information().entries
-        // Ready-made, in no order: writing a name is not what is measured.
-        names = (0..<count).map { Entries.name(Entries.scattered($0, below: count)) }
+        count = try keychain.information().entries
     }
 
-    func measure() throws {
-        try measureGet()
-        try measureSet(threads: 1, setsEach: 1, rounds: 400)
-        try measureSet(threads: 8, setsEach: 50, rounds: 15)
-    }
+    private func name(_ step: Int) -> String { Entries.name(Entries.scattered(step, below: count)) }
 
-    private func measureGet() throws {
-        let gets = 1_000
-        let floor = BareBox(valueSize: Entries.value.count)
-        var next = 0
-        let pairs = try Pairs.measure(rounds: 200) {
-            for _ in 0..<gets {
-                let size = try keychain.withSecret(names[next]) { $0.byteCount }
-                guard size == Entries.value.count else { throw BenchmarkError(description: "\(names[next]) is lost") }
-                next = (next + 1) % names.count
-            }
-        } floor: {
-            for _ in 0..<gets { try floor.open() }
-        }
-        pairs.report("library get", operations: gets, floorOperations: gets)
-    }
-
-    /// As many durable sets from each thread; the bare writes come from one thread, since one file takes one at a time.
-    private func measureSet(threads: Int, setsEach: Int, rounds: Int) throws {
-        let sets = threads * setsEach
-        let floor = try BareWrites(path: location.vault + ".floor", count: (rounds + Pairs.warmUp) * sets)
-        let pairs = try Pairs.measure(rounds: rounds) {
-            try Threads.run(threads) { thread in
-                for step in 0..<setsEach {
-                    try keychain.set(names[(thread * setsEach + step) % names.count], to: Entries.value)
+    /// Prints nanoseconds for each of many reads, once what is kept in memory is there.
+    func get() throws {
+        // Ready-made: Swift's interpolation would be a third of what is measured.
+        let names = (0..<Self.gets).map(name)
+        var time: Duration = .zero
+        for _ in 0..<2 {
+            time = try ContinuousClock().measure {
+                for name in names {
+                    let size = try keychain.withSecret(name) { $0.byteCount }
+                    guard size == Entries.value.count else { throw BenchmarkError(description: "\(name) is lost") }
                 }
             }
-        } floor: {
-            for _ in 0..<sets { try floor.write() }
         }
-        pairs.report(
-            "library set, \(threads) thread\(threads == 1 ? "" : "s")", operations: sets, floorOperations: sets)
+        print(time / .nanoseconds(1) / Double(Self.gets))
+    }
+
+    /// Prints the median of many durable sets in microseconds.
+    func set() throws {
+        let times = try timesOfSets(Self.sets)
+        print(times[times.count / 2])
+    }
+
+    /// Prints of so many durable sets, in microseconds, the time that 99 of 100 keep, and the longest.
+    func sets(_ count: Int) throws {
+        let times = try timesOfSets(count)
+        print(times[count * 99 / 100], times[count - 1], separator: "\t")
+    }
+
+    /// In ascending order.
+    private func timesOfSets(_ sets: Int) throws -> [Double] {
+        try (0..<sets).map { step in
+            let name = name(step)
+            return try ContinuousClock().measure { try keychain.set(name, to: Entries.value) } / .microseconds(1)
+        }.sorted()
+    }
+
+    /// Prints the sets per second of one thread, and of 64.
+    func threads() throws {
+        let rates = try [(1, 2_000), (64, 300)].map { (threads, setsEach) in
+            let time = try ContinuousClock().measure {
+                try Threads.run(threads) { [keychain, count] thread in
+                    for step in 0..<setsEach {
+                        let index = Entries.scattered(thread * setsEach + step, below: count)
+                        try keychain.set(Entries.name(index), to: Entries.value)
+                    }
+                }
+            }
+            return Double(threads * setsEach) / (time / .seconds(1))
+        }
+        print(rates[0], rates[1], separator: "\t")
     }
 }

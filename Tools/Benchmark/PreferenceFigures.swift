@@ -1,83 +1,61 @@
+import Glibc
 import Vault
 
-/// What preferences of a hundred keys do per second, beside a bare replacement of a file as large.
+/// What a change of one of a hundred preferences takes, beside a bare replacement of a file as large.
 struct PreferenceFigures {
     private static let keys = 100
+    private static let rounds = 300
     private let path: String
 
     init(path: String) {
         self.path = path
     }
 
-    func measure() throws {
-        try measure("preferences set, at once", nil, setsEach: 1, rounds: 300)
-        // As a slider or a window's place changes: thousands of times while it is written a few times a second.
-        try measure("preferences set, coalesced", .milliseconds(200), setsEach: 1_000, rounds: 20)
-        try measureGet()
-        try measureGetAfterSet()
-    }
-
-    private func preferences(coalescing interval: Duration?) throws -> Preferences {
-        let preferences = Preferences(path: path, coalescing: interval)
+    /// Returns the median of the ratios of two times that took turns.
+    func ratio() throws -> Double {
+        let preferences = Preferences(path: path)
         try preferences.atomically { transaction in
             for number in 0..<Self.keys { try transaction.write(number, to: key(number, in: preferences)) }
         }
-        try preferences.flush()
-        return preferences
+        let floor = try BareReplacement(of: path)
+        let ratios = try (0..<Self.rounds).map { round in
+            let key = key(round % Self.keys, in: preferences)
+            // A set that changes nothing writes nothing.
+            let ours = try ContinuousClock().measure { try key.write(Self.keys + round) }
+            return ours / (try ContinuousClock().measure(floor.replace))
+        }
+        return ratios.sorted()[Self.rounds / 2]
     }
 
     private func key(_ number: Int, in preferences: Preferences) -> DefaultedKey<Storable<Int>> {
         Storable("key-\(number)", in: .store(preferences)).defaulting(to: 0)
     }
+}
 
-    private func measure(_ label: String, _ interval: Duration?, setsEach: Int, rounds: Int) throws {
-        let preferences = try preferences(coalescing: interval)
-        let keys = (0..<Self.keys).map { key($0, in: preferences) }
-        let floor = try BareReplacement(of: path)
-        // From beyond the values that are there: a set that changes nothing writes nothing.
-        var next = Self.keys
-        let pairs = try Pairs.measure(rounds: rounds) {
-            for _ in 0..<setsEach {
-                next += 1
-                try keys[next % keys.count].write(next)
-            }
-        } floor: {
-            try floor.replace()
+/// The floor of a durable change of a file that is replaced: a new file, `fsync`, `rename`, and `fsync` of the folder.
+private struct BareReplacement {
+    private let bytes: [UInt8]
+    private let path: String
+
+    /// - Parameter original: the file whose size the new ones have.
+    init(of original: String) throws {
+        var status = stat()
+        guard stat(original, &status) == 0 else {
+            throw BenchmarkError(description: "there is no \(original)")
         }
-        pairs.report(label, operations: setsEach, floorOperations: 1)
+        bytes = [UInt8](repeating: UInt8(ascii: "x"), count: Int(status.st_size))
+        path = original + ".floor"
     }
 
-    private func measureGet() throws {
-        let gets = 1_000
-        let key = key(7, in: try preferences(coalescing: nil))
-        let floor = BareStatus(of: path)
-        let pairs = try Pairs.measure(rounds: 100) {
-            for _ in 0..<gets {
-                guard try key.read() == 7 else { throw BenchmarkError(description: "a value is lost") }
-            }
-        } floor: {
-            for _ in 0..<gets { try floor.look() }
+    func replace() throws {
+        let file = Glibc.open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let folder = Glibc.open(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]), O_RDONLY | O_DIRECTORY)
+        defer {
+            close(file)
+            close(folder)
         }
-        pairs.report("preferences get", operations: gets, floorOperations: gets)
-    }
-
-    /// Measures gets while the file's times would not yet tell of another change.
-    private func measureGetAfterSet() throws {
-        let gets = 100
-        let key = key(7, in: try preferences(coalescing: nil))
-        let floor = BareStatus(of: path)
-        var next = Self.keys
-        func set() throws {
-            next += 1
-            try key.write(next)
-        }
-        let pairs = try Pairs.measure(rounds: 100, prepare: set) {
-            for _ in 0..<gets {
-                guard try key.read() == next else { throw BenchmarkError(description: "a value is lost") }
-            }
-        } floor: {
-            for _ in 0..<gets { try floor.look() }
-        }
-        pairs.report("preferences get, right after a set", operations: gets, floorOperations: gets)
+        guard file >= 0, folder >= 0, write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0,
+            rename(path + ".new", path) == 0, fsync(folder) == 0
+        else { throw BenchmarkError(description: "a bare replacement failed: errno \(errno)") }
     }
 }

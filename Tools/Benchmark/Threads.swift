@@ -1,5 +1,5 @@
 import Glibc
-import LinuxSystem
+import Synchronization
 
 /// Real threads: tasks would share one thread a core, and a set that waits for the disk blocks its thread.
 enum Threads {

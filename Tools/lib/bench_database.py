@@ -1,6 +1,8 @@
-"""Measures a vault in a database; see Tools/bench-database.
+"""Measures a vault in a database beside a C program on libpq that does the same without sealing anything.
 
-Usage: bench_database.py BINARIES FLOOR [--large]
+The PostgreSQL server is its own, in a temporary folder. Prints rows for Tools/bench, their fields parted by bars.
+
+Usage: bench_database.py BINARIES FLOOR ENTRIES
 """
 
 import os
@@ -33,9 +35,13 @@ def seconds(words: list[str], environment: dict[str, str] | None = None, stdin: 
     return taken
 
 
-def row(label: str, ours: float, floor: float, unit: str = "ms", more: str = "") -> None:
-    factor = 1000 if unit == "ms" else 1
-    print(f"{label:46} {ours * factor:10.2f} {floor * factor:10.2f} {unit:4} {ours / floor:6.2f} x  {more}", flush=True)
+def row(label: str, ours: str, other: str, measured: float, unit: str, aim: float) -> None:
+    print(label, ours, other, measured, unit, aim, sep="|", flush=True)
+
+
+def beside(label: str, ours: float, floor: float, aim: float) -> None:
+    times = f"{ours * 1000:.2f} ms", f"{floor * 1000:.2f} ms"
+    row(f"database, {label}, beside a C program", *times, ours / floor, "x", aim)
 
 
 def medians(count: int, *calls) -> list[float]:
@@ -70,29 +76,19 @@ class Bench:
         value = b"x" * 100
         tls = {"host": "localhost", "sslmode": "verify-full", "sslrootcert": self.cluster.certificate}
         for name, url, conninfo in (
-            ("a Unix socket", self.cluster.url("near"), self.conninfo()),
-            ("TLS", self.cluster.tls_url("far"), self.conninfo(**tls)),
-            ("pgbouncer", self.pooler.url("pooled"), self.conninfo(port=self.pooler.port)),
+            ("over TLS", self.cluster.tls_url("far"), self.conninfo(**tls)),
+            ("through pgbouncer", self.pooler.url("pooled"), self.conninfo(port=self.pooler.port)),
         ):
             at = self.at(url)
             seconds([self.vault, "set", "a"], at, value)
             seconds([self.vault, "get", "a"], at)
             ours, floor = medians(
                 60, lambda: seconds([self.vault, "get", "a"], at), lambda: seconds([self.floor, "get", conninfo]))
-            row(f"get, {name}", ours, floor, more="aim 1.5")
+            beside(f"`vault get` {name}", ours, floor, 1.5)
             ours, floor = medians(
                 60, lambda: seconds([self.vault, "set", "a"], at, value),
                 lambda: seconds([self.floor, "set", conninfo]))
-            row(f"set, {name}", ours, floor, more="aim 1.5")
-        file = self.at(str(self.folder / "file.vault"))
-        kept = self.at(self.cluster.url("offline"))
-        for at in (file, kept):
-            seconds([self.vault, "set", "a"], at, value)
-            seconds([self.vault, "get", "a"], at)
-        ours, floor = medians(
-            60, lambda: seconds([self.vault, "get", "--offline", "a"], kept),
-            lambda: seconds([self.vault, "get", "a"], file))
-        row("get --offline, beside a file's", ours, floor, more="aim 0.5 ms more")
+            beside(f"`vault set` {name}", ours, floor, 1.5)
 
     def large_values(self) -> None:
         value = os.urandom(16 << 20)
@@ -101,26 +97,25 @@ class Bench:
         ours, floor = medians(
             7, lambda: seconds([self.vault, "set", "big", "--exact"], at, value),
             lambda: seconds([self.floor, "set-large", self.conninfo()], stdin=value))
-        row("set of 16 MiB", ours, floor, more="aim 2")
+        beside("`vault set` of 16 MiB", ours, floor, 2)
         cache = self.folder / ".cache"
-        for name, prepare in (("first get of 16 MiB", lambda: shutil.rmtree(cache)), ("get of 16 MiB", lambda: None)):
-            ours, floor = medians(
-                7, lambda: seconds([self.vault, "get", "big"], at, prepare=prepare),
-                lambda: seconds([self.floor, "get-large", self.conninfo()]))
-            row(name, ours, floor, more="aim 2")
+        ours, floor = medians(
+            7, lambda: seconds([self.vault, "get", "big"], at, prepare=lambda: shutil.rmtree(cache)),
+            lambda: seconds([self.floor, "get-large", self.conninfo()]))
+        beside("first `vault get` of 16 MiB", ours, floor, 2)
 
-    def load(self, processes: int, count: int) -> None:
+    def processes(self, processes: int, count: int) -> None:
         at = self.at(self.cluster.url("load"))
         seconds([self.vault, "init"], at)
         key = str(self.folder / ".config/vault/default.key")
         ours = self.together([
             [self.example, at["VAULT_FILE"], key, f"p{number}", str(count)] for number in range(processes)])
         floor = self.together([[self.floor, "load", self.conninfo(), str(count), "300"]] * processes)
-        total = processes * count
-        row(f"{processes} processes of {count} sets", total / max(ours), total / max(floor), "/s",
-            f"aim 0.5; slowest {max(ours) / statistics.mean(ours):.2f} x the mean, aim 2")
+        beside(f"{processes} processes of {count} sets each", max(ours), max(floor), 2)
+        slowest = max(ours) / statistics.mean(ours)
+        row("database, the slowest of these processes, beside the mean", "", "", slowest, "x", 2)
         entries = subprocess.run([self.vault, "ls"], env=at, capture_output=True, check=True).stdout.count(b"\n")
-        assert entries == total, entries
+        assert entries == processes * count, entries
         seconds([self.vault, "verify"], at)
 
     def threads(self) -> None:
@@ -130,7 +125,8 @@ class Bench:
         records, entries = 200, 10_000
         ours = seconds([self.example, at["VAULT_FILE"], key, "t", str(entries), "100"], at)
         floor = seconds([self.floor, "load", self.conninfo(), str(records), str(8 << 10)])
-        row("100 threads, entries, beside 50 in 8 KiB", entries / ours, 50 * records / floor, "/s", "aim 0.5")
+        # The program writes as many records as the entries need if 50 of them share one.
+        beside("a set by one of 100 threads", ours / entries, floor / (50 * records), 2)
 
     def together(self, commands: list[list[str]]) -> list[float]:
         """Runs programs at once, and returns how long each took."""
@@ -145,11 +141,10 @@ class Bench:
             taken.append(time.perf_counter() - began)
         return taken
 
-    def million(self) -> None:
-        file, key = str(self.folder / "million.vault"), str(self.folder / "million.key")
-        seconds([self.filler, "fill", file, key, "1000000"], self.environment)
-        url = self.cluster.url("million")
-        seconds([self.vault, "--key-file", key, "clone", file, url], self.environment)
+    def first_get(self, count: int) -> None:
+        file, key = str(self.folder / "large.vault"), str(self.folder / "large.key")
+        seconds([self.filler, "fill", file, key, str(count)], self.environment)
+        seconds([self.vault, "--key-file", key, "clone", file, self.cluster.url("large")], self.environment)
         names = subprocess.run(
             [self.vault, "--key-file", key, "--vault", file, "ls"], env=self.environment, check=True,
             capture_output=True).stdout.split()
@@ -158,27 +153,23 @@ class Bench:
         for number in range(5):
             cold = self.environment | {"XDG_CACHE_HOME": str(self.folder / f"cold{number}")}
             proxy.forget()
-            taken = seconds(
-                [self.vault, "--key-file", key, "--vault", proxy.url("million"), "get",
-                 names[(number * 2 + 1) * len(names) // 11].decode()], cold)
+            name = names[(number * 2 + 1) * len(names) // 11].decode()
+            seconds([self.vault, "--key-file", key, "--vault", proxy.url("large"), "get", name], cold)
             flights.append(proxy.flights)
         proxy.close()
-        print(f"first get of a machine at 1,000,000 entries: {max(flights)} flights, aim 5; {taken * 1000:.0f} ms "
-              "through the proxy")
+        row(f"database, a machine's first `vault get` of {count:,} entries", "", "", max(flights), "round trips", 5)
 
 
 def main() -> None:
-    binaries, floor, *options = sys.argv[1:]
+    binaries, floor, entries = sys.argv[1:]
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir="/tmp"))
     bench = Bench(Path(binaries), Path(floor), folder)
     try:
-        print(f"{'':46} {'vault':>10} {'floor':>10}")
         bench.single()
         bench.large_values()
         bench.threads()
-        bench.load(100, 100)
-        if "--large" in options:
-            bench.million()
+        bench.processes(100, 100)
+        bench.first_get(int(entries))
     finally:
         bench.end()
         shutil.rmtree(folder)

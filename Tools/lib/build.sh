@@ -7,25 +7,26 @@ source "${BASH_SOURCE[0]%/*}/swift.sh"
 
 binaries=$root/.build/bin
 
-# Types are found through direct calls rather than by their names at run time: the latter searches all the conformances
-# of a static executable, which takes 0.1 ms of each start. Generic ones are laid out by the compiler where it can, and
-# values are copied and destroyed without asking their types how: a start built thirty more otherwise, which takes a
-# seventh of its time.
+# The compiler's own flags, which a later one may not know: these lines then go, a start takes longer, and nothing else
+# changes.
+# - Types are found through direct calls rather than by their names at run time, which searches all the conformances of
+#   a static executable, and generic ones are laid out by the compiler where it can. Without both: METADATA.
+# - Values are copied and destroyed without asking their types how. Without it: LAYOUT.
 direct_metadata=(
     -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xswiftc -Xfrontend -Xswiftc -prespecialize-generic-metadata
     -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 )
 
-# What a start touches is put side by side, so that it costs fewer page faults: a seventh of the time of `vault get`.
-# ld.lld comes with Swift. The list is Tools/order's; names in it that no longer exist are passed over, and a build
-# without it works.
-order=$root/Tools/lib/vault.order
-placement=(
+# ld.lld comes with Swift. With a section for each function, it can leave out or move a single one.
+linker=(
     -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections
-    -Xlinker "--script=$root/Tools/lib/unnamed.ld"
+    -Xlinker "--script=$root/Tools/lib/constants.ld"
 )
-[[ ! -f $order ]] || placement+=(-Xlinker "--symbol-ordering-file=$order" -Xlinker --no-warn-symbol-ordering)
+
+# If Tools/order was run: the symbols that a start of `vault` touches, for the linker to put side by side, since each page
+# that a start touches costs a fault. Without it: LIST. Names that no longer exist are passed over.
+order=$root/.build/vault.order
 
 # static_build PRODUCT SCRATCH FLAGS...
 static_build() {
@@ -38,8 +39,9 @@ static_build() {
     mkdir -p "$scratch"
     local libraries=$scratch/$product.libraries.o inputs=$scratch/$product.inputs
     make_library_object "$product" "$libraries" || return
+    [[ ! -f $order ]] || set -- "$@" -Xlinker "--symbol-ordering-file=$order" -Xlinker --no-warn-symbol-ordering
     env -u VAULT_WARNINGS_AS_ERRORS swift build --package-path "$root" --scratch-path "$scratch" -c release \
-        --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${placement[@]}" \
+        --product "$product" -Xswiftc -static-executable "${direct_metadata[@]}" "${linker[@]}" \
         -Xlinker "$libraries" -Xlinker "--dependency-file=$inputs" "$@" </dev/null || return
     check_linked "$product" "$inputs"
 }
@@ -99,7 +101,7 @@ is_current() {
     local file
     local archives=(/usr/lib/*/lib{sodium,expat,nettle,c,m}.a /usr/lib/gcc/*/*/lib{stdc++,gcc,gcc_eh}.a)
     ! uses_libpq "$1" || archives+=(/usr/lib/*/lib{pq,ssl,crypto}.a "$root/Tools/lib/libpq-static.c")
-    for file in "${archives[@]}" "$root/Tools/lib/"{build.sh,libraries.sh,unnamed.ld} "$order"; do
+    for file in "${archives[@]}" "$root/Tools/lib/"{build.sh,libraries.sh,constants.ld} "$order"; do
         [[ ! -f $file ]] || sources+=("$file")
     done
     local changed
@@ -151,7 +153,7 @@ build() {
     [[ $linking == dynamic ]] || ask_for_newer_libraries "$product"
     began=$(date +%s.%N)
     say "Building $1 (once, a few minutes)..."
-    # SwiftPM sees no change of these archives, nor of the order; without the old executable it links again.
+    # SwiftPM sees no change of these archives, nor of what the linker reads; without the old executable it links again.
     rm -f "$scratch/release/$product"
     if ! "${linking}_build" "$product" "$scratch" -Xlinker --strip-all 9>&- >"$log" 2>&1; then
         cat "$log" >&2

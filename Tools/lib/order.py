@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Prints what the commands that people run most touch, from start to end: functions and variables, by the first touch.
+"""Prints the symbols of the functions and variables that the commands which people run most touch, sorted.
 
 The linker takes the list as its --symbol-ordering-file. It moves whole sections of object files, so one symbol stands
 for all of a section.
 
-Usage: order.py VAULT MAP SHARED MAP
-  VAULT, SHARED  `vault` and `vault-shared`, static, without debug information: valgrind does not read that of Swift
-  MAP            what ld.lld wrote about each of them with -Map and --no-demangle
+Usage: order.py VAULT MAP
+  VAULT  the command, static, without debug information: valgrind does not read that of Swift
+  MAP    what ld.lld wrote about it with -Map and --no-demangle
 """
 
 import bisect
@@ -19,12 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from postgres import Cluster, Pooler
-
 # In a home with a vault in its default place: creating one is rare, and touches much else.
 LOCATIONS = ("--vault", ".local/share/vault/default.vault", "--key-file", ".config/vault/default.key")
 COMMANDS = (("get", "name"), ("get", "name", *LOCATIONS), ("set", "name"), ("ls",))
-SHARED_COMMANDS = (("get", "name"), ("set", "name"), ("ls",))
 # Address, load address, size, alignment, name. How far the name is indented says what it names.
 LINE = re.compile(r" *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ ( *)(.+)")
 SECTION_OF_OBJECT, SYMBOL = 8, 16
@@ -55,12 +52,12 @@ def sections(lines: Iterator[str]) -> list[Section]:
     return sorted(found)
 
 
-def touched(environment: dict[str, str], *command: str) -> Iterator[int]:
+def touched(home: str, *command: str) -> Iterator[int]:
     """The addresses of the instructions that a run executes, and of the bytes that it reads and writes."""
     read, write = os.pipe()
     tracer = ("valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-fd={write}")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "pass_fds": [write]}
-    with subprocess.Popen([*tracer, *command], cwd=environment["HOME"], env=environment, **pipes) as process:
+    with subprocess.Popen([*tracer, *command], cwd=home, env=environment(home), **pipes) as process:
         os.close(write)
         process.stdin.write(b"value")
         process.stdin.close()
@@ -73,39 +70,25 @@ def touched(environment: dict[str, str], *command: str) -> Iterator[int]:
         sys.exit(f"{' '.join(command)} fails under valgrind")
 
 
-class Program:
-    def __init__(self, executable: str, map_file: str):
-        self.executable = executable
-        with Path(map_file).open() as lines:
-            self.sections = sections(lines)
-        self.starts = [section.start for section in self.sections]
-
-    def symbols(self, commands: tuple[tuple[str, ...], ...], **location: str) -> Iterator[str]:
-        """The symbols that the commands touch on a vault at the place, in the order of their touches."""
-        with tempfile.TemporaryDirectory() as home:
-            environment = {"HOME": home, "PATH": os.environ["PATH"]} | location
-            creating = {"input": b"value", "stderr": subprocess.DEVNULL, "env": environment}
-            subprocess.run([self.executable, "set", "name"], check=True, **creating)
-            for command in commands:
-                for address in touched(environment, self.executable, *command):
-                    section = self.sections[bisect.bisect_right(self.starts, address) - 1]
-                    if section.start <= address < section.end:
-                        yield section.symbol
+def environment(home: str) -> dict[str, str]:
+    # With random seeds, the hash tables of two runs touch different code.
+    return {"HOME": home, "PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1"}
 
 
-def main(vault: str, vault_map: str, shared: str, shared_map: str) -> None:
-    order = dict.fromkeys(Program(vault, vault_map).symbols(COMMANDS))
-    # What both programs touch keeps its place; what the other touches beside it follows.
-    program = Program(shared, shared_map)
-    cluster = Cluster(has_tls=True).create()
-    pooler = Pooler(cluster)
-    try:
-        for url in (cluster.url("near"), cluster.tls_url("far"), pooler.url("pooled")):
-            order |= dict.fromkeys(program.symbols(SHARED_COMMANDS, VAULT_FILE=url))
-    finally:
-        pooler.stop()
-        cluster.remove()
-    print("\n".join(order))
+def main(vault: str, map_file: str) -> None:
+    with Path(map_file).open() as lines:
+        found = sections(lines)
+    starts = [section.start for section in found]
+    symbols = set()
+    with tempfile.TemporaryDirectory() as home:
+        creating = {"input": b"value", "stderr": subprocess.DEVNULL, "env": environment(home)}
+        subprocess.run([vault, "set", "name"], check=True, **creating)
+        for command in COMMANDS:
+            for address in set(touched(home, vault, *command)):
+                section = found[bisect.bisect_right(starts, address) - 1]
+                if section.start <= address < section.end:
+                    symbols.add(section.symbol)
+    print("\n".join(sorted(symbols)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-# The benchmark's table: on standard output, and as Markdown for README.md. Needs common.sh.
+# The benchmark's table: on standard output, and as Markdown for a document. Needs common.sh.
 
 table_begin="<!-- Tools/bench writes this table -->"
 table_end="<!-- Tools/bench ends here -->"
@@ -24,38 +24,29 @@ thousands() {
 
 # start_table FOLDER: the Markdown is gathered in files there.
 start_table() {
-    headlines=$1/headlines.md details=$1/details.md notes=$1/notes.md
-    printf '%s\n' "| | vault | other | measured | aim |" "| --- | --- | --- | --- | --- |" |
-        tee "$headlines" >"$details"
+    rows=$1/rows.md notes=$1/notes.md
+    printf '%s\n' "| | vault | other | measured | aim |" "| --- | --- | --- | --- | --- |" >"$rows"
     : >"$notes"
 }
 
 # print_head MACHINE
 print_head() {
     printf '%s\n' "$1"
-    printf '%-50s %14s %14s %10s %12s %5s\n' '' vault other measured aim met
+    printf '%-64s %12s %12s %10s %12s %5s\n' '' vault other measured aim met
 }
 
 # row LABEL VAULT OTHER MEASURED UNIT AIM: an empty AIM is none.
 row() {
-    print_row "$headlines" "$@"
-}
-
-# detail ARGS...: a row that README.md shows only on request.
-detail() {
-    print_row "$details" "$@"
-}
-
-print_row() {
-    awk -v markdown="$1" -v label="$2" -v ours="$3" -v other="$4" -v measured="$5" -v unit="$6" -v aim="$7" 'BEGIN {
+    awk -v markdown="$rows" -v label="$1" -v ours="$2" -v other="$3" -v measured="$4" -v unit="$5" -v aim="$6" 'BEGIN {
         space = unit == "x" ? "" : " "
         met = aim == "" ? "" : (measured <= aim + 0 ? "yes" : "NO")
         if (aim != "") aim = "<= " aim space unit
         measured = sprintf(measured < 1 ? "%.3f%s%s" : "%.2f%s%s", measured, space, unit)
-        printf "%-50s %14s %14s %10s %12s %5s\n", label, ours, other, measured, aim, met
-        sub(/^ +/, "\342\200\246 ", label)
+        plain = label
+        gsub(/`/, "", plain)
+        printf "%-64s %12s %12s %10s %12s %5s\n", plain, ours, other, measured, aim, met
         sub(/^<=/, "\342\211\244", aim)
-        if (met == "NO") aim = "**missed:** " aim
+        if (met == "NO") aim = "**open:** " aim
         printf "| %s | %s | %s | %s | %s |\n", label, ours, other, measured, aim >> markdown
     }'
 }
@@ -78,15 +69,9 @@ write_table() {
         $0 == end { inside = 0 }
         !inside { print }
         $0 == begin { inside = 1; while ((getline line < "-") > 0) print line }
-    ' "$1" < <(print_markdown "$2"))
+    ' "$1" < <(
+        printf 'Measured on %s (UTC): %s.\n\n' "$(date -u +%F)" "${2%.}"
+        cat "$rows" - "$notes" <<<""
+    ))
     printf '%s\n' "$whole" >"$1"
-}
-
-# print_markdown MACHINE
-print_markdown() {
-    printf 'Measured on %s (UTC): %s.\n\n' "$(date -u +%F)" "${1%.}"
-    cat "$headlines" - "$notes" <<<""
-    printf '\n<details>\n<summary>More figures; aims missed: %s</summary>\n\n' "$(grep -c "missed:" "$details")"
-    cat "$details"
-    printf '\n</details>\n\n'
 }

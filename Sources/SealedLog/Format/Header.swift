@@ -110,9 +110,7 @@ extension Header {
         else { throw Malformed("the end of the checkpoint") }
         try root?.check(upTo: Limits.pageSize, before: checkpointEnd)
         try manifest.check(upTo: Limits.indexSize, before: checkpointEnd)
-        guard slots.allSatisfy({ slot in slots.count { $0.salt == slot.salt } == 1 }) else {
-            throw Malformed("the salts of the key slots")
-        }
+        guard Set(slots.map(\.salt)).count == slots.count else { throw Malformed("the salts of the key slots") }
     }
 
     /// The bytes up to the MAC.

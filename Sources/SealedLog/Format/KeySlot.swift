@@ -44,7 +44,7 @@ extension KeySlot {
     /// are.
     var hasSoundParameters: Bool {
         switch Kind(rawValue: kind) {
-        case .generatedKey, .otherKey: parameters.isEmpty || parametersAsText != nil
+        case .generatedKey, .otherKey: parametersAsText != nil
         case .passphrase, .keyFileAndPassphrase: parameters.isEmpty
         case .recipient, nil: true
         }

@@ -123,13 +123,8 @@ struct RecordIndex: Hashable, Sendable {
     /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
-        var end = start
-        for transaction in transactions {
-            for entry in transaction {
-                for version in entry.versions where version.offset >= start { end = max(end, version.box.upperBound) }
-            }
-        }
-        return end
+        let versions = transactions.joined().flatMap(\.versions)
+        return versions.filter { $0.offset >= start }.map(\.box.upperBound).max() ?? start
     }
 }
 

@@ -98,18 +98,11 @@ extension KeyFile {
 
     /// Reads the line of the key, and writes the 32 bytes to the start of `room`. Returns false if it is not valid.
     private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
-        // Without `split`, whose generic types cost 15 µs at the start of a process.
-        var (line, count, start) = (text, 0, 0)
-        for end in 0...text.count {
-            let isEnd = end == text.count || text[end] == UInt8(ascii: "\n") || text[end] == UInt8(ascii: "\r")
-            guard isEnd else { continue }
-            if start < end, text[start] != UInt8(ascii: "#") {
-                (line, count) = (UnsafeRawBufferPointer(rebasing: text[start..<end]), count + 1)
-            }
-            start = end + 1
-        }
+        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            .filter { $0.first != UInt8(ascii: "#") }
         let keyEnd = prefix.count + keySize * 2
-        guard count == 1, line.count == keyEnd + 1 + checksumSize * 2, line.starts(with: prefix, by: isSameLetter),
+        guard lines.count == 1, let line = lines.first.map(UnsafeRawBufferPointer.init(rebasing:)),
+            line.count == keyEnd + 1 + checksumSize * 2, line.starts(with: prefix, by: isSameLetter),
             line[keyEnd] == UInt8(ascii: "-")
         else { return false }
         let input = UnsafeMutableRawBufferPointer(rebasing: room[..<(prefix.count + keySize)])

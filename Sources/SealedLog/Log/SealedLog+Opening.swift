@@ -55,11 +55,7 @@ extension SealedLog {
 
     // MARK: One log per file
 
-    private final class KnownLog: Sendable {
-        weak let log: SealedLog?
-
-        init(_ log: SealedLog) { self.log = log }
-    }
+    private struct KnownLog: Sendable { weak var log: SealedLog? }
 
     private static let registry = Mutex<[KnownLog]>([])
 
@@ -70,7 +66,7 @@ extension SealedLog {
         let log = registry.withLock { logs in
             logs.removeAll { $0.log == nil }
             if let log = logs.lazy.compactMap(\.log).first(where: { $0.isFor(opened, view.store) }) { return log }
-            logs.append(KnownLog(opened))
+            logs.append(KnownLog(log: opened))
             return opened
         }
         if log === opened { return log }

@@ -86,9 +86,7 @@ struct LogView: Sendable {
             recent = RecentEntries()
             recordsSinceMinor = 0
         } else {
-            for transaction in record.index.transactions {
-                for entry in transaction { recent.insert(entry) }
-            }
+            for entry in record.index.transactions.joined() { recent.insert(entry) }
             recordsSinceMinor += 1
         }
     }

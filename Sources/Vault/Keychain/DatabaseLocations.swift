@@ -47,16 +47,13 @@ package enum DatabaseLocations {
     }
 
     private static let opener = Mutex<Opener?>(nil)
-    /// Each start of the command asks: a mutex would cost a system call.
-    private static let isRegistered = Atomic(false)
 
     /// Called once, as soon as the module is loaded.
     package static func register(_ open: @escaping Open) {
         opener.withLock { $0 = Opener(open: open) }
-        isRegistered.store(true, ordering: .releasing)
     }
 
-    package static var isAvailable: Bool { isRegistered.load(ordering: .acquiring) }
+    package static var isAvailable: Bool { opener.withLock { $0 != nil } }
 
     fileprivate static func storeLocation(
         at url: String, _ location: VaultLocation, _ options: Keychain.Options, in files: any FileSystem

@@ -174,7 +174,7 @@ struct LocationVariables {
     subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
-            guard let bytes = name.withCString(getenv), bytes.pointee != 0 else { return nil }
+            guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
             guard let text = String(validatingCString: bytes) else {
                 throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
             }

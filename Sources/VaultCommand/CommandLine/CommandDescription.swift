@@ -92,15 +92,14 @@ struct CommandDescription: Sendable {
     var takesProgram: Bool { arguments.last?.count == .program }
 }
 
-/// A class, as ``ExitCodeDescription`` is: a list of structs has a type of its own, which each start would build.
-final class ExampleDescription: Sendable, Encodable {
+struct ExampleDescription: Sendable, Encodable {
     let line: String
     let meaning: String
 
     init(_ line: String, _ meaning: String) { (self.line, self.meaning) = (line, meaning) }
 }
 
-final class ExitCodeDescription: Sendable, Encodable {
+struct ExitCodeDescription: Sendable, Encodable {
     let code: ExitCode
     let meaning: String
 

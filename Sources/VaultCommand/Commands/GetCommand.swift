@@ -48,27 +48,27 @@ enum GetCommand: Command {
         let form = ValueForm(newline: invocation.newline, isAlone: invocation.arguments.count == 1)
         let keychain = try invocation.openVault()
         // All are read before the first is written.
-        var values: [HeldSecret] = []
+        var values: [(name: String, value: HeldSecret)] = []
         for name in invocation.arguments {
             guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
             let value = try look.seen(ValueText.shown(stored, of: name), of: name, in: keychain)
-            values.append(HeldSecret(value))
+            values.append((name, HeldSecret(value)))
         }
         if invocation.wantsJSON {
-            try writeJSON(values, of: invocation.arguments)
+            try writeJSON(values)
         } else {
-            for value in values { try form.write(value.bytes) }
+            for (_, value) in values { try form.write(value.bytes) }
         }
         keychain.completeCopy()
         return .success
     }
 
     /// Writes one object, or a list of several.
-    private static func writeJSON(_ values: [HeldSecret], of names: [String]) throws {
+    private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
         if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
-        for (index, value) in values.enumerated() {
+        for (index, (name, value)) in values.enumerated() {
             if index > 0 { try StandardOutput.write(",") }
-            try ValueForm.json(value.bytes, name: names[index]).withUnsafeBytes(StandardOutput.write)
+            try ValueForm.json(value.bytes, name: name).withUnsafeBytes(StandardOutput.write)
         }
         try StandardOutput.write(values.count > 1 ? "]}\n" : "\n")
     }

@@ -7,16 +7,12 @@ enum ProcessState {
     /// What ``harden()`` has changed, and what another program is to find as it was.
     struct Former {
         var closedStreams: [Int32] = []
-        /// Whether SIGPIPE ended the process, which is ignored now.
-        var endsByClosedPipe = false
-        /// The same of SIGXFSZ.
-        var endsByFileSize = false
+        /// Of SIGPIPE and SIGXFSZ, those that ended the process, and are ignored now.
+        var endingSignals: [Int32] = []
         var ignoresChildren = false
         var fileModeMask: mode_t = 0o022
         /// Whether the system has refused to forbid the reading of this process's memory.
         var isDumpable = false
-
-        var endingSignals: [Int32] { (endsByClosedPipe ? [SIGPIPE] : []) + (endsByFileSize ? [SIGXFSZ] : []) }
     }
 
     private static let held = Mutex(Former())
@@ -34,8 +30,8 @@ enum ProcessState {
         former.closedStreams = occupyStandardDescriptors()
         vault_forbid_core_dumps()
         former.isDumpable = vault_forbid_reading() != 0
-        former.endsByClosedPipe = ignore(SIGPIPE)
-        former.endsByFileSize = ignore(SIGXFSZ)
+        former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
+        for number in former.endingSignals { signal(number, SIG_IGN) }
         // A parent may ignore the end of its children, which is inherited. Here it must be seen.
         former.ignoresChildren = isIgnored(SIGCHLD)
         if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
@@ -43,7 +39,7 @@ enum ProcessState {
         vault_remove_temporary_on_signals()
         former.fileModeMask = umask(0o077)
         held.withLock { [former] in $0 = former }
-        return former.endsByClosedPipe
+        return former.endingSignals.contains(SIGPIPE)
     }
 
     /// Makes the process as it was, for the program that is to replace this one. The kernel does the rest: it lets the
@@ -80,13 +76,6 @@ enum ProcessState {
     static func isInFront(at terminal: Int32) -> Bool {
         let group = tcgetpgrp(terminal)
         return group < 0 || group == getpgrp()
-    }
-
-    /// Returns whether the signal was not ignored before.
-    private static func ignore(_ number: Int32) -> Bool {
-        if isIgnored(number) { return false }
-        signal(number, SIG_IGN)
-        return true
     }
 
     /// Opens /dev/null in place of closed standard streams. Otherwise the vault's file would get such a number, and a

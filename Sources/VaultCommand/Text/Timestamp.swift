@@ -2,7 +2,8 @@ import FoundationEssentials
 import Glibc
 
 enum Timestamp {
-    /// Returns UTC to the millisecond, the precision of the vault: `2026-01-31T09:05:00.120Z`.
+    /// Returns UTC to the millisecond, the precision of the vault: `2026-01-31T09:05:00.120Z`. Foundation's ISO 8601
+    /// style cuts the fraction of a floating-point number off, and writes `.119Z` here.
     static func text(_ date: Date) -> String {
         var bytes: [UInt8] = []
         write(date) { bytes.append($0) }

@@ -7,7 +7,7 @@ extension Mirror.State {
     private static let checkSize = 8
 
     var encoded: [UInt8] {
-        let bounds = ranges.sorted.flatMap { [$0.lowerBound, $0.upperBound] }
+        let bounds = ranges.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
         let numbers = [
             head.generation, head.position.sequence, head.size, head.hint?.offset ?? 0, head.hint?.sequence ?? 0,
             contact, UInt64(bounds.count),
@@ -27,26 +27,32 @@ extension Mirror.State {
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
-        func number(_ index: Int) -> UInt64 {
-            bytes.withUnsafeBytes { bytes in
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: numbersStart + index * 8, as: UInt64.self))
+        let numbers = bytes.withUnsafeBytes { bytes in
+            stride(from: numbersStart, through: bytes.count - 8, by: 8).map { offset in
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             }
         }
-        let boundCount = number(6)
-        guard boundCount.isMultiple(of: 2), boundCount <= (bytes.count - numbersStart) / 8 - 7 else { return nil }
-        let boundsEnd = 7 + Int(boundCount)
-        let end = numbersStart + boundsEnd * 8
+        guard numbers[6].isMultiple(of: 2), numbers[6] <= numbers.count - 7 else { return nil }
+        let bounds = Array(numbers[7..<7 + Int(numbers[6])])
+        let end = numbersStart + (7 + bounds.count) * 8
         guard bytes[end...].starts(with: Self.check(of: Array(bytes[..<end]))),
-            (0..<7).allSatisfy({ number($0) < 1 << 63 })
+            numbers[..<7].allSatisfy({ $0 < 1 << 63 })
         else { return nil }
         let authenticator = bytes[Self.magic.count..<numbersStart].withUnsafeBytes { Authenticator($0) }
         head = StoreHead(
-            generation: number(0), position: LogPosition(sequence: number(1), authenticator: authenticator),
-            size: number(2), hint: number(3) == 0 ? nil : Hint(offset: number(3), sequence: number(4)))
-        contact = number(5)
-        for index in stride(from: 7, to: boundsEnd, by: 2) where number(index) < number(index + 1) {
-            ranges.insert(number(index)..<number(index + 1))
+            generation: numbers[0], position: LogPosition(sequence: numbers[1], authenticator: authenticator),
+            size: numbers[2], hint: numbers[3] == 0 ? nil : Hint(offset: numbers[3], sequence: numbers[4]))
+        contact = numbers[5]
+        for index in stride(from: 0, to: bounds.count, by: 2) where bounds[index] < bounds[index + 1] {
+            ranges.insert(contentsOf: bounds[index]..<bounds[index + 1])
         }
+    }
+}
+
+extension RangeSet<UInt64> {
+    /// Returns the parts of a range that are not there. Nothing from `end` on counts as there.
+    func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
+        Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 

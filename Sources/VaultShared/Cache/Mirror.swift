@@ -14,13 +14,13 @@ final class Mirror: Sendable {
         /// When that was, in milliseconds since 1970.
         var contact: UInt64
         /// The bytes that are there.
-        var ranges = ByteRanges()
+        var ranges = RangeSet<UInt64>()
         /// The file of the bytes, once it was opened. It stays the same if another process that knows of a later
         /// generation removes it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
-            range.upperBound <= head.size && ranges.contains(range)
+            range.upperBound <= head.size && ranges.isSuperset(of: RangeSet(range))
         }
     }
 
@@ -99,10 +99,7 @@ final class Mirror: Sendable {
     private var statePath: String { "\(folder)/\(name).state" }
 
     /// The file of the bytes. A compaction writes others.
-    private func bytesPath(_ generation: UInt64) -> String {
-        let number = Hexadecimal.string(of: withUnsafeBytes(of: generation.bigEndian) { Array($0) })
-        return "\(folder)/\(name)-\(number).vault"
-    }
+    private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
     /// What the database said last; nil if there is no copy.
     var head: StoreHead? { withState { $0.found?.head } }
@@ -128,7 +125,7 @@ final class Mirror: Sendable {
 
     /// Returns which bytes of a generation are there; nil if those of another are.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
-        withState { state in state.found.flatMap { $0.head.generation == generation ? $0.ranges.sorted : nil } }
+        withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
     /// Returns which bytes of the vault are missing; none if what is kept does not end so.
@@ -205,7 +202,7 @@ final class Mirror: Sendable {
             else { return nil }
             return (saved, [bytes])
         }
-        return kept?.ranges.contains(bytes.range) ?? false
+        return kept?.ranges.isSuperset(of: RangeSet(bytes.range)) ?? false
     }
 
     /// Puts bytes that have authenticated, of the vault as it is, in the place of those that are kept.
@@ -215,7 +212,7 @@ final class Mirror: Sendable {
                 [saved.head.position, included].contains(head.position)
             else { return nil }
             var new = saved
-            new.ranges.remove(bytes.range)
+            new.ranges.remove(contentsOf: bytes.range)
             return (new, [bytes])
         }
     }
@@ -250,7 +247,7 @@ final class Mirror: Sendable {
             for piece in pieces {
                 for gap in new.ranges.gaps(in: piece.range, upTo: saved?.head.size ?? 0)
                 where piece.withBytes(of: gap, { write($0, at: gap.lowerBound, to: file) }) {
-                    new.ranges.insert(gap)
+                    new.ranges.insert(contentsOf: gap)
                 }
             }
         }
@@ -290,6 +287,6 @@ extension Mirror.State {
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0
-        ranges.remove(size..<UInt64.max)
+        ranges.remove(contentsOf: size..<UInt64.max)
     }
 }

@@ -5,21 +5,12 @@ import Sealing
 
 /// libpq's keywords (34.1.2) and their values.
 struct ConnectionParameters: Sendable {
-    private var keywords: [String] = []
-    private var values: [String] = []
+    private var values: [String: String] = [:]
 
     /// The value of a keyword; nil if it has none.
     subscript(keyword: String) -> String? {
-        get { keywords.firstIndex(of: keyword).map { values[$0] } }
-        set {
-            if let index = keywords.firstIndex(of: keyword) {
-                keywords.remove(at: index)
-                values.remove(at: index)
-            }
-            guard let newValue else { return }
-            keywords.append(keyword)
-            values.append(newValue)
-        }
+        get { values[keyword] }
+        set { values[keyword] = newValue }
     }
 
     typealias List = UnsafePointer<UnsafePointer<CChar>?>?
@@ -39,23 +30,18 @@ struct ConnectionParameters: Sendable {
     private func withLists<Result>(
         and password: UnsafePointer<CChar>?, _ body: (_ keywords: List, _ values: List) -> Result
     ) -> Result {
-        Self.withList(keywords + (password == nil ? [] : ["password"]), and: nil) { keywords in
-            Self.withList(values, and: password) { body(keywords, $0) }
+        Self.withList(values.keys + (password == nil ? [] : ["password"]), and: nil) { keywords in
+            Self.withList(Array(values.values), and: password) { body(keywords, $0) }
         }
     }
 
     private static func withList<Result>(
         _ texts: [String], and last: UnsafePointer<CChar>?, _ body: (List) -> Result
     ) -> Result {
-        withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: texts.count + 2) { pointers in
-            for (index, text) in texts.enumerated() {
-                pointers.initializeElement(at: index, to: text.withCString { UnsafePointer(strdup($0)) })
-            }
-            pointers.initializeElement(at: texts.count, to: last)
-            pointers.initializeElement(at: texts.count + 1, to: nil)
-            defer { for pointer in pointers[..<texts.count] { free(UnsafeMutablePointer(mutating: pointer)) } }
-            return body(UnsafePointer(pointers.baseAddress))
-        }
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        let pointers = copies.map { UnsafePointer($0) } + [last, nil]
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 }
 
@@ -64,9 +50,7 @@ struct ConnectionParameters: Sendable {
 extension ConnectionParameters {
     /// Splits a value that is a list: one host after the other.
     static func list(_ text: String?) -> [String] {
-        guard let text else { return [] }
-        guard text.utf8.contains(UInt8(ascii: ",")) else { return [text] }
-        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
     }
 
     /// Returns the hosts, each with its port unless that is the usual one.

@@ -37,35 +37,21 @@ extension Statement {
 extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
-    private typealias Values = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
-    private typealias Lengths = UnsafeMutableBufferPointer<Int32>
-
     /// Passes pointers to the values, null for nil, with their lengths and formats, as libpq takes them.
     func withEncodedParameters(
-        _ body: (
-            _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
-            _ formats: UnsafePointer<Int32>?
-        ) -> Int32
+        _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
     ) -> Int32 {
-        let count = parameters.count
-        return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
-                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { formats in
-                    formats.initialize(repeating: 1)
-                    return encode(from: 0, values, lengths) {
-                        body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
-                    }
-                }
-            }
-        }
+        encode(parameters[...], behind: [], []) { body($0, $1, [Int32](repeating: 1, count: $0.count)) }
     }
 
-    private func encode(from index: Int, _ values: Values, _ lengths: Lengths, _ body: () -> Int32) -> Int32 {
-        guard index < parameters.count else { return body() }
-        return parameters[index].withEncoded { bytes in
-            values.initializeElement(at: index, to: bytes?.baseAddress?.assumingMemoryBound(to: CChar.self))
-            lengths.initializeElement(at: index, to: Int32(bytes?.count ?? 0))
-            return encode(from: index + 1, values, lengths, body)
+    private func encode(
+        _ rest: ArraySlice<Parameter>, behind values: [UnsafePointer<CChar>?], _ lengths: [Int32],
+        _ body: ([UnsafePointer<CChar>?], [Int32]) -> Int32
+    ) -> Int32 {
+        guard let first = rest.first else { return body(values, lengths) }
+        return first.withEncoded { bytes in
+            let value = bytes?.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return encode(rest.dropFirst(), behind: values + [value], lengths + [Int32(bytes?.count ?? 0)], body)
         }
     }
 }

@@ -14,9 +14,9 @@ extension PostgresRecordStore {
         var queue = StatementQueue()
         var size: UInt64 = 0
         /// The bytes that were written, and how many they were.
-        var written = (ranges: ByteRanges(), count: UInt64(0))
+        var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
         /// Whether each was written once. A database that has one twice cannot be read.
-        var isWhole: Bool { written.ranges.sorted == [0..<size] && written.count == size }
+        var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
         var hint: Hint?
         /// Whether the transaction has ended, or may have.
         var isCommitted = false
@@ -90,7 +90,7 @@ extension PostgresRecordStore {
                 construction.queue.addExtents(Array(bytes)[...], at: offset, of: generation)
                 let end = offset + UInt64(bytes.count)
                 construction.size = max(construction.size, end)
-                construction.written.ranges.insert(offset..<end)
+                construction.written.ranges.insert(contentsOf: offset..<end)
                 construction.written.count += UInt64(bytes.count)
                 isFull = construction.queue.isFull || !construction.queue.hasSent
             }

@@ -58,17 +58,16 @@ final class PostgresRecordStore: NewStore {
         let size = try size()
         guard offset < size, buffer.count > 0 else { return 0 }
         let range = offset..<min(size, offset + UInt64(buffer.count))
-        let (pieces, tail, block, isMirrored, isDoubted, isKept, hint) = state.withLock { state in
+        let (pieces, isMirrored, isDoubted, isKept, hint) = state.withLock { state in
             (
-                state.pieces, state.tail, state.block, state.isMirrored, state.doubts > 0, state.isKept,
+                state.pieces + [state.tail, state.block], state.isMirrored, state.doubts > 0, state.isKept,
                 state.construction == nil ? state.own.hint : nil
             )
         }
         // The log is opened from the copy, while the server logs us in.
         if isKept { location.pool.goOn() }
         let isKnown =
-            pieces.contains { $0.copy(range, into: buffer) } || tail.copy(range, into: buffer)
-            || block.copy(range, into: buffer)
+            pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
         // Of a file, it is in the header. Here it changes together with the vault's row.

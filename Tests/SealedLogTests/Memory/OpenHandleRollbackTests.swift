@@ -84,15 +84,4 @@ struct OpenHandleRollbackTests {
         try expectNothingIsWritten(writer, .damaged)
         try expectNothingIsRead(reader, .damaged)
     }
-
-    @Test func readsLookAtTheMemoryOnlyNowAndThen() throws {
-        let files = FaultyFileSystem()
-        let log = try fixture.open(in: files, remembering: true)
-        files.forgetCalls()
-        let start = ContinuousClock.now
-        for _ in 0..<2_000 { _ = try log.text("a") }
-        let looks = files.calls.filter { $0.kind == .status && $0.path == fixture.path }.count
-        #expect(Duration.milliseconds(40) * (looks - 1) <= ContinuousClock.now - start)
-        #expect(files.calls.filter { $0.kind == .read }.count <= 4_000 + 8 * looks)
-    }
 }

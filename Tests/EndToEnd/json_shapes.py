@@ -26,7 +26,7 @@ class Reader:
 
     def next(self) -> re.Match:
         found = TOKEN.match(self.text, self.offset)
-        assert found, f"no shape: {self.text[self.place :]!r}"
+        assert found, f"no shape: {self.text[self.offset :]!r}"
         self.offset = found.end()
         return self.next() if found[0].isspace() else found
 

@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "Tools/lib"
 sys.path.insert(0, str(LIBRARY))
 
-from limits import Rules, code, complaints
+from limits import Exceptions, code, complaints
 
 FILE = "Module/Folder/Parser.swift"
-NOWHERE = Rules({}, {}, {}, {})
+NOWHERE = Exceptions({}, {}, {}, {})
 
 
-def checked(folder: Path, text: str, paths: Rules = NOWHERE, file: str = FILE) -> list[str]:
+def checked(folder: Path, text: str, paths: Exceptions = NOWHERE, file: str = FILE) -> list[str]:
     """The complaints about one file with this text."""
     path = folder / file
     path.parent.mkdir(parents=True)
@@ -54,7 +54,7 @@ def test_nobody_else_decides_which_files_are_believed(tmp_path: Path, check: str
     line = f"guard {check} else {{ return }}\n"
     (complaint,) = checked(tmp_path / "a", line)
     assert "OWNERS" in complaint
-    assert checked(tmp_path / "b", line, Rules({}, {}, {"Module/Folder": "why"}, {})) == []
+    assert checked(tmp_path / "b", line, Exceptions({}, {}, {"Module/Folder": "why"}, {})) == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_code_behind_a_string_keeps_its_line() -> None:
 
 VIEWS = {"Module/Folder": "why"}
 TRAPS = {(FILE, "precondition(isOurs)"): "why"}
-NAMED = Rules(VIEWS, {}, {}, TRAPS)
+NAMED = Exceptions(VIEWS, {}, {}, TRAPS)
 USED = "precondition(isOurs)\nbytes.withUnsafeBytes { use($0) }"
 
 
@@ -149,7 +149,7 @@ def test_a_file_that_is_named_without_need_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_public_api_that_hands_out_raw_memory_says_so(tmp_path: Path, declaration: str, is_found: bool) -> None:
-    found = checked(tmp_path, declaration, Rules({"Module": ""}, {"Module": ""}, {}, {}))
+    found = checked(tmp_path, declaration, Exceptions({"Module": ""}, {"Module": ""}, {}, {}))
     assert any("public API hands out raw memory" in complaint for complaint in found) == is_found
 
 

@@ -58,7 +58,7 @@ def test_what_is_lost_is_said_and_ends_with_6(filled: Home) -> None:
     assert finished.returncode == 6 and finished.stderr == b""
     told = finished.stdout.decode()
     assert "their last change may be lost:\n" in told and "Entries lost with their names: 1.\n" in told
-    assert f"before byte {found[3].place}" in told
+    assert f"before byte {found[3].offset}" in told
     report = json.loads(filled.run("salvage", "again.vault", "--json").stdout)
     assert report["unnamed"] == 1 and not report["is_complete"] and report["certain"] + len(report["doubtful"]) == 5
     out = str(filled.folder / "again.vault")

@@ -262,7 +262,7 @@ class Command:
         return self.home / ".config/vault/device.key"
 
     @property
-    def offsets(self) -> tuple[Path, Path]:
+    def paths(self) -> tuple[Path, Path]:
         """Where the vault and its key file are."""
         if self.options:
             return Path(self.options[1]), Path(self.options[3])
@@ -270,7 +270,7 @@ class Command:
 
     def vault(self) -> Vault:
         """The vault as the independent reader sees it."""
-        file, key = self.offsets
+        file, key = self.paths
         return open_vault(file, key.read_bytes())
 
     def values(self) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ ANN, BOB = Device("Ann"), Device("Bob")
 
 
 def python(command: Command, device: Device | None = None) -> AbstractContextManager[LiveVault]:
-    file, key = command.offsets
+    file, key = command.paths
     return opened(file, key.read_bytes(), device)
 
 
@@ -54,7 +54,7 @@ def commands(command: Command) -> Command:
 @pytest.fixture
 def pythons(command: Command) -> Command:
     """The command over a vault that Python made, with Ann as its first member, and a name from before."""
-    live_vault.create(*command.offsets)
+    live_vault.create(*command.paths)
     with python(command) as vault:
         vault.set("before", b"nobody's")
         vault.compact(Change(ANN, ANN, time=1))

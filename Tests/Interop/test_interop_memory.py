@@ -29,7 +29,7 @@ def seen_path(command: Command) -> Path:
 
 
 def path_path(command: Command) -> Path:
-    return folder(command) / memory.path_name(str(command.offsets[0].resolve()))
+    return folder(command) / memory.path_name(str(command.paths[0].resolve()))
 
 
 def seen(command: Command) -> memory.Seen | None:
@@ -52,7 +52,7 @@ def test_python_finds_the_position_that_the_command_has_seen(kept: Command) -> N
 
 
 def test_python_finds_the_vault_that_the_command_saw_at_a_path(kept: Command) -> None:
-    vault, path = kept.vault(), kept.offsets[0].resolve()
+    vault, path = kept.vault(), kept.paths[0].resolve()
     path.parent.chmod(0o700)
     found = memory.read_path(path_path(kept).read_bytes(), str(path), vault.header.vault_id, vault.keys.memory)
     expected = memory.fingerprint(vault.header.authenticator, path.stat(), path.parent.stat())
@@ -156,7 +156,7 @@ def test_what_is_no_memory_is_none_to_both(kept: Command, change: Change) -> Non
 
 
 def test_the_command_heeds_a_path_that_python_wrote(kept: Command) -> None:
-    vault, path = kept.vault(), str(kept.offsets[0].resolve())
+    vault, path = kept.vault(), str(kept.paths[0].resolve())
     own = path_file(vault.header.vault_id, path, vault.keys.memory)
     another = path_file(bytes(range(16)), path, bytes(32))
     for data, expecting in ((own, 0), (another, ALARM), (another[:40] + bytes(8) + another[48:], 0), (another[:-1], 0)):
@@ -170,7 +170,7 @@ def test_the_command_heeds_a_path_that_python_wrote(kept: Command) -> None:
 def test_both_read_why_upkeep_failed(kept: Command) -> None:
     vault = kept.vault()
     upkeep_path = folder(kept) / memory.upkeep_name(vault.header.vault_id)
-    with kept.offsets[0].open("r+b") as file:
+    with kept.paths[0].open("r+b") as file:
         file.seek(4096 + 40)
         file.write(b"\xaa")
     kept.run("compact", expecting=6)
@@ -255,7 +255,7 @@ def test_the_command_heeds_what_python_wrote_of_members(without_others: Command)
 def in_git(kept: Command) -> Command:
     """The same, and the configuration says that the vault lives in git."""
     config = kept.home / ".config/vault/config"
-    config.write_text(f"[default]\nvault = {kept.places[0]}\nkey-file = {kept.places[1]}\nkept-in = git\n")
+    config.write_text(f"[default]\nvault = {kept.paths[0]}\nkey-file = {kept.paths[1]}\nkept-in = git\n")
     config.chmod(0o600)
     return kept
 
@@ -285,7 +285,7 @@ def test_python_finds_what_the_command_has_seen_a_vault_in_git_end_with(in_git: 
 
 
 def test_the_command_heeds_heads_that_python_wrote(in_git: Command) -> None:
-    vault, path = in_git.vault(), in_git.offsets[0]
+    vault, path = in_git.vault(), in_git.paths[0]
     vault_id, key, older = vault.header.vault_id, vault.keys.memory, path.read_bytes()
     head = newest(vault)
     in_git.set("c", b"value")

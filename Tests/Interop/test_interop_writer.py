@@ -22,7 +22,7 @@ SETS = 100
 
 
 def python(command: Command) -> AbstractContextManager[LiveVault]:
-    file, key = command.offsets
+    file, key = command.paths
     return opened(file, key.read_bytes())
 
 
@@ -35,7 +35,7 @@ def agree(command: Command, expected: dict[str, bytes]) -> None:
 @pytest.fixture
 def pythons(command: Command) -> Command:
     """The command over a vault and a key file that Python has created in the standard places."""
-    live_vault.create(*command.offsets)
+    live_vault.create(*command.paths)
     return command
 
 
@@ -53,7 +53,7 @@ def test_the_command_uses_a_vault_that_python_created(pythons: Command) -> None:
 
 def test_python_goes_on_in_a_vault_that_the_command_created(command: Command) -> None:
     command.set("a", b"of the command", "--attribute", "user=ann")
-    size = command.offsets[0].stat().st_size
+    size = command.paths[0].stat().st_size
     before = command.vault()
     with python(command) as vault:
         vault.set("b", b"of Python")
@@ -63,7 +63,7 @@ def test_python_goes_on_in_a_vault_that_the_command_created(command: Command) ->
     assert sequences == [1, 2, 3]
     assert after.entries["a"].attributes == {"user": "ann"}
     assert after.entries["a"].created == before.entries["a"].created
-    assert command.offsets[0].stat().st_size == size, "the zeros were there before"
+    assert command.paths[0].stat().st_size == size, "the zeros were there before"
     agree(command, {"a": b"changed by Python", "b": b"of Python"})
     command.run("verify")
 
@@ -99,7 +99,7 @@ def test_zeros_are_kept_ahead_of_what_python_appends(command: Command) -> None:
     command.set("a", b"a")
     with python(command) as vault:
         vault.set("large", b"l" * 40_000)
-    size, end = command.offsets[0].stat().st_size, command.vault().log.end
+    size, end = command.paths[0].stat().st_size, command.vault().log.end
     assert size % live_vault.GROWTH == 0 and 0 < size - end <= live_vault.GROWTH
     agree(command, {"a": b"a", "large": b"l" * 40_000})
 
@@ -107,7 +107,7 @@ def test_zeros_are_kept_ahead_of_what_python_appends(command: Command) -> None:
 def test_python_clears_a_torn_tail(command: Command) -> None:
     for name in ("kept", "torn"):
         command.set(name, b"v" * 2000)
-    path, last = command.offsets[0], command.vault().log.records[-1].frame
+    path, last = command.paths[0], command.vault().log.records[-1].frame
     with path.open("r+b") as file:
         file.seek(last.offset - last.offset % SECTOR + SECTOR)
         file.write(bytes(SECTOR))
@@ -184,8 +184,8 @@ def change(
     return partial(LiveVault.rename, name=name, to=to), ["mv", name, to], b""
 
 
-def write_from_python(offsets: tuple[Path, Path]) -> None:
-    file, key = offsets
+def write_from_python(paths: tuple[Path, Path]) -> None:
+    file, key = paths
     for number in range(SETS):
         with opened(file, key.read_bytes()) as vault:
             vault.set(f"python/{number}", f"value {number}".encode())
@@ -197,7 +197,7 @@ def write_from_python(offsets: tuple[Path, Path]) -> None:
 
 def test_python_and_the_command_write_at_once_and_lose_nothing(command: Command) -> None:
     command.set("first", b"value")
-    writer = multiprocessing.get_context("fork").Process(target=write_from_python, args=(command.offsets,))
+    writer = multiprocessing.get_context("fork").Process(target=write_from_python, args=(command.paths,))
     writer.start()
     for number in range(SETS):
         command.set(f"command/{number}", f"value {number}".encode())

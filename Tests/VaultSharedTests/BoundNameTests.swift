@@ -67,7 +67,8 @@ struct BoundNameTests {
     @Test func isNotThatOfAFile() throws {
         let path = team.folder.file("file.vault")
         try Keychain(
-            at: VaultLocation(vault: path, keyFile: team.folder.file("key"), rollbackMemory: nil), creatingIfAbsent: true
+            at: VaultLocation(vault: path, keyFile: team.folder.file("key"), rollbackMemory: nil),
+            creatingIfAbsent: true
         ).set("host", to: "a file")
         let storeLocation = try team.storeLocation()
         let bytes = try contents(path)

@@ -110,7 +110,9 @@ struct DatabaseConcurrencyTests {
         let keychain = try fixture.open()
         let storeLocation = try PostgresLocation(
             fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
-        func present() throws -> PostgresRecordStore { try #require(try storeLocation.open(.fresh) as? PostgresRecordStore) }
+        func present() throws -> PostgresRecordStore {
+            try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
+        }
         _ = try keychain.compact()
         let second = try present()
         _ = try keychain.compact()

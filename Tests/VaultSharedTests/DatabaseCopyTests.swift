@@ -125,7 +125,8 @@ struct DatabaseCopyTests {
         let kept = try #require(try files(in: "earlier.state").first)
         #expect(try files(in: "earlier.state").count == 1)
         let storeLocation = try fixture.storeLocation()
-        #expect(try storeLocation.mirror?.head == storeLocation.currentHead(), "the machine's copy is of the vault again")
+        #expect(
+            try storeLocation.mirror?.head == storeLocation.currentHead(), "the machine's copy is of the vault again")
         try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
         #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")

@@ -198,7 +198,8 @@ struct DoubtTests {
         if !isNamed {
             let storeLocation = try fixture.storeLocation()
             _ = try storeLocation.flight([
-                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)), .create(storeLocation.name, head),
+                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)),
+                .create(storeLocation.name, head),
             ])
         }
         try execute(

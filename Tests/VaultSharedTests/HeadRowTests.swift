@@ -145,7 +145,8 @@ struct HeadRowTests {
         let storeLocation = try fixture.storeLocation()
         func put(_ head: StoreHead) throws {
             _ = try storeLocation.flight([
-                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)), .create(storeLocation.name, head),
+                Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name)),
+                .create(storeLocation.name, head),
             ])
         }
         try put(earlier)

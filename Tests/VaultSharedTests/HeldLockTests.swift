@@ -127,7 +127,8 @@ struct HeldLockTests {
         let holder = try session("reader", of: 4, [Statement("SELECT pg_advisory_lock(\(number))")])
         let storeLocation = try fixture.storeLocation()
         #expect(throws: PostgresError.self) {
-            _ = try holder.flight(Statement.exclude(number, in: storeLocation.name), until: Deadline(after: .seconds(10)))
+            _ = try holder.flight(
+                Statement.exclude(number, in: storeLocation.name), until: Deadline(after: .seconds(10)))
         }
         let lock = try await one.acquireLock("refresh")
         try lock.check()

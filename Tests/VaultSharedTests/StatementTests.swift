@@ -101,7 +101,8 @@ struct StatementTests {
             Statement.append([1, 2][...], at: head.size + 98, to: storeLocation.name, next, replacing: previous)
         }
         #expect(throws: PostgresError.self) {
-            try storeLocation.pool.withConnection(until: Deadline(after: .seconds(60))) { (connection) throws(PostgresError) in
+            try storeLocation.pool.withConnection(until: Deadline(after: .seconds(60))) {
+                (connection) throws(PostgresError) in
                 do throws(PostgresError) {
                     _ = try connection.flight([append(wrong)], until: Deadline(after: .seconds(60)))
                 } catch {
@@ -113,6 +114,7 @@ struct StatementTests {
         let former = StoreHead(generation: head.generation, position: wrong, size: head.size, hint: nil)
         #expect(try storeLocation.flight([.replace(storeLocation.name, next, former)])[0].changed == 0)
         #expect(try storeLocation.currentHead() == head)
-        #expect(try storeLocation.flight([append(head.position), .replace(storeLocation.name, head, next)])[1].changed == 1)
+        #expect(
+            try storeLocation.flight([append(head.position), .replace(storeLocation.name, head, next)])[1].changed == 1)
     }
 }

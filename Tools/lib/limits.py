@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what no source may do outside of named places: handle raw memory, trap, ask whose file it is, read a value.
+"""Checks what no source may do outside of named files: handle raw memory, trap, ask whose file it is, read a value.
 
 Bytes from outside must never crash a program or be read past their end. The compiler allows both anywhere. Traps that
 no text shows, such as those of subscripts and of arithmetic, are the fuzzers' to find. A command that read a value in
@@ -76,12 +76,11 @@ ADDRESSES = {
     "Age/PluginProcess.swift": "send(2) and recv(2)",
     "LinuxSystem/KernelKeyring.swift": "add_key(2) and keyctl(2)",
     "Vault/Unlocking/KeyCommand.swift": "read(2)",
-    "LinuxSystem/DetachedThread.swift": "a thread's argument",
     "LinuxSystem/FileWatch.swift": "read(2)",
     "LinuxSystem/LocalSocket.swift": "send(2)",
-    "LinuxSystem/Locks.swift": "a mutex and what it guards, which must not move",
+    "LinuxSystem/Mutex.swift": "a mutex and what it guards, which must not move",
     "LinuxSystem/PosixFileSystem.swift": "pread(2) and pwrite(2)",
-    "LinuxSystem/SystemSemaphore.swift": "a semaphore, which must not move",
+    "LinuxSystem/Threads.swift": "a thread's argument, and a semaphore, which must not move",
     "OneTimeCode/HMAC.swift": "nettle",
     "PropertyList/XMLReader.swift": "expat",
     "Sealing": "libsodium",
@@ -163,8 +162,8 @@ READ = re.compile(
 )
 
 
-class Rules(NamedTuple):
-    """Reasons by place, as above."""
+class Exceptions(NamedTuple):
+    """The exceptions by file or folder, as above, each with its reason."""
 
     views: dict[str, str]
     addresses: dict[str, str]
@@ -172,7 +171,7 @@ class Rules(NamedTuple):
     traps: dict[tuple[str, str], str]
 
 
-RULES = Rules(VIEWS, ADDRESSES, OWNERS, TRAPS)
+EXCEPTIONS = Exceptions(VIEWS, ADDRESSES, OWNERS, TRAPS)
 
 
 def code(text: str) -> str:
@@ -239,13 +238,13 @@ def _read_string(text: str, opening: re.Match, kept: list[str]) -> int:
     return position + len(end)
 
 
-def complaints(sources: Path, rules: Rules = RULES) -> Iterator[str]:
+def complaints(sources: Path, exceptions: Exceptions = EXCEPTIONS) -> Iterator[str]:
     """Yields one sentence for each line that does what it may not, and for each named place that does not need it."""
     used: set[object] = set()
     rules = [
-        (VIEW, rules.views, "raw bytes; VIEWS"),
-        (ADDRESS, rules.addresses, "an address; ADDRESSES"),
-        (OWNER, rules.owners, "whose file it is; OWNERS"),
+        (VIEW, exceptions.views, "raw bytes; VIEWS"),
+        (ADDRESS, exceptions.addresses, "an address; ADDRESSES"),
+        (OWNER, exceptions.owners, "whose file it is; OWNERS"),
     ]
     for path in sorted(sources.rglob("*.swift")):
         file = str(path.relative_to(sources))
@@ -262,10 +261,10 @@ def complaints(sources: Path, rules: Rules = RULES) -> Iterator[str]:
                 yield f"{path}:{number}: {found.group()} compares what only looks equal; use isSame(as:)"
             if found := TRAP.search(line):
                 used.add((file, line.strip()))
-                if (file, line.strip()) not in rules.traps:
+                if (file, line.strip()) not in exceptions.traps:
                     yield f"{path}:{number}: {found.group()} can trap; throw, or name it in Tools/lib/limits.py"
         yield from (f"{path}:{number}: {words}" for number, words in (*exposures(file, text), *reads(file, text)))
-    named = [(words, position) for _, positions_of_rule, words in rules for position in positions_of_rule] + list(rules.traps)
+    named = [(words, position) for _, excepted, words in rules for position in excepted] + list(exceptions.traps)
     for position in named:
         if position not in used:
             yield f"{': '.join(position)}: Tools/lib/limits.py names it, and it has no need"

@@ -16,7 +16,9 @@ struct DatabasePassword: Sendable {
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
             var location = try VaultLocation.local()
-            guard !location.isInDatabase else { throw VaultError(.invalid, "This machine's own vault is in a database.") }
+            guard !location.isInDatabase else {
+                throw VaultError(.invalid, "This machine's own vault is in a database.")
+            }
             location.cache = nil
             let vault = location.vault
             let found = try Keychain(at: location).read(

@@ -13,7 +13,8 @@ extension PostgresRecordStore {
         guard kind == .exclusive else { return try isCurrent() ? StoreLock(store: self) : nil }
         do throws(LogError) {
             if location.offline == .always { throw LogError(.unreachable) }
-            let patience: Duration = location.hasStandIn && location.isInOutage ? .zero : PostgresLocation.restartPatience
+            let patience: Duration =
+                location.hasStandIn && location.isInOutage ? .zero : PostgresLocation.restartPatience
             for attempt in 1...max(1, location.pool.hostCount) {
                 let before = state.withLock { $0.head.position.sequence }
                 try location.attempt(until: deadline, patience: patience) { () throws(PostgresError) in
@@ -28,7 +29,9 @@ extension PostgresRecordStore {
                 location.pool.turnToNextHost()
             }
         } catch {
-            guard error.code == .unreachable, location.offline == .always || location.noteFailure(error) else { throw error }
+            guard error.code == .unreachable, location.offline == .always || location.noteFailure(error) else {
+                throw error
+            }
             location.noteStandIn()
             state.withLock { $0.isLeftForPending = true }
             return nil

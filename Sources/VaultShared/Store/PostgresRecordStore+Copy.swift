@@ -50,7 +50,8 @@ extension PostgresRecordStore: MachineCopy {
             let isOwn = state.isMirrored && state.isOpen && !state.isKept && !state.isLeftForPending
             return isOwn && state.transaction == nil && state.construction == nil ? state.own : nil
         }
-        guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false else {
+        guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
+        else {
             return
         }
         // Another process may have kept more.

@@ -129,7 +129,9 @@ extension PostgresRecordStore.State {
     var isMirrored: Bool { if case .own = copy { true } else { false } }
 
     /// What is under construction; nil once the store is published.
-    var construction: PostgresRecordStore.Construction? { if case .constructing(let construction) = phase { construction } else { nil } }
+    var construction: PostgresRecordStore.Construction? {
+        if case .constructing(let construction) = phase { construction } else { nil }
+    }
 
     /// Changes what is under construction; does nothing once the store is published.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {

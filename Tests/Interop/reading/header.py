@@ -37,7 +37,7 @@ class PageReference:
 
     def check(self, most_bytes: int, within: range, field: str) -> None:
         """`Damaged` unless this can be a box of at most so many bytes in these places."""
-        what = f"{self.sealed_length} bytes at {self.place}"
+        what = f"{self.sealed_length} bytes at {self.offset}"
         if not LEAST_SEALED_BYTES <= self.sealed_length <= most_bytes or self.sealed_length % 16:
             raise Damaged(f"{field} length: bounds", what)
         if self.offset % 16:

@@ -74,7 +74,7 @@ def setting(cursor: Cursor) -> str:
 
 def read_manifest(image: bytes, header: Header, page_key: bytes) -> Manifest:
     page = header.manifest
-    content = open_box(image[page.page : page.end], page.nonce, page_key, "manifest: box", "the manifest")
+    content = open_box(image[page.offset : page.end], page.nonce, page_key, "manifest: box", "the manifest")
     cursor = Cursor(content, "the manifest")
     created, totals = cursor.varint("created"), Totals.read(cursor)
     chain = [cursor.take(16, "chain") for _ in range(cursor.varint("chain", 0, header.sequence))]

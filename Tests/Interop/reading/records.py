@@ -85,7 +85,7 @@ def frame_holds(image: bytes, offset: int, vault_id: bytes) -> bool:
 def open_index(image: bytes, frame: Frame, record_key: bytes) -> bytes:
     box = image[frame.index_offset : frame.payload_offset]
     nonce = image[frame.offset + FRAME_SIZE : frame.index_offset]
-    return open_box(box, nonce, record_key, "index: box", f"the record at {frame.place}")
+    return open_box(box, nonce, record_key, "index: box", f"the record at {frame.offset}")
 
 
 def read_record(image: bytes, offset: int, header: Header, keys: Subkeys, sequence: int, previous: bytes) -> Record:
@@ -144,7 +144,7 @@ def check_offsets(frame: Frame, transactions: list[list[Entry]], tree: RecordTre
         tree.root.check(MOST_PAGE_BYTES, range(frame.payload_offset, frame.end), "tree root")
     for entry in itertools.chain.from_iterable(transactions):
         if any(version.end > frame.end for version in entry.versions):
-            raise Damaged("value offset: bounds", f"the record at {frame.place}")
+            raise Damaged("value offset: bounds", f"the record at {frame.offset}")
 
 
 def payload_end(frame: Frame, transactions: list[list[Entry]], tree: RecordTree | None) -> int:

@@ -48,7 +48,7 @@ def check_tree(record: Record, tree: Entries, since: Entries, checkpoint: Entrie
 
     What it brings is a removal, a value in its own payload, or new attributes beside the value that was there.
     """
-    what = f"the tree of the record at {record.frame.place}"
+    what = f"the tree of the record at {record.frame.offset}"
     if len(tree) != record.tree.count:
         raise Damaged("tree: number of entries", what)
     if missing := since.keys() - tree.keys():

@@ -60,7 +60,7 @@ def walk(
 
 def open_page(image: bytes, page: PageReference, page_key: bytes, within: range) -> tuple[Cursor, int, int]:
     """A cursor at the offsets of the page's cells, its level, and the number of cells."""
-    what = f"the page at {page.place}"
+    what = f"the page at {page.offset}"
     page.check(MOST_PAGE_BYTES, within, "page")
     cursor = Cursor(open_box(image[page.offset : page.end], page.nonce, page_key, "page: box", what), what)
     level, reserved, count = cursor.fixed(1, "page"), cursor.fixed(1, "page"), cursor.fixed(2, "page")

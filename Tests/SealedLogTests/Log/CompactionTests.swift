@@ -84,7 +84,9 @@ struct CompactionTests {
         let options = fixture.options()
         _ = try SealedLog.salvage(fixture.path, to: target, key: fixture.key(), options: options, in: PosixFileSystem())
         let salvaged = try openApart(target, options: options, readKey: fixture.key)
-        let entries = try salvaged.entries().sorted { $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0 }
+        let entries = try salvaged.entries().sorted {
+            $0.content?.current.offset ?? 0 < $1.content?.current.offset ?? 0
+        }
         #expect(entries.map(\.name.text) == expected)
     }
 

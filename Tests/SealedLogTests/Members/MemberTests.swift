@@ -174,7 +174,8 @@ struct MemberTests {
         let target = fixture.folder.file("salvaged.vault")
         var unlocker = KeyFileUnlocker(fixture.key)
         _ = try SealedLog.salvage(
-            fixture.location, to: FileLocation(target, in: PosixFileSystem()), with: &unlocker, options: fixture.options(),
+            fixture.location, to: FileLocation(target, in: PosixFileSystem()), with: &unlocker,
+            options: fixture.options(),
             nil)
         let copy = try open(target, as: nil)
         salvaged = try #require(try copy.history(.sample("a")))

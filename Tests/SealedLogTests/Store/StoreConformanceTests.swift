@@ -114,7 +114,8 @@ import Testing
         let log = try vault.open("one")
         try log.set("a", "first")
         var unlocker = KeyFileUnlocker(vault.key)
-        #expect(try LogError.code { _ = try log.backUp(to: other.location, replacing: true, with: &unlocker) } == .notACopy)
+        #expect(
+            try LogError.code { _ = try log.backUp(to: other.location, replacing: true, with: &unlocker) } == .notACopy)
         let copy = try Vault(kind)
         let target: any StoreLocation =
             kind == .file

@@ -144,7 +144,8 @@ struct CreationTests {
 
     @Test func refusesAVaultAsKeyFile() throws {
         _ = try fixture.open()
-        let other = VaultLocation(vault: fixture.folder.file("other.vault"), keyFile: location.vault, rollbackMemory: nil)
+        let other = VaultLocation(
+            vault: fixture.folder.file("other.vault"), keyFile: location.vault, rollbackMemory: nil)
         let error = try #require(throws: VaultError.self) { _ = try Keychain(at: other, creatingIfAbsent: true) }
         #expect(error.code == .locked && error.description.contains("is a vault"))
         #expect(!fixture.isThere(other.vault))
@@ -171,7 +172,8 @@ struct CreationTests {
             #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
         }
         for cost in [Keychain.KeyFileCost(passes: 0, memory: 1 << 20), Keychain.KeyFileCost(passes: -1, memory: -1)] {
-            let other = VaultLocation(vault: fixture.folder.file("o.vault"), keyFile: location.keyFile, rollbackMemory: nil)
+            let other = VaultLocation(
+                vault: fixture.folder.file("o.vault"), keyFile: location.keyFile, rollbackMemory: nil)
             let create = { _ = try Keychain.create(at: other, cost: cost, replacingGone: false) }
             #expect(try VaultError.code(create) == .invalid)
         }
@@ -222,7 +224,8 @@ struct CreationTests {
         #expect(!fixture.isThere(location.vault))
         #expect(try VaultError.code { _ = try Keychain(at: location) } == .gone)
         #expect(
-            try VaultError.code { _ = try Keychain.create(at: location, cost: .standard, replacingGone: false) } == .gone)
+            try VaultError.code { _ = try Keychain.create(at: location, cost: .standard, replacingGone: false) }
+                == .gone)
         #expect(!fixture.isThere(location.vault))
         // Put back it is as it was; or a new one is made, if that is what is wanted.
         try overwrite(location.vault, bytes)

@@ -55,7 +55,8 @@ struct MergedKeysTests {
         _ other: Keychain, into keychain: Keychain, taking taken: NamesTaken = .none, keeping kept: Set<Int> = []
     ) throws -> Keychain.Merge {
         try keychain.merge(
-            keychain.copy(at: other.location.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
+            keychain.copy(at: other.location.vault), taking: taken, keepingKeys: salts(kept, of: keychain),
+            progress: nil)
     }
 
     private func salts(_ numbers: Set<Int>, of keychain: Keychain) throws -> Set<[UInt8]> {
@@ -174,7 +175,8 @@ struct MergedKeysTests {
         }
         #expect(try contents(fixture.location.vault) == bytes)
         // The other way, no key is here that the other one has not.
-        let merge = try other.merge(other.copy(at: fixture.location.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try other.merge(
+            other.copy(at: fixture.location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == [])
         try overwrite(location.vault, copied)
         let all = try keychain.merge(

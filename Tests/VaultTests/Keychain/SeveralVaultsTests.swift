@@ -96,7 +96,8 @@ struct SeveralVaultsTests {
 
         let other = fixture.folder.file("other.vault")
         _ = try Keychain.create(
-            at: VaultLocation(vault: other, keyFile: fixture.location.keyFile, rollbackMemory: fixture.folder.file("s")))
+            at: VaultLocation(vault: other, keyFile: fixture.location.keyFile, rollbackMemory: fixture.folder.file("s"))
+        )
         let error = try VaultError.error { try keychain.merge(other) }
         #expect(error?.code == .invalid && error?.message.contains("another vault") == true)
         #expect(try VaultError.code { try keychain.merge(fixture.folder.file("none")) } == .noVault)

@@ -1,56 +1,5 @@
+private import CLinux
 private import Glibc
-
-// The mutex is the standard library's own.
-#if !THREAD_SANITIZER
-
-    @_exported public import Synchronization
-
-#else
-
-    @_exported public import struct Synchronization.Atomic
-
-    /// A mutex that the thread sanitizer can follow. The standard library's mutex uses a futex inside a library that is
-    /// not instrumented, so each use of it would be reported as a race.
-    ///
-    /// The type is Sendable, though unchecked: only `withLock` touches the value, and it holds the lock.
-    package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
-        private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // The value has memory of its own. Stored inline, a value without a size would share its address with its
-        // neighbour, and the sanitizer would confuse the two.
-        private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
-
-        package init(_ value: consuming sending Value) {
-            self.value.initialize(to: value)
-            pthread_mutex_init(handle, nil)
-        }
-
-        deinit {
-            pthread_mutex_destroy(handle)
-            handle.deallocate()
-            value.deinitialize(count: 1)
-            value.deallocate()
-        }
-
-        package func withLock<Result: ~Copyable, Failure: Error>(
-            _ body: (inout sending Value) throws(Failure) -> sending Result
-        ) throws(Failure) -> sending Result {
-            pthread_mutex_lock(handle)
-            defer { pthread_mutex_unlock(handle) }
-            return try body(&value.pointee)
-        }
-
-        package func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-            _ body: (inout sending Value) throws(Failure) -> sending Result
-        ) throws(Failure) -> sending Result? {
-            guard pthread_mutex_trylock(handle) == 0 else { return nil }
-            defer { pthread_mutex_unlock(handle) }
-            return try body(&value.pointee)
-        }
-    }
-
-#endif
-
-// MARK: - Locks between processes
 
 /// The exclusive lock of a folder, held while a file is created or replaced in it, until this value is released.
 package struct FolderLock: ~Copyable, Sendable {
@@ -116,4 +65,29 @@ package func lockHolder(of path: String) -> Int? {
         return process
     }
     return nil
+}
+
+/// An exclusive lock on one byte of a file, so that a file can hold many locks. The byte need not exist.
+///
+/// The lock belongs to the open file, not to the process, so two of these exclude each other in one process too. The
+/// kernel releases it when the last descriptor of that file is closed: at the latest when the process ends, in whatever
+/// way.
+package final class ByteLock: Sendable {
+    private let file: FileDescriptor
+    private let offset: Int64
+
+    /// - Parameter file: a file that was opened for writing and is used for this lock only.
+    package init(_ file: consuming FileDescriptor, offset: Int64) {
+        self.file = file
+        self.offset = offset
+    }
+
+    /// Tries to acquire the lock. Returns false if it is held elsewhere.
+    package func tryLock() throws(SystemError) -> Bool {
+        while vault_lock_byte(file.number, offset, F_WRLCK, 0) != 0 {
+            if errno == EAGAIN || errno == EACCES { return false }
+            if errno != EINTR { throw SystemError(errno, "lock") }
+        }
+        return true
+    }
 }

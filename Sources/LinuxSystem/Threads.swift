@@ -1,3 +1,6 @@
+private import CLinux
+private import Glibc
+
 /// Runs a blocking call on a separate pool of threads. The tasks of a process share one thread per core: a few of them
 /// that wait for a file's lock there would stop all others.
 ///
@@ -87,5 +90,73 @@ private final class BlockingThreads: TaskExecutor {
             if isOver { return nil }
             work.wait()
         }
+    }
+}
+
+// MARK: - Threads of the system
+
+/// Runs `body` on a new thread that nothing joins. All signals are blocked on it, so that handlers run on the program's
+/// own threads. Tools show its name, which has at most 15 bytes. Throws if a limit of the system is reached.
+package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // The stack has 512 KiB. Only the part in use takes memory.
+    pthread_attr_setstacksize(&attributes, 512 << 10)
+
+    var all = sigset_t()
+    var former = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &former)
+    defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+
+    let work = Unmanaged.passRetained(
+        Work {
+            vault_name_thread(name)
+            body()
+        })
+    var thread = pthread_t()
+    let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+        if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+    }
+    let error = pthread_create(&thread, &attributes, run, work.toOpaque())
+    guard error != 0 else { return }
+    work.release()
+    throw SystemError(error, "start a thread for")
+}
+
+private final class Work {
+    let body: () -> Void
+
+    init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+/// A semaphore of the system, which starts at zero. A thread that waits for it sleeps at once, while one that waits for
+/// a mutex of the standard library spins first.
+///
+/// The type is Sendable, though unchecked: the pointer never changes, and any thread may call the functions of
+/// sem_overview(7).
+package final class SystemSemaphore: @unchecked Sendable {
+    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    package init() { sem_init(handle, 0, 0) }
+
+    deinit {
+        sem_destroy(handle)
+        handle.deallocate()
+    }
+
+    package func signal() { sem_post(handle) }
+
+    package func wait() { while sem_wait(handle) != 0 {} }
+
+    /// Waits for a signal. Returns false if there was none for so long, or if the wait was interrupted.
+    package func wait(seconds: Int) -> Bool {
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += seconds
+        return sem_timedwait(handle, &deadline) == 0
     }
 }

@@ -1,0 +1,71 @@
+private import Glibc
+
+/// The system's clocks, in nanoseconds.
+package enum Clock {
+    /// The time since 1970.
+    package static var realTime: Int64 { now(CLOCK_REALTIME) }
+    /// The milliseconds since 1970, even if the clock is wrong by centuries.
+    package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
+    /// The time since the machine started, except for the time in which it was suspended, in steps of some milliseconds.
+    /// Reading it costs almost nothing.
+    package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
+
+    private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
+
+    private static func time(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time
+    }
+
+    package static func sleep(microseconds: UInt32) { usleep(microseconds) }
+
+    /// Sleeps by a clock that continues while the machine is suspended.
+    package static func sleep(secondsWithSuspension seconds: Int) {
+        var end = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &end)
+        end.tv_sec += seconds
+        while clock_nanosleep(CLOCK_BOOTTIME, Int32(TIMER_ABSTIME), &end, nil) == EINTR {}
+    }
+}
+
+extension timespec {
+    /// The time in nanoseconds. A file system may report times past the year 2262, which wrap around; they are only
+    /// compared.
+    var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
+
+    /// The time in milliseconds: 0 before 1970, and the largest number if it overflows.
+    fileprivate var milliseconds: UInt64 {
+        let (seconds, overflows) = UInt64(max(tv_sec, 0)).multipliedReportingOverflow(by: 1_000)
+        let (sum, isBeyond) = seconds.addingReportingOverflow(UInt64(max(tv_nsec, 0)) / 1_000_000)
+        return overflows || isBeyond ? .max : tv_sec < 0 ? 0 : sum
+    }
+}
+
+// MARK: - Waiting
+
+/// A point in time at which waiting ends, by a clock that stops while the machine is suspended.
+package struct Deadline: Comparable, Sendable {
+    private let instant: SuspendingClock.Instant
+
+    /// Longer waits than a century end after one: a sum of instants must not overflow.
+    private static let longest: Duration = .seconds(100 * 365 * 24 * 3_600)
+
+    package static var now: Deadline { Deadline(instant: .now) }
+
+    private init(instant: SuspendingClock.Instant) { self.instant = instant }
+
+    package init(after timeout: Duration) { self = .now + timeout }
+
+    /// Adds a duration. A negative one counts as zero.
+    package static func + (start: Deadline, duration: Duration) -> Deadline {
+        Deadline(instant: start.instant + min(max(duration, .zero), longest))
+    }
+
+    package static func < (one: Deadline, other: Deadline) -> Bool { one.instant < other.instant }
+
+    package var hasPassed: Bool { self <= .now }
+
+    /// The milliseconds until the deadline; a negative number after it.
+    package var millisecondsLeft: Int64 { Int64(SuspendingClock.now.duration(to: instant) / .milliseconds(1)) }
+}

@@ -1,16 +1,16 @@
 import LinuxSystem
 import Sealing
 
-/// The keys of the access log: that of the present data key, and those of former ones. So what was recorded before a
-/// rotation of the data key can still be read.
+/// The keys of the access log: one of the present data key, and one of each former data key. With those, records from
+/// before a rotation of the data key can still be read.
 final class AccessKeys: Sendable {
     private static let context: StaticString = "vltaccs1"
     private static var keySize: Int { SecretBox.keySize }
 
-    /// The present one, then the former ones, newest first.
+    /// The present key, then the former ones, newest first.
     private let keys: SecretBytes
 
-    /// - Parameter formerMemoryKeys: oldest first.
+    /// - Parameter formerMemoryKeys: the memory subkeys of the former data keys, oldest first.
     init(_ ring: KeyRing, formerMemoryKeys: [[UInt8]]) throws(LogError) {
         let memoryKeys = [ring.memoryKey] + formerMemoryKeys.reversed()
         var keys = try translated(SecretBytes(zeros: memoryKeys.count * AccessKeys.keySize, isKey: true))
@@ -27,7 +27,7 @@ final class AccessKeys: Sendable {
 
     private static func range(of index: Int) -> Range<Int> { index * keySize..<(index + 1) * keySize }
 
-    /// Seals under the present key.
+    /// Seals a plaintext under the present key.
     func seal(_ plaintext: [UInt8], nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
         try keys.withUnsafeBytes { (keys) throws(LogError) in
@@ -41,7 +41,7 @@ final class AccessKeys: Sendable {
         return box
     }
 
-    /// Opens a box by whichever key opens it; nil if none does.
+    /// Opens a box with the first key that fits; nil if none does.
     func open(_ box: UnsafeRawBufferPointer, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         var plaintext = [UInt8](repeating: 0, count: box.count - SecretBox.tagSize)

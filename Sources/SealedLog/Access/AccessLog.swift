@@ -2,12 +2,12 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The record of who read what of a vault on this machine; Format.md, "The access log".
+/// The record of who read which value of a vault on this machine; Format.md, "The access log".
 ///
-/// Records are appended to a file beside the rollback memory, each by one write. A full file becomes the former one, in
-/// the place of the one before it.
+/// Records are appended to a file beside the rollback memory, each by one write. A full file is renamed and replaces
+/// the former one.
 struct AccessLog: Sendable {
-    /// A file that would become larger is full. There are two files.
+    /// The size limit of each of the two files, in bytes. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
@@ -21,14 +21,14 @@ struct AccessLog: Sendable {
 
     // MARK: Writing
 
-    /// Appends a record. No flush: a power loss may take the last ones away.
+    /// Appends a record without a flush: a power loss may lose the newest ones.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func append(_ access: Access, until deadline: Deadline) throws(LogError) {
         while true {
             let file = try openForWriting()
             try lock(file, .exclusive, until: deadline)
-            // Another process may have filled it meanwhile.
+            // Another process may have filled the file meanwhile.
             guard try isCurrent(file) else { continue }
             if try append(access, to: file) { return }
             try used(fileSystem.rename(location, to: formerLocation, replacing: true))
@@ -48,7 +48,7 @@ struct AccessLog: Sendable {
         let record = try records.sealed(access, after: last)
         guard end.offset == 0 || end.offset + UInt64(record.count) <= fileSize else { return false }
         if end.isTorn {
-            // First, so that a write that is cut off as well leaves zeros behind it.
+            // The torn record is overwritten first. If the write of the new record is cut off too, zeros follow it.
             try write([UInt8](repeating: 0, count: Int(size - end.offset)), to: file, at: end.offset)
         }
         try write(record, to: file, at: end.offset)
@@ -63,30 +63,32 @@ struct AccessLog: Sendable {
         } catch { throw unusable(error) }
     }
 
-    /// Where the next record belongs.
+    /// The end of a file, where the next record is written.
     private struct End {
         let last: AccessRecords.Found?
         let offset: UInt64
-        /// Whether a part of a record is there.
+        /// Whether an incomplete record is there.
         let isTorn: Bool
     }
 
-    /// Finds the last record from the end of a file, and damage behind it is left alone: it is evidence.
+    /// Finds the last record, searching from the end of the file. Damage behind it is left alone: it is evidence.
     private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
-        // The last record, and a torn one.
+        // The window holds the last record and a torn one.
         let window = UInt64(2 * AccessFrame.largestSize)
         let start = size > window ? (size - window) / UInt64(AccessFrame.alignment) * UInt64(AccessFrame.alignment) : 0
-        var (bytes, first) = (try bytes(of: file, from: start, to: size), start)
+        var bytes = try bytes(of: file, from: start, to: size)
+        var first = start
         var last = records.last(in: bytes)
         if last == nil, start > 0 {
-            (bytes, first) = (try self.bytes(of: file, from: 0, to: size), 0)
+            bytes = try self.bytes(of: file, from: 0, to: size)
+            first = 0
             last = records.last(in: bytes)
         }
         let offset = first + UInt64(last?.range.upperBound ?? 0)
         let tail = records.tail(of: bytes, from: last?.range.upperBound ?? 0)
-        let behind = (size + UInt64(AccessFrame.alignment) - 1) / UInt64(AccessFrame.alignment)
+        let blocks = (size + UInt64(AccessFrame.alignment) - 1) / UInt64(AccessFrame.alignment)
         return End(
-            last: last, offset: tail == .damaged ? behind * UInt64(AccessFrame.alignment) : offset,
+            last: last, offset: tail == .damaged ? blocks * UInt64(AccessFrame.alignment) : offset,
             isTorn: tail == .torn)
     }
 
@@ -97,7 +99,7 @@ struct AccessLog: Sendable {
 
     // MARK: Reading
 
-    /// Reads all that is recorded, while nobody writes.
+    /// Reads all records while no process writes any.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func read(until deadline: Deadline) throws(LogError) -> AccessReport {
@@ -119,7 +121,7 @@ struct AccessLog: Sendable {
         report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
     }
 
-    /// Reads no more than a file can have, whatever its size.
+    /// Reads a part of a file. It refuses a file that is larger than any writer makes it.
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
@@ -138,8 +140,8 @@ struct AccessLog: Sendable {
 
     // MARK: Opening
 
-    /// Checks the folder and the file as those of the rollback memory. But nothing in it is believed, so root records
-    /// its reads beside the user's.
+    /// Opens the file, with the same checks of folder and file as for the rollback memory. But the file's contents are
+    /// not trusted, so root may add its reads to a user's file.
     private func openForWriting() throws(LogError) -> FileDescriptor {
         var former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
         if former == nil {
@@ -157,7 +159,7 @@ struct AccessLog: Sendable {
         return file
     }
 
-    /// nil if there is none.
+    /// Returns nil if the file does not exist.
     private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
         guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
         let status = try used(fileSystem.status(of: file))

@@ -6,19 +6,19 @@ struct AccessRecords: Sendable {
     let vaultID: [UInt8]
     let keys: AccessKeys
 
-    /// A record, and where it is in its file.
+    /// A record and its range in the file.
     struct Found {
         let record: AccessRecord
         let authenticator: Authenticator
         let range: Range<Int>
     }
 
-    /// What is behind the last record.
+    /// The kind of bytes that follow the last record.
     enum Tail {
         case none, torn, damaged
     }
 
-    /// Returns the bytes of a record that follows another one.
+    /// Returns the bytes of a record that follows `last`.
     func sealed(_ access: Access, after last: Found?) throws(LogError) -> [UInt8] {
         let record = AccessRecord(
             number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? AccessRecord.noPrevious,
@@ -32,12 +32,12 @@ struct AccessRecords: Sendable {
             writer.append(frame.encoded(vaultID: vaultID))
             writer.nonce(nonce)
             writer.append(try keys.seal(plaintext, nonce: nonce))
-            // A zero at the end would look as if the record was not written completely.
+            // A zero at the end would make the record look incomplete.
             if writer.bytes.last != 0 { return writer.bytes }
         }
     }
 
-    /// Opens the record at an offset; nil if none is there that authenticates.
+    /// Opens the record at an offset; nil if no authentic record is there.
     func open(_ bytes: [UInt8], at offset: Int) -> Found? {
         bytes.withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -52,7 +52,7 @@ struct AccessRecords: Sendable {
         }
     }
 
-    /// Returns the first record at or behind an offset.
+    /// Returns the first record at or after an offset.
     func first(in bytes: [UInt8], from offset: Int) -> Found? {
         let first = (offset + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment
         return stride(from: first, to: bytes.count, by: AccessFrame.alignment).lazy
@@ -65,8 +65,8 @@ struct AccessRecords: Sendable {
             .compactMap { open(bytes, at: $0) }.first
     }
 
-    /// Says what the bytes are behind an offset from which on no record authenticates. A write that was cut off leaves
-    /// the beginning of one record, behind which there are zeros or nothing.
+    /// Classifies the bytes after the last authentic record. An interrupted write leaves the start of one record,
+    /// followed by zeros or by the end of the file.
     func tail(of bytes: [UInt8], from offset: Int) -> Tail {
         bytes.withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])

@@ -1,18 +1,18 @@
-/// What an access log says.
+/// The contents of an access log.
 package struct AccessReport: Sendable {
-    /// All that authenticates, oldest first.
+    /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []
-    /// Where something does not, or does not follow what is before it.
+    /// The offsets of bytes that are not authentic, and of records that do not continue the one before.
     package private(set) var damage: [Damage] = []
     private var last: AccessRecords.Found?
 
     package struct Damage: Hashable, Sendable {
         package let path: String
-        /// In bytes.
+        /// The offset in bytes.
         package let offset: Int
     }
 
-    /// How many older records have made room.
+    /// The number of older records that were dropped with full files.
     package var dropped: UInt64 { (records.first?.number ?? 1) &- 1 }
 
     /// Adds the records of the next file.
@@ -22,11 +22,13 @@ package struct AccessReport: Sendable {
             if let found = finder.open(bytes, at: offset) {
                 if !follows(found) { damage.append(Damage(path: path, offset: offset)) }
                 records.append(found.record)
-                (last, offset) = (found, found.range.upperBound)
+                last = found
+                offset = found.range.upperBound
             } else if let next = finder.first(in: bytes, from: offset + 1) {
                 damage.append(Damage(path: path, offset: offset))
-                // What it should follow is lost.
-                (last, offset) = (nil, next.range.lowerBound)
+                // The record that the next one should continue is lost.
+                last = nil
+                offset = next.range.lowerBound
             } else {
                 if finder.tail(of: bytes, from: offset) == .damaged {
                     damage.append(Damage(path: path, offset: offset))

@@ -3,22 +3,22 @@ import Sealing
 
 // Format.md, "The access log".
 
-/// One read of a value, or a switch of the access log: who did it, and how.
+/// One read of a value, or a switch of the access log: the user, the program and the command.
 package struct Access: Hashable, Sendable {
     /// The name that was read; empty for a switch.
     package let name: String
-    /// The words of the command, without its arguments.
+    /// The command without its arguments.
     package let command: String
-    /// The executable that asked for it, or only its name; empty if that is unknown.
+    /// The path or the name of the executable that read the value; empty if unknown.
     package let program: String
-    /// The process of that program; 0 if it is unknown.
+    /// The process ID of that program; 0 if unknown.
     package let process: UInt64
-    /// The user's number.
+    /// The user ID.
     package let user: UInt64
     /// The program that was started with the value; empty if there is none.
     package let started: String
 
-    /// Creates it. Texts that are too long are cut.
+    /// Creates an access. Texts that are too long are cut.
     package init(
         name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = ""
     ) {
@@ -26,23 +26,24 @@ package struct Access: Hashable, Sendable {
         self.command = command.cut(to: AccessRecord.commandSize)
         self.program = program.cut(to: AccessRecord.programSize)
         self.started = started.cut(to: AccessRecord.programSize)
-        (self.process, self.user) = (process, user)
+        self.process = process
+        self.user = user
     }
 }
 
 extension Access {
-    /// Follows the words of a command that was refused.
+    /// The suffix of a refused command.
     private static let refusal = ": refused"
 
-    /// Whether the value was not given out, or the switch not made.
+    /// Whether the value was withheld, or the switch not made.
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
-    /// The words of the command alone.
-    package var words: String {
+    /// The command without the suffix of a refusal.
+    package var commandName: String {
         isRefused ? String(Substring(command.utf8.dropLast(Access.refusal.utf8.count))) : command
     }
 
-    /// The same, refused.
+    /// The same access, marked as refused.
     package var refused: Access {
         Access(
             name: name, command: command + Access.refusal, program: program, process: process, user: user,
@@ -50,15 +51,15 @@ extension Access {
     }
 }
 
-/// What is sealed in a record of the access log.
+/// The sealed contents of a record in the access log.
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64
     static let programSize = 1_024
     static let noPrevious = [UInt8](repeating: 0, count: Authenticator.size).withUnsafeBytes { Authenticator($0) }
 
-    /// One more than that of the record before.
+    /// The record's number: one more than that of the record before, 1 for the first one.
     package let number: UInt64
-    /// The authenticator of the record before; zeros in the first one.
+    /// The authenticator of the record before; zeros in the first record.
     let previous: Authenticator
     /// Milliseconds since 1970.
     package let time: UInt64
@@ -71,7 +72,8 @@ extension AccessRecord {
         number = try reader.integer()
         previous = try reader.authenticator()
         time = try reader.varint()
-        let (user, process) = (try reader.varint(), try reader.varint())
+        let user = try reader.varint()
+        let process = try reader.varint()
         access = Access(
             name: try reader.text(upTo: Limits.nameSize), command: try reader.text(upTo: AccessRecord.commandSize),
             program: try reader.text(upTo: AccessRecord.programSize), process: process, user: user,
@@ -89,21 +91,21 @@ extension AccessRecord {
     }
 }
 
-/// The first bytes of a record of the access log, not sealed.
+/// The start of a record in the access log, which is not sealed.
 struct AccessFrame {
     private static let magic: [UInt8] = Array("vacc".utf8)
     private static let checkedSize = 8
     private static let size = 16
     static let headSize = size + Nonce.size
-    /// Records begin at multiples of this, and are as long.
+    /// Both the offset and the size of a record are multiples of this.
     static let alignment = 64
-    /// Of a whole record.
+    /// The largest size of a whole record in bytes.
     static let largestSize = 4_096
 
-    /// Of the whole record.
+    /// The size of the whole record in bytes.
     let recordSize: Int
 
-    /// Of a record that has room for a plaintext.
+    /// Creates the frame of a record that has room for a plaintext.
     init(holding size: Int) {
         let least = AccessFrame.headSize + SecretBox.tagSize + size
         recordSize = (least + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment
@@ -136,10 +138,11 @@ struct AccessFrame {
 }
 
 extension String {
-    /// Returns the longest beginning that has no more bytes of UTF-8.
+    /// Returns the longest prefix that takes at most `size` bytes of UTF-8.
     fileprivate func cut(to size: Int) -> String {
         guard utf8.count > size else { return self }
-        var (end, used) = (unicodeScalars.startIndex, 0)
+        var end = unicodeScalars.startIndex
+        var used = 0
         while end < unicodeScalars.endIndex {
             used += UTF8.width(unicodeScalars[end])
             if used > size { break }

@@ -1,8 +1,8 @@
 import Sealing
 
-// Who has made a change; Format.md, "Members".
+// Signatures of changes; Format.md, "Members".
 
-/// A machine that signs what it writes: its public key.
+/// A machine that signs its changes, identified by its public key.
 package struct Device: Hashable, Sendable {
     package let publicKey: [UInt8]
 
@@ -11,7 +11,7 @@ package struct Device: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// Its first bytes, by which a signature names it.
+    /// The first bytes of the public key. A signature names its device by them.
     var id: DeviceID { publicKey.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 }
 
@@ -20,11 +20,11 @@ typealias DeviceID = UInt64
 /// The signature of a state of a name, or of a change of the members.
 package struct Authorship: Hashable, Sendable {
     let author: DeviceID
-    /// What the history ended with that the author knew.
+    /// The newest log position that the author had read.
     package let seen: LogPosition
     let signature: [UInt8]
 
-    /// Returns whether the device of that id has signed a statement.
+    /// Returns whether the device is the author and its signature of the statement is valid.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id
             && Ed25519.isValid(
@@ -32,14 +32,14 @@ package struct Authorship: Hashable, Sendable {
     }
 }
 
-/// What a signature is about, encoded.
+/// The encoded statement that a signature covers.
 struct Statement {
     private let bytes: [UInt8]
     private let vaultID: [UInt8]
 
-    /// States what a name has been set to, or that it was removed.
+    /// States that a name was set or removed.
     ///
-    /// - Parameter valueHash: the hash of the value's bytes; of a removed name, nothing.
+    /// - Parameter valueHash: the hash of the value's bytes; empty for a removed name.
     init(
         _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
     ) {
@@ -54,15 +54,17 @@ struct Statement {
             writer.varint(content.expiry ?? 0)
             writer.attributes(content.attributes)
         }
-        (bytes, self.vaultID) = (writer.bytes, vaultID)
+        bytes = writer.bytes
+        self.vaultID = vaultID
     }
 
-    /// States that a device is a member's from now on, or no more.
+    /// States that a device was added to a member or removed from it.
     init(_ change: MemberChange, in vaultID: [UInt8]) {
         var writer = ByteWriter(reserving: 256)
         writer.append(Array("vault-member-1".utf8))
         writer.memberChange(change)
-        (bytes, self.vaultID) = (writer.bytes, vaultID)
+        bytes = writer.bytes
+        self.vaultID = vaultID
     }
 
     func message(by device: Device, after seen: LogPosition) -> [UInt8] {

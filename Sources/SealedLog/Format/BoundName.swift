@@ -2,32 +2,34 @@ import Sealing
 
 /// The name to which a vault in a database is bound; Format.md, "The name".
 ///
-/// It is apart from the header's MAC, and so from the header's authenticator: a copy under another name has the same
-/// history, byte by byte.
+/// The header's MAC does not cover it, so it is not part of the header's authenticator. A copy under another name
+/// therefore has the same history, byte by byte.
 struct BoundName: Hashable, Sendable {
     static let offset = 140
-    /// That of the hash, of the number, and of the code.
+    /// The size of the hash, the number and the code together.
     static let size = KeyedHash.size + MemoryLayout<UInt64>.size + KeyedHash.size
     static let bytes = offset..<offset + size
-    /// How much of the hash records repeat.
+    /// The number of bytes of the hash that each record repeats.
     static let markSize = 16
 
     /// The hash of the name.
     let hash: [UInt8]
-    /// Records up to this number were written before the vault was copied to this name.
+    /// The newest record that was copied to this name. Records up to this sequence number may state any name.
     let copied: UInt64
-    /// Authenticates the others together with the header.
+    /// Authenticates the hash and the number together with the header.
     let code: [UInt8]
 
     /// The part of the hash that each record under this name states.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
     init(hash: [UInt8], copied: UInt64, code: [UInt8]) {
-        (self.hash, self.copied, self.code) = (hash, copied, code)
+        self.hash = hash
+        self.copied = copied
+        self.code = code
     }
 
-    /// Whether a record may be where it is: a copy of the vault under another name goes on with other records, of the
-    /// same keys and behind the same header.
+    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and the
+    /// same header, but continues with other records.
     static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark
@@ -37,7 +39,7 @@ struct BoundName: Hashable, Sendable {
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a name; nil for zeros.
+    /// Reads a name; nil if all its bytes are zeros.
     mutating func boundName() throws(Malformed) -> BoundName? {
         let name = BoundName(
             hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
@@ -56,14 +58,14 @@ extension ByteWriter {
 }
 
 extension BoundName {
-    /// Returns a header's bytes without a name.
+    /// Returns a header's bytes with zeros in place of the name.
     static func removed(from image: [UInt8]) -> [UInt8] {
         var image = image
         image.replaceSubrange(bytes, with: repeatElement(0, count: size))
         return image
     }
 
-    /// Puts it into the first bytes of a vault, the header and its copy.
+    /// Writes the name into the header and its copy, in the first bytes of a vault.
     func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)

@@ -1,16 +1,16 @@
 import LinuxSystem
 import Sealing
 
-// How fields are encoded; Format.md, "Conventions".
+// The encoding of fields; Format.md, "Conventions".
 
-/// A violation of the format. It names the field. The caller knows the offset.
+/// A violation of the format. It names the field; the caller adds the offset.
 struct Malformed: Error {
     let what: StaticString
 
     init(_ what: StaticString) { self.what = what }
 }
 
-/// Reads fields in sequence. Each call returns a value or throws, whatever the bytes are.
+/// Reads fields in sequence. Whatever the bytes are, each call returns a value or throws, and never traps.
 struct ByteReader {
     let bytes: [UInt8]
     private(set) var position: Int
@@ -25,7 +25,7 @@ struct ByteReader {
 
     var remaining: Int { end - position }
 
-    /// Skips bytes, and returns their offset.
+    /// Skips bytes and returns their offset.
     @discardableResult
     mutating func skip(_ count: Int) throws(Malformed) -> Int {
         guard count >= 0, count <= remaining else { throw Malformed("too short") }
@@ -48,7 +48,7 @@ struct ByteReader {
         return value
     }
 
-    /// Reads a varint that counts or measures something in memory.
+    /// Reads a varint that is the count or size of something in memory.
     mutating func count(upTo limit: Int) throws(Malformed) -> Int {
         let value = try varint()
         guard value <= UInt64(limit) else { throw Malformed("a number out of bounds") }
@@ -62,7 +62,7 @@ struct ByteReader {
         return value * 16
     }
 
-    /// Reads the number of items, and then the items.
+    /// Reads a count and then that many items.
     mutating func list<Item>(
         upTo limit: Int, _ read: (inout ByteReader) throws(Malformed) -> Item
     ) throws(Malformed) -> [Item] {
@@ -71,7 +71,7 @@ struct ByteReader {
         return items
     }
 
-    /// Skips zeros that a later version may give a meaning.
+    /// Skips reserved bytes, which must be zeros in this version.
     mutating func reserved(_ count: Int, _ what: StaticString = "reserved bytes") throws(Malformed) {
         guard try withBytes(count, { $0.isZero }) else { throw Malformed(what) }
     }
@@ -96,7 +96,7 @@ struct ByteReader {
     }
 }
 
-/// Writes fields as ``ByteReader`` reads them.
+/// Writes fields in the form that ``ByteReader`` reads.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -130,7 +130,7 @@ package struct ByteWriter {
         for item in items { write(&self, item) }
     }
 
-    // Not a generic: called from another module, that would not be specialised.
+    // Not generic, since it would not be specialized for callers in another module.
     package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
     mutating func append(_ other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
 
@@ -142,7 +142,7 @@ package struct ByteWriter {
     mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
     mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
     mutating func removeBytes(from count: Int) { bytes.removeSubrange(count...) }
-    /// Writes zeros to the next multiple of 16.
+    /// Writes zeros up to the next multiple of 16.
     mutating func pad() { zeros(-count & 15) }
 }
 
@@ -151,9 +151,10 @@ extension UnsafeRawBufferPointer {
         Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 
-    /// Reads unsigned LEB128 in its shortest form, and advances `index` past it.
+    /// Reads an unsigned LEB128 number in its shortest form, and advances `index` past it.
     func varint(at index: inout Int) throws(Malformed) -> UInt64 {
-        var (value, shift) = (UInt64(0), UInt64(0))
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
         while shift < 70 {
             guard index < count else { throw Malformed("too short") }
             let byte = self[index]
@@ -170,7 +171,8 @@ extension UnsafeRawBufferPointer {
         throw Malformed("a number that is not in its shortest form")
     }
 
-    /// Whether all bytes are zero. It compares eight at a time: headers and the space behind a log are mostly zeros.
+    /// Whether all bytes are zero. It compares eight at a time, since headers and the space behind a log are mostly
+    /// zeros.
     var isZero: Bool {
         var index = 0
         while index + 8 <= count {

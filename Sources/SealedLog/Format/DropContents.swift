@@ -1,29 +1,32 @@
 import LinuxSystem
 package import Sealing
 
-/// What is in a drop: one value, with its name and attributes, for a vault that its sender cannot open; Format.md,
+/// The contents of a drop: one value, with its name and attributes, for a vault that the sender cannot open; Format.md,
 /// "Drops".
 package struct DropContents: ~Copyable {
     package let name: EntryName
     package let kind: UInt8
-    /// When it was sealed, by its sender's clock: milliseconds since 1970.
+    /// The time of sealing by the sender's clock, in milliseconds since 1970.
     package let created: UInt64
     package let attributes: [Attribute]
     package let value: SecretBytes
 
     private static let magic = Array("vltdrop1".utf8)
-    /// Of all before the value.
+    /// The size limit of everything before the value, in bytes.
     private static let headSizeLimit = 16 << 10
 
     package init(
         name: EntryName, kind: UInt8, attributes: [Attribute], value: consuming SecretBytes,
         created: UInt64 = Clock.milliseconds
     ) {
-        (self.name, self.kind, self.created, self.attributes) = (name, kind, created, attributes)
+        self.name = name
+        self.kind = kind
+        self.created = created
+        self.attributes = attributes
         self.value = value
     }
 
-    /// What is before the value.
+    /// The fields before the value.
     private struct Head {
         let created: UInt64
         let name: EntryName
@@ -39,7 +42,8 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Reads only what is before the value, which stays in guarded memory. Returns the value's start, too.
+        /// Reads only the fields before the value, so that the value stays in guarded memory. Also returns the value's
+        /// offset.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
                 guard bytes.starts(with: DropContents.magic) else { throw Malformed("its start") }
@@ -59,7 +63,7 @@ package struct DropContents: ~Copyable {
     package init(parsing plaintext: borrowing SecretBytes) throws(LogError) {
         let (head, start): (Head, Int)
         do { (head, start) = try Head.parse(plaintext) } catch {
-            throw .damaged("what it contains (\(error.what))")
+            throw .damaged("its contents (\(error.what))")
         }
         guard plaintext.count - start <= Limits.valueSize else { throw .damaged("its size") }
         let value = try plaintext.withUnsafeBytes { (bytes) throws(LogError) in
@@ -69,7 +73,8 @@ package struct DropContents: ~Copyable {
             name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
-    /// Returns the plaintext of the drop. Throws `outOfMemory`; `invalid` for attributes that no entry has room for.
+    /// Returns the plaintext of the drop. Throws `outOfMemory`, or `invalid` if the attributes are too large for an
+    /// entry.
     package borrowing func encoded() throws(LogError) -> SecretBytes {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)

@@ -16,7 +16,7 @@ private enum Flag {
 
 /// The flags of an earlier version.
 private enum VersionFlag {
-    /// It has others than what followed it.
+    /// The version's attributes differ from those of the version that followed it.
     static let attributes: UInt8 = 1
     static let expiry: UInt8 = 2
     static let signed: UInt8 = 4
@@ -29,12 +29,13 @@ extension ByteReader {
         return name
     }
 
-    /// - Parameter isOwn: whether this process has encoded it, with its offsets marked.
+    /// - Parameter isOwn: whether this process encoded the entry, with its offsets marked.
     mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
         let flags = try byte()
-        let (modified, sequence) = (try varint(), try varint())
+        let modified = try varint()
+        let sequence = try varint()
         guard flags & ~Flag.known == 0 else { throw Malformed("an entry's flags") }
         let isRemoved = flags & Flag.removed != 0
         guard !isRemoved || flags & ~Flag.ofRemoved == 0 else { throw Malformed("a tombstone's flags") }
@@ -59,7 +60,7 @@ extension ByteReader {
         return entry
     }
 
-    /// - Parameter attributes: of what followed it.
+    /// - Parameter attributes: the attributes of the version that followed this one.
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()
@@ -74,7 +75,7 @@ extension ByteReader {
         return earlier
     }
 
-    /// Reads only the value of an entry that is present at a time, which allocates nothing; nil if none is.
+    /// Reads only the current value of an entry; nil if the name is absent at that time. It allocates nothing.
     mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
@@ -85,7 +86,7 @@ extension ByteReader {
         return version
     }
 
-    /// Reads only the name of an entry, and until when it is present.
+    /// Reads only the name of an entry and the end of its presence.
     mutating func listedName() throws(Malformed) -> ListedName {
         let name = try withBytes(count(upTo: Limits.nameSize)) {
             EntryName.isValid($0) ? String(decoding: $0, as: UTF8.self) : nil
@@ -110,7 +111,7 @@ extension ByteReader {
         return content
     }
 
-    /// Reads attributes, whose keys ascend.
+    /// Reads attributes and checks that their keys ascend.
     mutating func orderedAttributes() throws(Malformed) -> [Attribute] {
         let attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
         let keys = attributes.map(\.key.utf8)
@@ -205,12 +206,12 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// How long before it was changed last it was created. A merge may join times of several clocks: no name was
-    /// created later than it was changed.
+    /// Returns the milliseconds from the creation of the name to its last change. A merge may combine times of several
+    /// clocks, so a creation after the change counts as simultaneous.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
-    /// The size of the encoding, with every offset counted as one byte: as the writer above writes it, without writing
-    /// it. A set asks for it several times.
+    /// The size of the encoding, with every offset counted as one byte. It is computed without encoding, since setting
+    /// a name needs it several times.
     var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
         size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)
@@ -247,6 +248,6 @@ extension UInt64 {
 }
 
 extension Int {
-    /// The size of so many bytes with their number before them.
+    /// The size of this many bytes with a varint of their count.
     fileprivate var sizeWithBytes: Int { UInt64(self).varintSize + self }
 }

@@ -2,9 +2,9 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-// What the vault stores about one name; Format.md, "Entries".
+// The stored state of one name; Format.md, "Entries".
 
-/// A stored value: the location of its box, its length, and the nonce of the box.
+/// A stored value: the offset of its box, its length, and the nonce of the box.
 package struct StoredVersion: Hashable, Sendable {
     package var kind: UInt8
     package var nonce: Nonce
@@ -12,22 +12,22 @@ package struct StoredVersion: Hashable, Sendable {
     /// The value's length in bytes, without padding and tag.
     package var length: Int
 
-    /// The length of the box: padded to a multiple of 16, at least 16, and the tag.
+    /// The length of the box: the value padded to a multiple of 16, at least 16, and the tag.
     package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
 
-    /// The bytes of the box in the file.
+    /// The range of the box in the file.
     var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
-/// A value that a name had before, with what else the name had then.
+/// A former value of a name, with the expiry and attributes that it had.
 package struct EarlierVersion: Hashable, Sendable {
-    /// When it was set.
+    /// The time when this version was set, in milliseconds since 1970.
     package let modified: UInt64
     package internal(set) var version: StoredVersion
-    /// As that of an entry.
+    /// The expiry in milliseconds since 1970; nil if there was none.
     var expiry: UInt64?
     var attributes: [Attribute] = []
-    /// Who set it, if that was signed.
+    /// The signature of the device that set it; nil if it was not signed.
     var authorship: Authorship?
 }
 
@@ -35,9 +35,13 @@ package struct Attribute: Hashable, Sendable {
     package let key: String
     package let value: String
 
-    package init(key: String, value: String) { (self.key, self.value) = (key, value) }
+    package init(key: String, value: String) {
+        self.key = key
+        self.value = value
+    }
 
-    /// By bytes, as names are: by Swift's `==`, the attribute of one host would be that of another.
+    /// Compares bytewise, as names are compared. Swift's `==` would accept a different but canonically equivalent text,
+    /// such as another host's name.
     package static func == (left: Attribute, right: Attribute) -> Bool {
         left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
     }
@@ -56,57 +60,58 @@ extension [Attribute] {
 }
 
 package struct Entry: Hashable, Sendable {
-    /// The fields of a present entry. A removed one has none of them.
+    /// The fields of a present entry. A removed entry has none of them.
     package struct Content: Hashable, Sendable {
         package var created: UInt64
         package var current: StoredVersion
-        /// From when on the value does not count, in milliseconds since 1970; nil if it always counts.
+        /// The time in milliseconds since 1970 from which on the value has expired; nil if it never expires.
         package var expiry: UInt64?
-        /// In ascending order of their keys.
+        /// The attributes in ascending order of their keys.
         package var attributes: [Attribute]
     }
 
     package let name: EntryName
-    /// Milliseconds since 1970, later than that of any state that this one has followed.
+    /// The time of the present state in milliseconds since 1970. It is later than that of any state before.
     package internal(set) var modified: UInt64
-    /// The number of the record that has set it.
+    /// The sequence number of the record that set the present state.
     package var sequence: UInt64 = 0
-    /// nil for a tombstone: the name was removed.
+    /// The contents; nil for a tombstone, that is, a removed name.
     package var content: Content?
-    /// What the name had before, newest first.
+    /// The earlier versions, newest first.
     package internal(set) var earlier: [EarlierVersion] = []
-    /// Versions that were set up to this time were forgotten on request, and are not taken from another copy again.
+    /// The time up to which versions were forgotten on request. A merge does not bring them back.
     var forgotten: UInt64?
-    /// When versions of two copies were joined: they are kept from then on as if they had been replaced then.
+    /// The time when a merge joined versions of two copies. Their retention counts from then, as if they had been
+    /// replaced then.
     var joined: UInt64?
-    /// Who has made the present state, if that was signed.
+    /// The signature of the present state; nil if it was not signed.
     package internal(set) var authorship: Authorship?
 
     package var isRemoved: Bool { content == nil }
-    /// Whether values of it were forgotten on request.
+    /// Whether versions of the name were forgotten on request.
     package var isForgotten: Bool { forgotten != nil }
 
-    /// Returns whether a value is present at a time: not that of a tombstone, and none that has expired. The time is
-    /// asked for only if it decides.
+    /// Returns whether a value is present at a time. Tombstones and expired values are absent. The time is evaluated
+    /// only if the entry has an expiry.
     func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
         guard let content else { return false }
         return if let expiry = content.expiry { now() < expiry } else { true }
     }
 
-    /// Returns what is present at a time.
+    /// Returns the contents if the value is present at a time.
     package func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
     var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 
     /// The size of the entry in a compacted file: its encoding, with every offset counted as one byte, and the boxes of
-    /// its values. The length of an encoded offset changes when a value moves. This must not.
+    /// its values. It must not change when a value moves, but the length of an encoded offset does.
     var footprint: UInt64 {
-        // A tombstone without a history counts as nothing.
+        // A tombstone without a history does not count.
         if content == nil, earlier.isEmpty { return 0 }
         return UInt64(sizeWithoutOffsets) + boxBytes { _ in true }
     }
 
-    /// Returns how many bytes the boxes of those versions take that `isCounted` chooses.
+    /// Returns the total size of the boxes of those versions that `isCounted` selects.
     func boxBytes(_ isCounted: (StoredVersion) -> Bool) -> UInt64 {
         var bytes = 0
         if let current = content?.current, isCounted(current) { bytes += current.boxLength }
@@ -119,7 +124,7 @@ package struct Entry: Hashable, Sendable {
         content?.current.nonce == version.nonce || earlier.contains { $0.version.nonce == version.nonce }
     }
 
-    /// Changes each of its versions, the present one first.
+    /// Changes each version, the present one first.
     mutating func forEachVersion<Failure: Error>(
         _ change: (inout StoredVersion) throws(Failure) -> Void
     ) throws(Failure) {
@@ -130,7 +135,7 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with a distance added to the offsets of versions, except those that are marked as stored.
+    /// Returns the entry with `distance` added to the offsets of its versions, except those that are marked as stored.
     consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -139,29 +144,29 @@ package struct Entry: Hashable, Sendable {
         return self
     }
 
-    /// Returns the entry with all of its versions marked as being in the file already, for a record in which the others
-    /// are counted from the start of the payload.
+    /// Returns the entry with all of its versions marked as stored in the file. In a new record, unmarked versions have
+    /// offsets from the start of the payload.
     consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
     }
 
-    /// How many versions are marked.
+    /// The number of marked versions.
     var storedCount: Int {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
-    /// How many bytes more the mark takes, encoded, at most.
+    /// The number of bytes by which the mark lengthens an encoded offset, at most.
     static let storedMarkSize = 6
 }
 
 extension StoredVersion {
-    /// Larger than any offset in a file.
+    /// The mark, which is larger than any offset in a file.
     fileprivate static let storedMark = Limits.valueOffset
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
-    /// As it is in the file; nil if it is not there yet.
+    /// The version with its offset in the file; nil if it is not stored there yet.
     var stored: StoredVersion? {
         guard isStored else { return nil }
         var version = self
@@ -170,13 +175,16 @@ extension StoredVersion {
     }
 }
 
-/// A name, and until when it is present.
+/// A name and the end of its presence.
 struct ListedName: Sendable {
     let name: String
-    /// In milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
+    /// The end in milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
     let end: UInt64?
 
-    init(_ name: String, end: UInt64?) { (self.name, self.end) = (name, end) }
+    init(_ name: String, end: UInt64?) {
+        self.name = name
+        self.end = end
+    }
 }
 
 /// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.
@@ -198,10 +206,11 @@ package struct EntryName: Hashable, Sendable, Comparable {
 
     package static func isValid(_ text: String) -> Bool { text.utf8.span.bytes.withUnsafeBytes(isValid) }
 
-    /// Control characters are excluded: lists print one name per line, and a terminal would obey them.
+    /// Returns whether the bytes are a valid name. Control characters are excluded: lists print one name per line, and
+    /// a terminal would interpret them.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard (1...Limits.nameSize).contains(bytes.count) else { return false }
-        // The common case, without decoding.
+        // The common case needs no decoding.
         if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         return !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -209,7 +218,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns a negative number, 0 or a positive number: the bytewise order, a prefix first.
+    /// Compares bytewise: the result is negative, 0 or positive. A prefix precedes longer text.
     func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let left = baseAddress, let right = other.baseAddress {
@@ -221,12 +230,13 @@ extension UnsafeRawBufferPointer {
 }
 
 /// Finds the first of `count` sorted names that is not before the sought one, and whether it is equal. `order` compares
-/// by index: a negative number, 0 or a positive number.
+/// the name at an index with the sought one: its result is negative, 0 or positive.
 @inline(__always)
 func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int
 ) throws(Failure) -> (index: Int, isExact: Bool) {
-    var (low, high) = (0, count)
+    var low = 0
+    var high = count
     while low < high {
         let middle = (low + high) / 2
         let order = try order(middle)

@@ -16,43 +16,49 @@ struct Header: Hashable, Sendable {
 
     var vaultID: [UInt8]
     var sequence: UInt64
-    /// nil if the checkpoint has no entries.
+    /// The tree's root page; nil if the checkpoint has no entries.
     var root: PageReference?
     var manifest: PageReference
     var checkpointEnd: UInt64
     var history = KeptHistory.none
     /// Whether reads of the vault's values are recorded.
     var isAccessLogged = false
-    /// Whether changes are signed by members, whom the manifest names.
+    /// Whether members sign the changes. The manifest lists them.
     var hasMembers = false
-    /// nil in a file. The MAC does not cover it.
+    /// The name in a database; nil in a file. The header's MAC does not cover it.
     var name: BoundName?
     var slots: [KeySlot]
 }
 
-/// How much of a name's history is kept; Format.md, "Header". Zero versions keep none.
+/// The limits on the history of a name; Format.md, "Header". With zero versions, no history is kept.
 package struct KeptHistory: Hashable, Sendable {
-    /// At most 255.
+    /// The number of earlier versions, at most 255.
     package var versions: UInt32
-    /// For how long after it was replaced or removed a value is kept.
+    /// The number of days for which a value is kept after it was replaced or removed.
     package var days: UInt32
 
-    package init(versions: UInt32, days: UInt32) { (self.versions, self.days) = (versions, days) }
+    package init(versions: UInt32, days: UInt32) {
+        self.versions = versions
+        self.days = days
+    }
 
     package static let none = KeptHistory(versions: 0, days: 0)
     package static let standard = KeptHistory(versions: 10, days: 90)
 }
 
-/// The location of the newest minor checkpoint, not authenticated.
+/// The offset and the sequence number of the newest minor checkpoint, not authenticated.
 package struct Hint: Hashable, Sendable {
     package static let size = 16
-    /// The bytes of a store that have it.
+    /// The range of the hint in a store.
     package static let range = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
 
     package let offset: UInt64
     package let sequence: UInt64
 
-    package init(offset: UInt64, sequence: UInt64) { (self.offset, self.sequence) = (offset, sequence) }
+    package init(offset: UInt64, sequence: UInt64) {
+        self.offset = offset
+        self.sequence = sequence
+    }
 }
 
 // MARK: - Coding
@@ -61,7 +67,7 @@ extension Header {
     /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` for a later version.
     init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
-            throw .damaged("it does not begin as a vault does")
+            throw .damaged("it does not begin with the magic of a vault")
         }
         let version: UInt32 = bytes.withUnsafeBytes { $0.integer(at: Header.magic.count) }
         guard version <= Header.version else { throw LogError(.newerFormat, "version \(version)") }
@@ -73,17 +79,17 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns the 4,096 bytes of a header with every byte and flag corrected that has only one right value, and
-    /// without a hint; nil if fields are out of bounds.
+    /// Returns the 4,096 bytes of a header without a hint, with every constant byte and flag restored; nil if fields
+    /// are out of bounds.
     ///
-    /// What has one right value is what ``encoded`` writes whatever the fields are: no list of it can be forgotten.
+    /// The constants come from ``encoded``, so the repair cannot miss one.
     static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
     }
 
-    /// Reads the fields, in the order of ``encoded``. What is reserved is not looked at, nor what else has one right
-    /// value: magic, version, and the offsets of the slots' parameters.
+    /// Reads the fields, in the order of ``encoded``. It ignores reserved bytes and all that is constant: magic,
+    /// version, and the offsets of the slots' parameters.
     private init(fieldsIn bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes, in: Header.magic.count + MemoryLayout<UInt32>.size..<Header.macOffset)
         let slotCount = try reader.smallNumber()
@@ -95,14 +101,15 @@ extension Header {
         checkpointEnd = try reader.integer()
         history = KeptHistory(versions: try reader.smallNumber(), days: try reader.integer())
         let flags: UInt32 = try reader.integer()
-        (isAccessLogged, hasMembers) = (flags & Header.accessLogFlag != 0, flags & Header.membersFlag != 0)
+        isAccessLogged = flags & Header.accessLogFlag != 0
+        hasMembers = flags & Header.membersFlag != 0
         name = try reader.boundName()
         try reader.skip(Header.slotsOffset - reader.position)
         slots = []
         for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
     }
 
-    /// Checks the bounds, and drops a root that stands for none.
+    /// Checks the bounds. Replaces a root of offset and length 0 by nil.
     private mutating func check() throws(Malformed) {
         guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
         if root?.offset == 0, root?.length == 0 { root = nil }
@@ -143,13 +150,13 @@ extension Header {
         return Hint(offset: offset, sequence: sequence)
     }
 
-    /// Whether a file's first 8,192 bytes are two halves that begin alike, with the version.
+    /// Returns whether a file's header and its copy have the same magic and version.
     static func haveOneVersion(in image: [UInt8]) -> Bool {
         let size = magic.count + MemoryLayout<UInt32>.size
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
-    /// Returns whether the second half of a file's first 8,192 bytes is the copy of the first.
+    /// Returns whether the second half of a file's first 8,192 bytes is the exact copy of the first.
     static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
@@ -176,11 +183,12 @@ extension PageReference {
 
 extension ByteReader {
     fileprivate mutating func headerReference() throws(Malformed) -> PageReference {
-        let (offset, length) = (try integer(UInt64.self), try integer(Int.self))
+        let offset = try integer(UInt64.self)
+        let length = try integer(Int.self)
         return PageReference(offset: offset, length: length, nonce: try nonce())
     }
 
-    /// Reads a `u32` that is at most 255: its upper bytes have one right value.
+    /// Reads a `u32` that is at most 255. It ignores the upper bytes, which are always zero.
     fileprivate mutating func smallNumber() throws(Malformed) -> UInt32 { try integer() & 0xff }
 }
 

@@ -5,16 +5,16 @@ package struct KeySlot: Hashable, Sendable {
     static let size = 112
     static let wrappedSize = SecretBox.keySize + SecretBox.tagSize
 
-    /// Kept as it is if this version does not know it.
+    /// The kind. Slots of unknown kinds are kept as they are.
     package internal(set) var kind: UInt8
     package internal(set) var salt: [UInt8]
     package internal(set) var limits: KeyDerivation.StretchLimits
     var nonce: Nonce
     var wrapped: [UInt8]
-    /// What finding the secret takes, not secret itself: a command, or what a recipient's identity opens.
+    /// The public data that is needed to find the slot's secret: a command, or the stanzas for a recipient.
     package internal(set) var parameters: [UInt8] = []
 
-    /// The kinds of key slots that this version knows; Format.md, "Key slot".
+    /// The kinds of key slots that this version supports; Format.md, "Key slot".
     package enum Kind: UInt8, CaseIterable, Sendable {
         case generatedKey = 1
         case otherKey, passphrase, keyFileAndPassphrase, recipient
@@ -27,21 +27,20 @@ package struct KeySlot: Hashable, Sendable {
 }
 
 extension KeySlot {
-    /// The command whose output is the key file's contents; nil if they are in a file. Nothing authenticates it before
-    /// the vault is open, so it is run only if the person has agreed to it before.
+    /// The command that outputs the key file's contents; nil if the key is in a file. Nothing authenticates the command
+    /// before the vault is open, so it is run only if the user has agreed to it before.
     package var command: String? {
         isOfContents && !parameters.isEmpty ? parametersAsText : nil
     }
 
-    /// Whether a key file opens it.
+    /// Whether a key file opens the slot.
     package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }
 
     private var isOfContents: Bool { [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind) }
 
     private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether the parameters are what the kind may have. Those of unknown kinds, and of recipients, are kept as they
-    /// are.
+    /// Whether the parameters are valid for the kind. Those of unknown kinds and of recipients are not checked.
     var hasSoundParameters: Bool {
         switch Kind(rawValue: kind) {
         case .generatedKey, .otherKey: parametersAsText != nil
@@ -52,21 +51,22 @@ extension KeySlot {
 }
 
 extension Collection<KeySlot> {
-    /// The bytes that the parameters take in a header.
+    /// The total size of the parameters in a header.
     var parametersSize: Int { reduce(0) { $0 + $1.parameters.count } }
 }
 
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a slot, with its parameters from elsewhere in the header. What is reserved is not looked at.
+    /// Reads a slot, and its parameters from their own part of the header. It ignores reserved bytes.
     ///
-    /// - Parameter former: the slots before, behind whose parameters its own begin; nil if these are not known, and the
-    ///   offset that the slot states counts.
+    /// - Parameter former: the slots before this one. Their parameters determine the offset of its own. If they are
+    ///   nil, because they are unknown, the stated offset is used.
     mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)
-        let (stated, length) = (Int(try integer(UInt16.self)), Int(try integer(UInt16.self)))
+        let stated = Int(try integer(UInt16.self))
+        let length = Int(try integer(UInt16.self))
         try skip(2)
         let offset = former?.parametersSize ?? stated
         guard offset + length <= Limits.slotParametersSize else { throw Malformed("a slot's parameters") }

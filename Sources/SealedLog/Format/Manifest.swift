@@ -1,44 +1,45 @@
 import LinuxSystem
 import Sealing
 
-/// What a checkpoint stores beside its entries, in a sealed page; Format.md, "Checkpoint".
+/// The contents of a checkpoint beside its entries, in a sealed page; Format.md, "Checkpoint".
 struct Manifest: Hashable, Sendable {
     private static let settingsLimit = 4_096
     static let labelSize = 256
 
-    /// When the vault was created, in milliseconds since 1970.
+    /// The time of the vault's creation in milliseconds since 1970.
     var created: UInt64
     var totals: Totals
     /// The authenticators of the sequence numbers just before the header's, oldest first.
     var chain: [Authenticator]
     var labels: [SlotLabel]
-    /// Those of later versions, which are kept as they are.
+    /// Settings of later versions, which are kept as they are.
     let settings: [Attribute]
-    /// The memory subkeys of former data keys, oldest first: what a machine remembers from before a rotation counts.
+    /// The memory subkeys of former data keys, oldest first. They authenticate the rollback memory from before a
+    /// rotation.
     var formerMemoryKeys: [[UInt8]] = []
-    /// The keys that were removed, oldest first: no merge brings them back.
+    /// The keys that were removed, oldest first. A merge does not bring them back.
     private(set) var removedKeys: [SlotLabel.ID] = []
 
-    /// Of the histories that a merge has joined, all log positions from the number of the first one on, in ascending
-    /// order of their numbers. The header's number then followed that of the last one.
+    /// All log positions of the merged histories from the first one listed on, in ascending order of their numbers. The
+    /// header's number followed the last one.
     var merged: [LogPosition] = []
 
-    /// The changes of the members, each behind those that its author knew.
+    /// The changes of the members. Each stands after those that its author knew.
     var members: [MemberRecord] = []
 
-    /// Those that were there when the data key was made, but for those that one of these follows.
+    /// The changes that were there when the data key was created, except those that another one of these follows.
     var membersKnownToKey: [Authenticator] = []
 
     static let mergedLimit = 4 * Limits.chainLength
 
-    /// Returns whether the history before the header, which is at `origin`, includes an earlier log position.
+    /// Returns whether the history before the header, whose position is `origin`, includes an earlier log position.
     func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         guard position.sequence < origin.sequence else { return .unknown }
         let distance = origin.sequence - position.sequence
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // Between these and the chain, which keeps the newest alone, nothing is known.
+        // Between `merged` and the chain, which has only the newest authenticators, nothing is known.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -46,7 +47,7 @@ struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position; unknown if the history is not known that far back.
+/// Whether a history includes a log position: unknown if the position is older than the known part.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 /// The sealed description of one key slot.
@@ -60,8 +61,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// The name of a key once it is removed, or in another copy. It is the start of the hash of the label, which a
-    /// rotation of the data key leaves as it is.
+    /// Identifies a key after its removal, and in another copy: the start of the hash of its label. A rotation of the
+    /// data key does not change it.
     typealias ID = Authenticator
 
     var id: ID {
@@ -70,7 +71,7 @@ extension SlotLabel {
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the label with a later time than those that have these names: two keys may be added in one millisecond.
+    /// Returns the label with a later time until its ID is not taken. Two keys may be added in one millisecond.
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
@@ -90,10 +91,9 @@ extension SlotLabel {
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
 
-    /// Labels a new slot with a text that nobody has labelled a slot with. Throws `invalid` for one that may look like
-    /// another, too.
+    /// Labels a new slot. Throws `invalid` for a text that is too long, or that can be mistaken for another.
     init(ofNew text: String, recipient: String = "") throws(LogError) {
-        if let unseen = text.unseenPart { throw LogError(.invalid, "the label cannot be used, since \(unseen)") }
+        if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, since \(unseen)") }
         try self.init(text: text, recipient: recipient)
     }
 }
@@ -128,37 +128,36 @@ extension Manifest {
             LogPosition(sequence: try reader.varint(), authenticator: try reader.authenticator())
         }
         guard zip(merged, merged.dropFirst()).allSatisfy({ $0.sequence <= $1.sequence }) else {
-            throw Malformed("the order of what was merged")
+            throw Malformed("the order of the merged positions")
         }
         guard merged.last.map({ $0.sequence < header.sequence }) ?? true else {
-            throw Malformed("the numbers of what was merged")
+            throw Malformed("the numbers of the merged positions")
         }
         if header.hasMembers {
             members = try reader.list(upTo: MemberChange.limit) { (reader) throws(Malformed) in
                 try reader.memberRecord()
             }
-            guard !members.isEmpty else { throw Malformed("members that are not there") }
+            guard !members.isEmpty else { throw Malformed("no members") }
             membersKnownToKey = try reader.list(upTo: MemberChange.limit) { (reader) throws(Malformed) in
                 try reader.authenticator()
             }
             guard Set(membersKnownToKey).isSubset(of: members.map(\.id)) else {
-                throw Malformed("changes of the members that are not there")
+                throw Malformed("unknown changes of the members")
             }
         }
         try reader.finish()
     }
 
-    /// Makes the chain a part of what was merged, together with another history's positions.
-    ///
+    /// Moves the chain into `merged`, together with another history's positions.
     /// - Parameters:
     ///   - end: a position whose number follows the chain.
-    ///   - isBelieved: whether this history's own positions count. Otherwise the newest one does alone.
+    ///   - isBelieved: whether this history's own positions count. Otherwise only its newest one does.
     mutating func merge(
         _ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int
     ) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
-        // Below that, one of the two may have had others.
+        // Before the later one of the two starts, one of the histories is unknown.
         let first = max(own.first, other.first)
         let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
         let sorted = both.sorted { $0.sequence < $1.sequence }
@@ -167,29 +166,29 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkey of the data key that is given up. If there are too many, the oldest one is dropped: a
-    /// machine that remembers the vault under it takes this one for an older copy. Otherwise somebody who was let in
-    /// could fill the list, and keep a rotation from shutting him out.
+    /// Adds the memory subkey of the data key that is replaced, and drops the oldest subkey if there are too many. A
+    /// machine that remembers the vault under the dropped one will take this vault for an older copy. The alternative
+    /// is worse: a person with access could fill the list, and so prevent the rotation that shuts them out.
     mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds those of another copy for which there is room. They count as older than this vault's own.
+    /// Adds the subkeys of another copy that fit. They count as older than this vault's own.
     mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
-    /// Adds keys that were removed. If there are too many, the oldest ones are dropped.
+    /// Adds removed keys. If there are too many, the oldest ones are dropped.
     mutating func addRemoved(_ keys: [SlotLabel.ID]) {
         let added = Set(keys)
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
-    /// Forgets them, where somebody may have written them who was shut out.
+    /// Clears the list, for a copy that a person without access any more may have written.
     mutating func forgetRemovedKeys() { removedKeys = [] }
 
-    /// Adds those of another copy for which there is room.
+    /// Adds the removed keys of another copy that fit.
     mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
         let own = Set(removedKeys)
         removedKeys = (keys.filter { !own.contains($0) } + removedKeys).suffix(Limits.removedKeys)
@@ -225,11 +224,11 @@ extension ByteWriter {
     }
 }
 
-/// Log positions of a history: all of them, from a number on.
+/// The log positions of a history. They are complete from a number on.
 struct KnownPositions: Sendable {
-    /// In ascending order of their numbers.
+    /// The positions in ascending order of their numbers.
     private(set) var positions: [LogPosition]
-    /// The number from which on they are complete.
+    /// The number from which on the positions are complete.
     let first: UInt64
 
     init(_ positions: some Sequence<LogPosition>, first: UInt64) {
@@ -237,12 +236,11 @@ struct KnownPositions: Sendable {
         self.first = first
     }
 
-    /// Adds the next one.
     mutating func append(_ position: LogPosition) { positions.append(position) }
 }
 
 extension Manifest {
-    /// Returns the positions of the chain, and of what was merged, if the chain continues that.
+    /// Returns the positions of the chain, preceded by the merged ones if the chain continues them.
     func positions(before origin: LogPosition) -> KnownPositions {
         let start = origin.sequence - UInt64(chain.count)
         let chain = chain.enumerated().map { offset, authenticator in

@@ -2,36 +2,38 @@ import Sealing
 
 // Format.md, "Members".
 
-/// That a device is a member's from now on, or no more.
+/// The statement that a device was added to a member or removed from it.
 struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
-    /// Milliseconds since 1970, by the author's clock: it decides nothing.
+    /// The author's time in milliseconds since 1970. It decides nothing.
     let time: UInt64
-    /// The member's.
+    /// The member's name.
     let name: String
     let device: Device
-    /// The member's public key of age; empty if the member opens the vault in another way.
+    /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The changes that its author knew, but for those that one of these follows. The first of all follows none.
+    /// The changes that the author knew, except those that another one of these follows. Only the first change follows
+    /// none.
     let known: [Authenticator]
 
     static let limit = 1_024
-    /// Of all changes together, in bytes: what a writer gives them of the manifest.
+    /// The largest size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
     static let sizeLimit = 512 << 10
 }
 
-/// A change of the members, and who has made it.
+/// A change of the members with its signature.
 struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
-    /// The start of the hash of its encoding, by which other changes name this one.
+    /// The start of the hash of the encoding. Other changes refer to this one by it.
     let id: Authenticator
     let encodedSize: Int
     /// Whether a device adds itself.
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }
 
     init(change: MemberChange, authorship: Authorship) {
-        (self.change, self.authorship) = (change, authorship)
+        self.change = change
+        self.authorship = authorship
         var writer = ByteWriter(reserving: 256)
         writer.memberChange(change)
         writer.authorship(authorship)

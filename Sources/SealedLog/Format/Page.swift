@@ -3,19 +3,19 @@ import Sealing
 
 // Format.md, "Pages".
 
-/// The location of a sealed page, and its nonce.
+/// The offset of a sealed page, its length and its nonce.
 package struct PageReference: Hashable, Sendable {
     let offset: UInt64
     /// The sealed length in bytes.
     let length: Int
     let nonce: Nonce
 
-    /// The bytes of the sealed page in the file.
+    /// The range of the sealed page in the file.
     var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 
-/// An opened page of a tree: a leaf's cells have entries, an inner page's children. It decodes a cell only on request.
-/// Its errors are `damaged`, with its offset in the file.
+/// An opened page of a tree. The cells of a leaf contain entries, those of an inner page children. Cells are decoded on
+/// request. All errors are `damaged`, with the page's offset in the file.
 struct Page: Sendable {
     fileprivate static let headSize = 4
 
@@ -64,9 +64,10 @@ struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` unless its names ascend from `former` on, within bounds.
+    /// Returns a leaf's last name. Throws `damaged` unless its names ascend, follow `former` and are within the bounds.
     func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
-        let (first, last) = (try name(0), try name(count - 1))
+        let first = try name(0)
+        let last = try name(count - 1)
         do throws(Malformed) {
             try bytes.withRawBytes { (page) throws(Malformed) in
                 var former = try Page.name(in: page, at: start(0))
@@ -90,7 +91,7 @@ struct Page: Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether `body` reads all of the cell. Only the last cell is followed by padding.
+    /// - Parameter isWhole: whether `body` reads the whole cell. Only the last cell is followed by padding.
     @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
@@ -123,7 +124,7 @@ struct Page: Sendable {
         } catch { throw damaged(error.what) }
     }
 
-    /// Returns the name of a cell in place: a search compares many names and keeps none.
+    /// Returns the name of a cell without copying it, since a search compares many names and keeps none.
     private static func name(
         in page: UnsafeRawBufferPointer, at offset: Int
     ) throws(Malformed) -> UnsafeRawBufferPointer {
@@ -134,7 +135,7 @@ struct Page: Sendable {
     }
 }
 
-/// The names from `lower` on, and before `upper`.
+/// The names from `lower` on that are before `upper`.
 struct NameRange: Sendable {
     var lower: EntryName?
     var upper: EntryName?
@@ -149,7 +150,7 @@ struct PageBuilder {
     private var starts: [Int] = []
     private(set) var firstName: EntryName?
 
-    /// Adds a cell that begins with a name; false if it has no room.
+    /// Adds a cell that begins with a name. Returns false if the page has no room for it.
     mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
         let start = cells.count
         write(&cells)
@@ -177,7 +178,8 @@ struct PageBuilder {
 
 extension ByteReader {
     mutating func pageReference() throws(Malformed) -> PageReference {
-        let (offset, length) = (try units(), try units())
+        let offset = try units()
+        let length = try units()
         guard length > UInt64(SecretBox.tagSize), length <= UInt64(Limits.pageSize) else {
             throw Malformed("the length of a page")
         }

@@ -3,17 +3,17 @@ import Sealing
 
 // Format.md, "Record".
 
-/// The 16 bytes that identify a record or a header, and with it all history before it.
+/// The 16 bytes that identify a record or a header, together with the whole history before it.
 package struct Authenticator: Hashable, Sendable {
     package static let size = 16
 
     private let low: UInt64
     private let high: UInt64
 
-    /// Of nothing.
+    /// The authenticator of no record: 16 zero bytes.
     package static let zero = [UInt8](repeating: 0, count: size).withUnsafeBytes { Authenticator($0) }
 
-    /// - Precondition: at least 16 bytes. The first 16 are used.
+    /// - Precondition: there are at least 16 bytes. The first 16 are used.
     package init(_ bytes: UnsafeRawBufferPointer) {
         low = bytes.loadUnaligned(as: UInt64.self)
         high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -32,15 +32,16 @@ package struct LogPosition: Hashable, Sendable {
     package let authenticator: Authenticator
 
     package init(sequence: UInt64, authenticator: Authenticator) {
-        (self.sequence, self.authenticator) = (sequence, authenticator)
+        self.sequence = sequence
+        self.authenticator = authenticator
     }
 }
 
-/// What the vault holds. Every record states it, so that reading it needs no counting.
+/// The number of names and the size of the vault. Every record states them, so that reading them needs no counting.
 package struct Totals: Hashable, Sendable {
     /// The number of names that are present.
     package var entries: UInt64 = 0
-    /// The bytes of present entries, of histories, and of their value boxes.
+    /// The bytes of present entries, of histories, and of the boxes of their values.
     package var liveBytes: UInt64 = 0
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
@@ -50,7 +51,7 @@ package struct Totals: Hashable, Sendable {
             if !old.isRemoved { entries -= min(entries, 1) }
             let footprint = old.footprint
             liveBytes -= min(liveBytes, footprint)
-            // The boxes that the new entry keeps in its history are not dead.
+            // Boxes that the new entry keeps in its history are not dead.
             deadBytes &+= footprint - old.boxBytes { new.has($0) }
         }
         if !new.isRemoved { entries &+= 1 }
@@ -58,11 +59,11 @@ package struct Totals: Hashable, Sendable {
     }
 }
 
-/// The first bytes of a record, not sealed: the lengths of its parts.
+/// The start of a record, which is not sealed: the lengths of its parts.
 struct Frame: Hashable, Sendable {
     static let magic: [UInt8] = Array("vrec".utf8)
     static let size = 24
-    /// The distance between offsets where a record may begin, at least ``size``.
+    /// The distance between offsets where a record may begin. It is at least ``size``.
     static let alignedSize = 32
     static let headSize = size + Nonce.size
     private static let checkedSize = 16
@@ -102,7 +103,7 @@ extension Frame {
 
 /// The sealed part of a record.
 struct RecordIndex: Hashable, Sendable {
-    /// Of a minor checkpoint.
+    /// The tree of a minor checkpoint.
     struct Tree: Hashable, Sendable {
         let header: Authenticator
         let root: PageReference
@@ -117,10 +118,10 @@ struct RecordIndex: Hashable, Sendable {
     var totals: Totals
     var transactions: [[Entry]] = []
     var tree: Tree?
-    /// The mark of the name under which it was written; nil in a file.
+    /// The mark of the name under which the record was written; nil in a file.
     var name: [UInt8]?
 
-    /// Returns where the last item of the payload ends that the index refers to: a box, or the tree's root.
+    /// Returns the end of the last item in the payload that the index refers to: a box, or the tree's root.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)
@@ -160,14 +161,14 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
-        // Each transaction and entry takes at least a byte. The bounds keep a count from reserving much memory.
+        // Each transaction and each entry takes at least one byte. So a count cannot reserve much memory.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
             try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }
         if flags & RecordIndex.treeFlag != 0 {
             tree = Tree(
                 header: try reader.authenticator(), root: try reader.pageReference(), entries: try reader.varint())
-            guard transactions.isEmpty, !isNotice else { throw Malformed("a tree beside transactions") }
+            guard transactions.isEmpty, !isNotice else { throw Malformed("a tree together with transactions") }
         }
         guard !isNotice || transactions.isEmpty else { throw Malformed("a notice with transactions") }
         try reader.finish()

@@ -1,41 +1,41 @@
-/// Tells the times of states that can be from those that a wrong clock has set, or somebody who wanted to be the last
-/// for ever: Format.md, "Times of states".
+/// Separates possible times of states from impossible ones. A wrong clock may have set an impossible time, or an
+/// attacker whose state should win every merge; Format.md, "Times of states".
 struct TimeLimit: Hashable, Sendable {
-    /// How far clocks may be apart.
+    /// The largest difference between two clocks in milliseconds, one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
 
-    /// - Parameter now: by the clock that is believed.
+    /// - Parameter now: the present time of a trusted clock.
     init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
-    /// Whether clocks that differ by a day at most can have set a time.
+    /// Returns whether a clock that is at most a day ahead can have set the time.
     func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Whether one time counts as later than another: impossible ones are before all others.
+    /// Returns whether one time counts as later than another. Impossible times are before all others.
     func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
 
-    /// Returns the later one of two times.
+    /// Returns the later of two times.
     func latest(_ time: UInt64?, _ other: UInt64?) -> UInt64? {
         guard let time, let other else { return time ?? other }
         return isLater(time, than: other) ? time : other
     }
 
     /// Returns the time of a state that follows another one.
-    ///
     /// - Parameters:
-    ///   - former: that of the other one.
-    ///   - now: by this machine's clock.
-    ///   - began: when the vault was created; asked for only if it decides.
+    ///   - former: the time of the other state.
+    ///   - now: the present time of this machine's clock.
+    ///   - began: returns when the vault was created. It is called only if the result depends on it.
     static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
-        // Clocks differ, and go back: what follows is later all the same, also in the eyes of a merge. After the
-        // largest number there is no later one.
+        // Clocks differ and are set back, but a later state must have a later time, also in a merge. Only the largest
+        // number has no successor.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // A time that a wrong clock has set ends with it. But a clock from before the vault is wrong itself.
+        // An impossible time is replaced by the present one. But a clock that is before the vault's creation is wrong
+        // itself.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

@@ -1,21 +1,22 @@
 import LinuxSystem
 import Sealing
 
-/// Keeps opened pages, as many as are used up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during
-/// the lifetime of its file.
+/// Keeps opened pages, up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during the lifetime of its
+/// file.
 struct PageCache: Sendable {
     /// The largest number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
-    /// A page is in one of so many neighbouring slots.
+    /// The number of neighbouring slots in which a page may be.
     private static let ways = 4
     private static let blockSlots = 128
     private static let blockSize: UInt64 = 16 << 10
 
     private var pages: [Page?] = []
-    /// The offsets of the pages. In an array together with them, a comparison would retain and release the page.
+    /// The offsets of the pages. They are in an array of their own, since a comparison would otherwise retain and
+    /// release the page.
     private var pageOffsets: [UInt64] = []
-    /// No bytes mean that one value of the block was read. The block is kept from the second time on.
+    /// A block without bytes marks that one value of it was read. Its bytes are kept from the second read on.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
@@ -30,12 +31,14 @@ struct PageCache: Sendable {
             if !pages.isEmpty {
                 let first = firstSlot(ofPageAt: offset)
                 for slot in first..<first + PageCache.ways where pageOffsets[slot] == 0 {
-                    (pages[slot], pageOffsets[slot]) = (page, offset)
+                    pages[slot] = page
+                    pageOffsets[slot] = offset
                     return
                 }
                 guard pages.count * 2 <= limit else {
                     let slot = first + Int(offset / Limits.alignment) % PageCache.ways
-                    (pages[slot], pageOffsets[slot]) = (page, offset)
+                    pages[slot] = page
+                    pageOffsets[slot] = offset
                     return
                 }
             }
@@ -43,30 +46,32 @@ struct PageCache: Sendable {
         }
     }
 
-    /// Doubles the slots.
     private mutating func grow() {
-        let (oldPages, oldOffsets) = (pages, pageOffsets)
+        let oldPages = pages
+        let oldOffsets = pageOffsets
         let count = max(PageCache.ways, pages.count * 2)
         pages = Array(repeating: nil, count: count)
         pageOffsets = Array(repeating: 0, count: count)
         for (page, offset) in zip(oldPages, oldOffsets) where offset != 0 {
             let first = firstSlot(ofPageAt: offset)
-            // Of each old group of slots come two, so there is room.
+            // Each old group of slots is split in two, so there is room.
             guard let slot = (first..<first + PageCache.ways).first(where: { pageOffsets[$0] == 0 }) else { continue }
-            (pages[slot], pageOffsets[slot]) = (page, offset)
+            pages[slot] = page
+            pageOffsets[slot] = offset
         }
     }
 
-    /// No page is at offset 0. There are as many groups of slots as a power of two: the highest bits of a product
-    /// (Knuth's multiplicative hashing) choose one.
+    /// Returns the first slot of a page's group. The number of groups is a power of two, and the highest bits of a
+    /// product select one (Knuth's multiplicative hashing). In `pageOffsets`, 0 marks a free slot: no page is at offset
+    /// 0.
     private func firstSlot(ofPageAt offset: UInt64) -> Int {
         let bits = (pages.count / PageCache.ways).trailingZeroBitCount
         let product = (offset / Limits.alignment) &* 0x9E37_79B9_7F4A_7C15
         return Int(bits == 0 ? 0 : product >> UInt64(64 - bits)) * PageCache.ways
     }
 
-    /// Copies sealed bytes of the log, which ends at `end`: bytes beyond it may still change and are not kept. Throws
-    /// `damaged` if the file ends before.
+    /// Copies sealed bytes of the log. Bytes after its end, at `end`, may still change and are not kept. Throws
+    /// `damaged` if the file ends before the requested bytes do.
     mutating func copy(
         from offset: UInt64, into buffer: UnsafeMutableRawBufferPointer, of store: any RecordStore, end: UInt64
     ) throws(LogError) {

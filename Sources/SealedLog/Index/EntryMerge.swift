@@ -1,14 +1,14 @@
 import LinuxSystem
 
-/// What is read of an entry: all of it, or only what a list of names needs.
+/// The form in which entries are read: whole, or only what a list of names needs.
 protocol MergedItem: Sendable {
     /// Compares the names: a negative number, 0 or a positive number.
     func order(to other: Self) -> Int
-    /// Reads a leaf's cell.
+    /// Reads an item from a leaf's cell.
     init(in page: Page, at index: Int) throws(LogError)
-    /// Reads what this process has encoded.
+    /// Reads an item that this process has encoded.
     init(ownFrom reader: inout ByteReader) throws(Malformed)
-    /// Returns the same with a distance added to its offsets.
+    /// Returns the item with a distance added to its offsets.
     consuming func moved(by distance: UInt64) -> Self
 }
 
@@ -25,15 +25,18 @@ typealias EntryMerge = Merge<Entry>
 
 /// Iterates over the newest entry of each name, in the order of names.
 struct Merge<Item: MergedItem>: Sendable {
-    // Newer sources first. If several have an entry of a name, the first one's counts.
+    // Newer sources come first. If several have an entry of one name, the first of them counts.
     private var recent: [RecentCursor]
     private var trees: [TreeCursor]
     /// The next item of each source that has one, in the order of the sources.
     private var heads: [(source: Int, item: Item)] = []
     private var isBegun = false
 
-    /// Merges what is recent, newer ones first, with the older trees, newer ones first.
-    init(recent: [RecentCursor], trees: [TreeCursor]) { (self.recent, self.trees) = (recent, trees) }
+    /// Merges recent entries with the older trees. Each list has the newest source first.
+    init(recent: [RecentCursor], trees: [TreeCursor]) {
+        self.recent = recent
+        self.trees = trees
+    }
 
     mutating func next() throws(LogError) -> Item? {
         if !isBegun {
@@ -42,18 +45,19 @@ struct Merge<Item: MergedItem>: Sendable {
             }
             isBegun = true
         }
-        var (chosen, position) = (0, 1)
+        var chosen = 0
+        var position = 1
         while position < heads.count {
             let order = heads[chosen].item.order(to: heads[position].item)
             if order > 0 { chosen = position }
-            // The older one of two of that name is passed over.
+            // If two items have the same name, the older one is skipped.
             if order == 0, try !takeHead(position).isFollowed { continue }
             position += 1
         }
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Returns the item of a source, which the next one replaces, and whether there is one.
+    /// Replaces the item of a source by its next one. Returns the former item, and whether there was a next one.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)
@@ -64,10 +68,11 @@ struct Merge<Item: MergedItem>: Sendable {
     }
 }
 
-/// Iterates over the present entries whose names begin with a prefix, as they were when it was created. It reads each
-/// on request and without a lock: a list of any length takes the memory of a few pages. A copy continues independently.
+/// Iterates over the present entries whose names begin with a prefix, as they were at its creation. It reads each entry
+/// on request and without a lock, so that a list of any length needs the memory of only a few pages. A copy continues
+/// independently.
 package struct EntryListing: Sendable {
-    /// Begins at the prefix.
+    /// The entries from the prefix on.
     var merge: EntryMerge
     let prefix: [UInt8]
     private let now = Clock.milliseconds
@@ -81,7 +86,7 @@ package struct EntryListing: Sendable {
     }
 }
 
-/// Does the same for names alone, which takes a fraction of the time.
+/// Iterates over the names alone, which takes a fraction of the time.
 package struct NameListing: Sendable {
     var merge: Merge<ListedName>
     let prefix: [UInt8]
@@ -98,7 +103,8 @@ package struct NameListing: Sendable {
 
 extension ListedName: MergedItem {
     func order(to other: ListedName) -> Int {
-        let (name, otherName) = (name.utf8.span.bytes, other.name.utf8.span.bytes)
+        let name = name.utf8.span.bytes
+        let otherName = other.name.utf8.span.bytes
         return name.withUnsafeBytes { name in otherName.withUnsafeBytes { name.order(to: $0) } }
     }
 

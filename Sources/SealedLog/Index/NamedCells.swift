@@ -1,31 +1,31 @@
 import LinuxSystem
 
-/// Encoded items that begin with a name, in the order in which they were added, and which item of a name is the newest.
+/// Encoded items that begin with a name, in the order of insertion, with an index of the newest item of each name.
 ///
-/// They lie in one buffer: a transaction may have a million of them, which would take several times the memory as
-/// objects.
+/// All items share one buffer. A transaction may have a million of them, and as objects they would take several times
+/// the memory.
 struct NamedCells: Sendable {
     private struct Slot {
-        /// Counted from 1; 0 is free.
+        /// The item's number plus 1; 0 marks a free slot.
         var item: Int32 = 0
-        /// Of its name: so few names are read to find one, and none to make the table larger.
+        /// The hash of the name. With it, a search reads few names, and a growing table none.
         var hash: UInt32 = 0
     }
 
     private var writer = ByteWriter()
-    /// Where the items begin.
+    /// The offset of each item.
     private var starts: [Int] = []
     /// A hash table with open addressing: the newest item of each name.
     private var slots: [Slot] = []
-    /// How many names there are.
+    /// The number of different names.
     private(set) var nameCount = 0
 
     var count: Int { starts.count }
     /// The size of all items.
     var byteCount: Int { writer.count }
 
-    /// Makes room for as many items as another list has, each 16 bytes longer: an entry has the times that its change
-    /// has not.
+    /// Reserves room for as many items as another list has, each 16 bytes longer: an entry also has times, which its
+    /// change lacks.
     mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -38,12 +38,12 @@ struct NamedCells: Sendable {
     mutating func append(_ write: (inout ByteWriter) -> Void) {
         starts.append(writer.count)
         write(&writer)
-        // At most half of the slots are taken.
+        // At most half of the slots are used.
         if count * 2 > slots.count { grow() }
         enter(count - 1)
     }
 
-    /// Removes the items from a number on.
+    /// Removes the items from an index on.
     mutating func removeItems(from count: Int) {
         guard count < self.count else { return }
         writer.removeBytes(from: starts[count])
@@ -60,7 +60,7 @@ struct NamedCells: Sendable {
         return item == 0 ? nil : item - 1
     }
 
-    /// Reads an item from its name on.
+    /// Returns a reader of an item, which begins with its name.
     func reader(_ item: Int) -> ByteReader {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }
@@ -83,7 +83,6 @@ struct NamedCells: Sendable {
 
     // MARK: The table
 
-    /// Doubles the slots.
     private mutating func grow() {
         let old = exchange(&slots, with: [])
         slots = [Slot](repeating: Slot(), count: max(8, old.count * 2))
@@ -109,12 +108,12 @@ struct NamedCells: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Returns the slot that a name has, or would have.
+    /// Returns the slot of a name, or the free slot in which it would be.
     private func slot(of name: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
         slot(for: hash) { $0.hash == hash && withName(Int($0.item) - 1) { $0.order(to: name) == 0 } }
     }
 
-    /// Returns the first slot for a hash that is free, or that `isFound` takes.
+    /// Returns the first slot for a hash that is free or satisfies `isFound`.
     @inline(__always)
     private func slot(for hash: UInt32, _ isFound: (Slot) -> Bool) -> Int {
         let slots = slots.span
@@ -124,7 +123,7 @@ struct NamedCells: Sendable {
         return slot
     }
 
-    /// Through spans: an array would be retained and released.
+    /// Reads a name through spans, since an array would be retained and released.
     @inline(__always)
     private func withName<Result>(_ item: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         writer.bytes.span.bytes.withUnsafeBytes { bytes in
@@ -136,7 +135,7 @@ struct NamedCells: Sendable {
 }
 
 extension ByteReader {
-    /// Reads what this process has encoded itself.
+    /// Reads an item that this process has encoded. It cannot fail.
     mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
         do { return try read(&self) } catch { preconditionFailure("this process cannot read what it wrote") }
     }

@@ -1,35 +1,35 @@
 import LinuxSystem
 
-/// Entries that are in no tree yet, by name: those of the records since the newest checkpoint, or of a record that is
-/// being planned.
+/// Entries that are not in a tree yet, by name. They come from the records since the newest checkpoint, or from a
+/// record that is being planned.
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
     /// The number of names.
     var count: Int { cells.nameCount }
-    /// The number of entries that were inserted, those that others followed too.
+    /// The number of inserted entries, including those that were replaced by later ones.
     var insertedCount: Int { cells.count }
-    /// The size of all that were inserted, encoded.
+    /// The encoded size of all inserted entries.
     var byteCount: Int { cells.byteCount }
 
-    /// Makes room for the entries that changes result in.
+    /// Reserves room for the entries that result from changes.
     mutating func reserve(as changes: NamedCells) { cells.reserve(as: changes) }
 
     mutating func insert(_ entry: Entry) { cells.append { $0.entry(entry) } }
 
-    /// Removes what was inserted last.
+    /// Removes the inserted entries from an index on.
     mutating func removeInserted(from count: Int) { cells.removeItems(from: count) }
 
-    /// Returns the entry that was inserted with a number.
+    /// Returns the inserted entry at an index.
     func inserted(_ number: Int) -> Entry {
         var reader = cells.reader(number)
         return reader.own { (reader) throws(Malformed) in try reader.entry(isOwn: true) }
     }
 
-    /// The numbers of the newest entries of each name, in the order of names.
+    /// The indices of the newest entries of each name, in the order of names.
     var newest: [Int32] { cells.ordered() }
 
-    /// Returns the number of the newest entry of a name.
+    /// Returns the index of the newest entry of a name.
     func number(of name: EntryName) -> Int? { name.bytes.withUnsafeBytes(cells.newest) }
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
@@ -47,7 +47,7 @@ struct RecentEntries: Sendable {
     ///
     /// - Parameters:
     ///   - start: entries before this name are skipped.
-    ///   - distance: what is added to the entries' offsets.
+    ///   - distance: the number that is added to the entries' offsets.
     func cursor(from start: [UInt8] = [], movedBy distance: UInt64 = 0) -> RecentCursor {
         RecentCursor(cells: cells, order: cells.ordered(from: start), distance: distance)
     }
@@ -61,7 +61,9 @@ struct RecentCursor: Sendable {
     private var position = 0
 
     fileprivate init(cells: NamedCells, order: [Int32], distance: UInt64) {
-        (self.cells, self.order, self.distance) = (cells, order, distance)
+        self.cells = cells
+        self.order = order
+        self.distance = distance
     }
 
     mutating func next<Item: MergedItem>() -> Item? {

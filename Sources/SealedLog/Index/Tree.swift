@@ -6,7 +6,7 @@ struct PageLoader: Sendable {
     let store: any RecordStore
     let keys: KeyRing
 
-    /// - Parameter what: what is there, for the error.
+    /// - Parameter what: the name of the page in an error message.
     func open(_ reference: PageReference, _ what: String) throws(LogError) -> [UInt8] {
         try store.rereading { () throws(LogError) in
             let box = try store.bytes(at: reference.offset, count: reference.length)
@@ -39,9 +39,9 @@ struct TreeCursor: Sendable {
     private var leaf: Page?
     private var leafIndex = 0
     private var leafCount = 0
-    /// The last name of the last leaf.
+    /// The last name of the previous leaf.
     private var lastName: EntryName?
-    /// The locations of the pages read so far.
+    /// The ranges of the pages that were read so far.
     private(set) var pages: [Range<UInt64>] = []
 
     /// - Parameter start: entries before this name are skipped.
@@ -70,25 +70,30 @@ struct TreeCursor: Sendable {
         if page.isLeaf { lastName = try page.checkedLastName(after: lastName, within: bounds) }
         let cell = try start.withRawBytes { (start) throws(LogError) in try page.lastCell(notAfter: start) }
         if page.isLeaf {
-            (leaf, leafIndex, leafCount) = (page, cell.map { $0.isExact ? $0.index : $0.index + 1 } ?? 0, page.count)
+            leaf = page
+            leafIndex = cell.map { $0.isExact ? $0.index : $0.index + 1 } ?? 0
+            leafCount = page.count
         } else {
             try descend(into: Position(page: page, index: cell?.index ?? 0, bounds: bounds), from: start)
         }
     }
 
-    /// Descends to the next child of an inner page. Its cell and the one after it bound the names in it.
+    /// Descends to the next child of an inner page. The child's names are bounded by its cell's name and the next
+    /// cell's.
     private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
-        let (page, index) = (position.page, position.index)
+        let page = position.page
+        let index = position.index
         stack.append(Position(page: page, index: index + 1, bounds: position.bounds))
         let upper = index + 1 < page.count ? try page.name(index + 1) : position.bounds.upper
-        let (child, lower) = (try page.child(index), try page.name(index))
+        let child = try page.child(index)
+        let lower = try page.name(index)
         try descend(to: child, level: page.level - 1, from: start, within: NameRange(lower: lower, upper: upper))
     }
 }
 
 // MARK: - Building
 
-/// Collects sealed bytes in sequence: in memory, or for a store, into which they are written a mebibyte at a time.
+/// Collects sealed bytes in sequence. It keeps them in memory, or writes them to a store, one mebibyte at a time.
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20
 
@@ -96,20 +101,23 @@ struct ByteSink: ~Copyable {
     private var bytes: [UInt8] = []
     private var start: UInt64
     private let store: (any RecordStore)?
-    /// Of a record's payload.
+    /// The hash of a record's payload; nil for other bytes.
     private var payloadHash: RunningHash?
-    /// The first bytes of a payload, and where they end: those in front of the first sector that is all its own.
+    /// The first bytes of a payload, and the end of their range: the first sector boundary after the payload's start.
     private var first: [UInt8] = []
     private let firstEnd: UInt64
 
     init(start: UInt64, store: any RecordStore) {
-        (self.start, self.store, firstEnd) = (start, store, start)
+        self.start = start
+        self.store = store
+        firstEnd = start
         payloadHash = nil
     }
 
-    /// Collects the payload of a record. Its first bytes are kept.
+    /// Collects the payload of a record. The bytes before the first sector boundary are kept in memory.
     init(payloadAt start: UInt64, in store: (any RecordStore)?) {
-        (self.start, self.store) = (start, store)
+        self.start = start
+        self.store = store
         firstEnd = (start / Limits.sector + 1) * Limits.sector
         payloadHash = RunningHash()
     }
@@ -127,7 +135,7 @@ struct ByteSink: ~Copyable {
         }
     }
 
-    /// Writes what is in memory into the store, if there is one.
+    /// Writes the bytes in memory to the store, if there is one.
     mutating func flush() throws(LogError) {
         guard let store else { return }
         let kept = start < firstEnd ? min(Int(firstEnd - start), bytes.count) : 0
@@ -140,9 +148,9 @@ struct ByteSink: ~Copyable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Returns what of a payload is not in the store, and the hash of all of it.
+    /// Returns the part of a payload that is not in the store, and the hash of the whole payload.
     consuming func finishPayload() throws(LogError) -> (bytes: [UInt8], hash: [UInt8]) {
-        // A payload that no part of was written stays whole: it is written together with its record's head.
+        // A payload of which nothing was written yet stays whole: it is written together with its record's head.
         if !first.isEmpty { try flush() } else { bytes.withUnsafeBytes { payloadHash?.update($0) } }
         return (first.isEmpty ? bytes : first, payloadHash.take()?.finish() ?? [])
     }
@@ -171,7 +179,7 @@ struct TreeBuilder {
         count += 1
     }
 
-    /// Seals the unfinished pages, and returns the root; nil without entries.
+    /// Seals the unfinished pages and returns the root; nil without entries.
     mutating func finish(to sink: inout ByteSink) throws(LogError) -> PageReference? {
         guard count > 0 else { return nil }
         var level = 0
@@ -190,7 +198,7 @@ struct TreeBuilder {
         guard levels[level].add(name, write) else { throw LogError(.invalid, "an entry is larger than a page") }
     }
 
-    /// Seals the page of a level, and adds a reference to it in the level above.
+    /// Seals the page of a level and adds a reference to it in the level above.
     private mutating func flush(_ level: Int, to sink: inout ByteSink) throws(LogError) {
         guard let firstName = levels[level].firstName else { return }
         let reference = try sink.write(page: levels[level].encoded(level: level), nonces.next(), keys)

@@ -4,10 +4,11 @@ import Sealing
 /// A sealed record, ready to be written at its offset.
 struct RecordPlan: Sendable {
     let record: Record
-    /// From the record's offset on. What follows them is in the store.
+    /// The bytes from the record's offset on. The rest of the payload is in the store already.
     let bytes: [UInt8]
 
-    /// As a store appends it. A record with a tree saves readers those before it.
+    /// The record in the form that a store appends. A record with a tree sets the hint, so that readers skip the
+    /// records before it.
     var stored: StoredRecord {
         let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
         return StoredRecord(
@@ -15,7 +16,7 @@ struct RecordPlan: Sendable {
             position: record.position, hint: hint)
     }
 
-    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it are based on one.
+    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it depend on a given size.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -29,7 +30,7 @@ struct RecordPlan: Sendable {
 
     static func hash(of payload: [UInt8]) -> [UInt8] { payload.withUnsafeBytes { RunningHash.hash(of: $0) } }
 
-    /// - Parameter payload: its first bytes, if the others are in the store.
+    /// - Parameter payload: the first bytes of the payload, if the others are in the store; otherwise all of it.
     init(
         _ index: RecordIndex, payloadLength: Int, at offset: UInt64, indexSize: Int?, keys: KeyRing,
         vaultID: [UInt8], _ payload: [UInt8]
@@ -57,13 +58,13 @@ struct RecordReader {
         /// Zeros, or the end of the file.
         case nothing
         case record(Record)
-        /// The index does not open: a record that was torn or changed.
+        /// The index does not open: the record was torn or changed.
         case failing(StaticString)
-        /// The index opens, but does not belong here or violates the format. No writer leaves that behind.
+        /// The index opens, but does not continue the log or violates the format. Writers never leave such a record.
         case foreign(StaticString)
     }
 
-    /// As large as the zeros ahead. A larger window costs more page faults than it saves system calls.
+    /// The size of the zeros written ahead. A larger window costs more page faults than it saves system calls.
     static let windowSize = Int(Limits.growth)
 
     let store: any RecordStore
@@ -77,13 +78,13 @@ struct RecordReader {
     /// Whether the window reaches to the end of the file.
     private(set) var windowIsLast = false
 
-    /// Reads the record at an offset, which must follow `previous` unless that is nil.
+    /// Reads the record at an offset. Unless `previous` is nil, the record must follow it.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
-        // A copy: a read copies the window if a slice of it is still in use.
+        // The head is copied: a read would copy the whole window while a slice of it is in use.
         let head = Array(try bytes(at: offset, upTo: Frame.headSize))
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
-            return .failing("no record begins here")
+            return .failing("no valid frame")
         }
         let nonce = RecordReader.nonce(inHead: head[...])
         let box = try bytes(at: offset + UInt64(Frame.headSize), upTo: frame.indexLength)
@@ -98,7 +99,7 @@ struct RecordReader {
             offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
         // The frame is not sealed. Without this check, an attacker who can write the file could change the length.
         guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
-            return .foreign("a record does not end where what it names does")
+            return .foreign("a record's length does not match its index")
         }
         if let previous, (index.sequence, index.previous) != (previous.sequence + 1, previous.authenticator) {
             return .foreign("a record does not follow the one before")
@@ -127,20 +128,20 @@ struct RecordReader {
             last.withUnsafeBytes { hash.update($0) }
         }
         guard hash.finish() == record.index.payloadHash else { return false }
-        // Of a larger one, each value is confirmed once it is opened.
+        // The values of a larger payload are confirmed one by one as they are opened.
         if last.count == Int(record.frame.payloadLength) {
             last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
         return true
     }
 
-    /// Returns up to `count` bytes, from the window or a new one; fewer only at the end of the file.
+    /// Returns up to `count` bytes, from the window or a new one. There are fewer only at the end of the file.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
             let wanted = max(count, RecordReader.windowSize)
             if window.count < wanted {
-                // Left uninitialized: filling it would touch pages that the read may not.
+                // The buffer stays uninitialized, since filling it would touch pages that the read may not need.
                 window = [UInt8](unsafeUninitializedCapacity: wanted) { $1 = wanted }
             }
             windowCount = 0
@@ -148,7 +149,7 @@ struct RecordReader {
                 try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
             windowOffset = offset
-            // Bytes that are appended from now on are read with the next window.
+            // Bytes that are appended later are read with the next window.
             windowIsLast = windowCount < wanted
         }
         let start = Int(offset - windowOffset)

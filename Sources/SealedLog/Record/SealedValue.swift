@@ -1,18 +1,18 @@
 import LinuxSystem
 import Sealing
 
-/// A sealed value: read from the file, or without an offset in it yet.
+/// A sealed value that was read from a file, or that has no offset in one yet.
 package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: ArraySlice<UInt8>
-    /// Those that it is sealed under.
+    /// The keys under which it is sealed.
     let keys: KeyRing
-    /// The store that it was read from; nil if it is not written yet.
+    /// The store that it was read from; nil if it was not written yet.
     var store: (any RecordStore)?
 }
 
 extension SealedValue {
-    /// Seals a value that is not written yet.
+    /// Seals a value that is to be written.
     init(_ value: borrowing SecretBytes, kind: UInt8, nonce: Nonce, under keys: KeyRing) throws(LogError) {
         let version = StoredVersion(kind: kind, nonce: nonce, offset: 0, length: value.count)
         var box = [UInt8](repeating: 0, count: version.boxLength)
@@ -24,14 +24,14 @@ extension SealedValue {
         self.init(version: version, box: box[...], keys: keys)
     }
 
-    /// Returns the same value under other keys, with another nonce.
+    /// Returns the same value, sealed under other keys and with another nonce.
     func resealed(under keys: KeyRing, nonce: Nonce) throws(LogError) -> SealedValue {
         try SealedValue(opened(), kind: version.kind, nonce: nonce, under: keys)
     }
 }
 
 extension StoredVersion {
-    /// Returns the BLAKE2b-256 of an opened value, with or without its padding, which does not count.
+    /// Returns the BLAKE2b-256 of an opened value. The padding, if there is any, is not hashed.
     func hash(ofValue value: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: KeyedHash.size)
         try hash.withMutableRawBytes { (hash) throws(SealingError) in
@@ -59,8 +59,7 @@ extension SealedValue {
 }
 
 extension KeyRing {
-
-    /// Opens a value's box into guarded memory that has room for it, and passes it to `body` with its padding.
+    /// Opens a value's box into guarded memory of its size, and passes the value to `body` with its padding.
     @inline(__always)
     func open(
         _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,

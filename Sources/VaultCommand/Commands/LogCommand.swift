@@ -198,7 +198,7 @@ extension AccessRecord {
 
     fileprivate var json: JSONObject {
         [
-            "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.words,
+            "number": number, "name": access.name.nonEmpty, "time": Timestamp.text(date), "command": access.commandName,
             "program": access.program.nonEmpty, "process": access.process == 0 ? nil : access.process,
             "user": access.user, "started": access.started.nonEmpty, "refused": access.isRefused,
         ]

@@ -35,7 +35,7 @@ def test_a_cost_is_chosen_at_init_and_raised_later(home: Home) -> None:
     assert home.output("get", "a", *options) == b"tok"
     assert "2 passes, 16 MiB" in home.output("info", *options).decode()
     # Never lowered by mistake.
-    assert "only ever raised" in home.refusal(2, "compact", "--argon2id", "1,8", *options)
+    assert "only be raised" in home.refusal(2, "compact", "--argon2id", "1,8", *options)
     assert cost(home, *options) == {"passes": 2, "memory": 16 << 20}
 
 

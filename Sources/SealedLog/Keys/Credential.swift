@@ -1,21 +1,23 @@
 import LinuxSystem
 package import Sealing
 
-/// What may open a key slot: the contents of a key file, a passphrase, or a secret that was found for one slot alone.
+/// A secret that may open a key slot: the contents of a key file, a passphrase, or a secret that belongs to one slot
+/// alone.
 package struct Credential: ~Copyable {
     /// The kind of the slots that it opens; nil for a wrapping key, which belongs to a slot of any kind.
     let slotKind: KeySlot.Kind?
-    /// The salt of the only slot that it may open; nil for those that may open several.
+    /// The salt of the only slot that it may open; nil if it may open several.
     let slotSalt: [UInt8]?
     private let secret: SecretBytes
-    /// What is needed beside a passphrase; nil for other kinds.
+    /// The key file that a passphrase is combined with; nil for other kinds.
     private let addition: SecretBytes?
 
     private init(
         _ kind: KeySlot.Kind?, _ secret: consuming SecretBytes, _ addition: consuming SecretBytes? = nil,
         salt: [UInt8]? = nil
     ) {
-        (slotKind, slotSalt) = (kind, salt)
+        slotKind = kind
+        slotSalt = salt
         self.secret = secret
         self.addition = addition
     }
@@ -38,19 +40,19 @@ extension Credential {
         Credential(.keyFileAndPassphrase, text, try translated(key.digest()))
     }
 
-    /// - Parameter fileKey: the 16 bytes that a recipient's identity found in a slot's parameters.
+    /// - Parameter fileKey: the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
     package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(.recipient, fileKey, salt: salt)
     }
 
-    /// - Parameter key: the slot's own wrapping key, as an earlier opening left it.
+    /// - Parameter key: the slot's own wrapping key, kept from an earlier opening.
     package static func wrappingKey(_ key: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(nil, key, salt: salt)
     }
 }
 
 extension KeyFile {
-    /// Returns the 32 bytes of a generated key, or the hash of another file's.
+    /// Returns the 32 bytes of a generated key, or the hash of another key file.
     fileprivate func digest() throws(SealingError) -> SecretBytes {
         var digest = try SecretBytes(zeros: KeyedHash.size, isKey: true)
         try digest.withUnsafeMutableBytes { (digest) throws(SealingError) in
@@ -66,15 +68,15 @@ extension KeyFile {
 // MARK: - Slots
 
 extension Credential {
-    /// Returns whether it may open a slot.
+    /// Returns whether the credential may open a slot.
     borrowing func mayOpen(_ slot: KeySlot) -> Bool {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
 
-    /// Returns whether trying a slot takes the work that the slot asks for.
+    /// Returns whether trying the slot takes the work of Argon2id.
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
-    /// Derives the wrapping key of a slot that this may open; Format.md, "Key slot".
+    /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".
     borrowing func derive(
         _ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot
     ) throws(SealingError) {
@@ -91,7 +93,7 @@ extension Credential {
         }
     }
 
-    /// Hashes a label, and the addition behind it.
+    /// Hashes a label followed by the addition.
     private borrowing func hash(
         _ label: [UInt8], under key: borrowing SecretBytes, into wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -109,7 +111,7 @@ extension Credential {
 }
 
 extension SecretBytes {
-    /// Returns a label with these bytes behind it.
+    /// Returns a label followed by these bytes.
     fileprivate borrowing func following(_ label: [UInt8]) throws(SealingError) -> SecretBytes {
         var whole = try SecretBytes(zeros: label.count + count, isKey: true)
         whole.withUnsafeMutableBytes { whole in

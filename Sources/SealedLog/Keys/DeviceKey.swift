@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// The key by which a machine signs what it writes; Format.md, "Members".
+/// The key with which a machine signs its changes; Format.md, "Members".
 package final class DeviceKey: Sendable {
     package let device: Device
     private let secretKey: SecretBytes
 
-    /// Derives it from a generated key file, which serves no vault.
+    /// Derives the key from a generated key file that opens no vault.
     package init(_ file: borrowing KeyFile) throws(LogError) {
         var seed = try translated(SecretBytes(zeros: Ed25519.seedSize, isKey: true))
         var secretKey = try translated(SecretBytes(zeros: Ed25519.secretKeySize, isKey: true))
@@ -40,12 +40,12 @@ package final class DeviceKey: Sendable {
 extension Device {
     private static let prefix = "vault-device-1-"
 
-    /// As people pass it on: `vault-device-1-`, 64 hex digits of the public key, and 8 of a checksum.
+    /// The device as users pass it on: `vault-device-1-`, 64 hex digits of the public key, and 8 of a checksum.
     package var text: String {
         "\(Device.prefix)\(Hexadecimal.string(of: publicKey))-\(Hexadecimal.string(of: Device.checksum(publicKey)))"
     }
 
-    /// Reads such a text; nil if it is none, or mistyped.
+    /// Parses such a text; nil if it is not one, or mistyped.
     package init?(_ text: String) {
         guard text.lowercased().hasPrefix(Device.prefix) else { return nil }
         let parts = text.dropFirst(Device.prefix.count).split(separator: "-", omittingEmptySubsequences: false)

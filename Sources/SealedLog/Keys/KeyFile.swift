@@ -12,16 +12,17 @@ package struct KeyFile: ~Copyable {
     }
 
     package let kind: Kind
-    /// nil if only its owner can read the file.
+    /// The reason why others may read the file; nil if only its owner can.
     package let sharing: SecretFile.Sharing?
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
-    /// Whether it is for signing and opens no vault, which its text says.
+    /// Whether the text of the file says that it is for signing and opens no vault.
     var isOfDevice = false
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault may guess the file's bytes: there are few, and they were not generated.
+    /// Whether an attacker who has the vault may guess the file's bytes, since there are few and they were not
+    /// generated.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
@@ -49,7 +50,8 @@ extension KeyFile {
         return key
     }
 
-    /// Does the same with this key, which was restored. Returns false if there is already a file at the path.
+    /// Writes this restored key to a file, as ``create(at:isOfDevice:isFolderLocked:in:until:)`` does. Returns false if
+    /// there is already a file at the path.
     package borrowing func store(
         at path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> Bool {
@@ -90,9 +92,10 @@ extension KeyFile {
 // MARK: - Reading
 
 extension KeyFile {
-    /// - Parameters: as those of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    ///   - isBelieved: whether more than the bytes counts: by a device's key, this user signs.
-    /// - Throws: as that; `keyDamaged`, `keyUnsuitable`; `untrustworthy` for a file that is to be believed.
+    /// - Parameters: as in ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
+    ///   - isBelieved: whether the file must be trustworthy, not only secret: a device's key signs for this user.
+    /// - Throws: the errors of that method; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if `isBelieved` and the file
+    ///   is not trustworthy.
     package static func read(
         _ path: String, secretFolders: [String], acceptsShared: Bool = false, isBelieved: Bool = false,
         in fileSystem: any FileSystem

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-// What a key file contains; Format.md, "Generated key file" and "Any other key file".
+// The contents of a key file; Format.md, "Generated key file" and "Any other key file".
 
 extension KeyFile {
     private static let prefix = Array("vault-key-1-".utf8)
@@ -16,7 +16,7 @@ extension KeyFile {
 
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
     /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
-    ///   cut or changed, since it must not be used as a file of the other kind.
+    ///   cut or changed, which must not be used as another kind of key file.
     static func parse(
         _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
     ) throws(LogError) -> KeyFile {
@@ -29,13 +29,13 @@ extension KeyFile {
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // Also in UTF-16 or after other text: the file is damaged then.
+            // The words may also be in UTF-16 or follow other text. Then the file is damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false
             }
             guard readKey(in: text, into: UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])) else {
-                let fault = "says that it is a generated key file, but is mistyped, cut or changed"
+                let fault = "is a generated key file, but was mistyped, cut or changed"
                 throw LogError(.keyDamaged, "\(path) \(fault)")
             }
             return true
@@ -50,16 +50,16 @@ extension KeyFile {
         return KeyFile(kind: .generated, sharing: nil, secret: key)
     }
 
-    /// Returns the text of a generated key file. Throws `invalid` for another file's.
+    /// Returns the text of a generated key file. Throws `invalid` for another kind of key file.
     package borrowing func text() throws(LogError) -> SecretBytes {
-        guard kind == .generated else { throw LogError(.invalid, "only a generated key file has a text of its own") }
+        guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be written as text") }
         let heading = isOfDevice ? KeyFile.deviceHeading : KeyFile.heading
         return try translated(
             secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key, under: heading) })
     }
 
     private static let heading =
-        "# vault key file: whoever has it can open the vault; without it the vault is lost. Keep a backup.\n"
+        "# vault key file: anyone who has it can open the vault; without it the vault is lost. Keep a backup.\n"
     private static let deviceHeading =
         "# vault key file of this machine: it signs what is written here, and opens nothing. Never copy it.\n"
 
@@ -71,7 +71,7 @@ extension KeyFile {
         var text = try SecretBytes(zeros: sumStart + checksumSize * 2 + 1, isKey: true)
         try text.withUnsafeMutableBytes { (text) throws(SealingError) in
             text.copyBytes(from: Array(heading.utf8) + prefix)
-            // The checksum covers the key's bytes, which its digits then replace.
+            // The checksum covers the key's bytes, whose digits then replace them.
             UnsafeMutableRawBufferPointer(rebasing: text[keyStart...]).copyMemory(from: key)
             let sum = try checksum(
                 of: UnsafeRawBufferPointer(rebasing: text[keyStart - prefix.count..<keyStart + keySize]))
@@ -79,7 +79,7 @@ extension KeyFile {
             try sum.withRawBytes { (sum) throws(SealingError) in
                 try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
             }
-            // In place of the zero bytes that end the digits.
+            // These replace the zero bytes after the digits.
             text[sumStart - 1] = UInt8(ascii: "-")
             text[text.count - 1] = UInt8(ascii: "\n")
         }
@@ -96,7 +96,8 @@ extension KeyFile {
         text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
     }
 
-    /// Reads the line of the key, and writes the 32 bytes to the start of `room`. Returns false if it is not valid.
+    /// Reads the line of the key and writes the 32 bytes to the start of `room`. Returns false if the line is not
+    /// valid.
     private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
         let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { $0.first != UInt8(ascii: "#") }
@@ -125,10 +126,10 @@ extension KeyFile {
 }
 
 extension KeyFile {
-    /// Takes the contents of a key file that come from elsewhere.
+    /// Parses the contents of a key file that come from another source.
     ///
-    /// - Parameter source: where they come from, as the start of a sentence.
-    /// - Throws: as ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
+    /// - Parameter source: the name of the source, as the start of a sentence.
+    /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
         guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
         var memory = try translated(SecretBytes(zeros: parsingRoom + contents.count, isKey: true))
@@ -139,7 +140,7 @@ extension KeyFile {
         return try parse(memory, of: source, nil)
     }
 
-    /// Returns the same key once more.
+    /// Returns a copy of the key.
     package borrowing func copy() throws(LogError) -> KeyFile {
         KeyFile(kind: kind, sharing: sharing, secret: try translated(secret.copyOfKey()))
     }

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// What a subkey is used for. No key has two uses. The raw values are the identifiers of Format.md.
+/// The use of a subkey. No key has two uses. The raw values are the identifiers of Format.md.
 package enum KeyPurpose: Int, CaseIterable, Sendable {
     case record = 1
     case page, value, header, memory, commitment, dropBox, resealing, fingerprint, name
@@ -14,13 +14,13 @@ package final class KeyRing: Sendable {
     private static var keySize: Int { SecretBox.keySize }
     private static let subkeysSize = KeyPurpose.allCases.count * keySize
 
-    /// The subkeys, and the wrapping key behind them.
+    /// The subkeys, followed by the wrapping key.
     private let keys: SecretBytes
-    /// The slot that was opened, as it was then; nil for keys that come from no slot.
+    /// The slot that was opened, in its state at that time; nil for keys that come from no slot.
     package let slot: KeySlot?
 
-    /// Derives the subkeys from the data key, whose 32 bytes the closure fills in. Its second buffer, also of 32 bytes,
-    /// is for the wrapping key of the slot that it returns. The data key is wiped before this returns.
+    /// Derives the subkeys from the data key, whose 32 bytes the closure fills in. The closure also returns a slot, and
+    /// writes that slot's wrapping key to its second buffer of 32 bytes. The data key is wiped before this returns.
     init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
@@ -33,7 +33,8 @@ package final class KeyRing: Sendable {
             let slot = try withDataKey(dataKey, wrappingKey)
             for purpose in KeyPurpose.allCases {
                 let subkey = UnsafeMutableRawBufferPointer(rebasing: bytes[KeyRing.range(of: purpose)])
-                let (number, dataKey) = (UInt64(purpose.rawValue), UnsafeRawBufferPointer(dataKey))
+                let number = UInt64(purpose.rawValue)
+                let dataKey = UnsafeRawBufferPointer(dataKey)
                 try translated(KeyDerivation.subkey(number, context: KeyRing.context, of: dataKey, into: subkey))
             }
             return slot
@@ -56,13 +57,13 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Returns the nonce under which a value is sealed anew for this data key: the same in every copy of the vault, so
-    /// that copies which do it apart from each other know the value again.
+    /// Returns the nonce under which a value is resealed for this data key. It is the same in every copy of the vault,
+    /// so that copies that reseal a value independently recognize it.
     ///
-    /// It depends on the value, as in SIV (RFC 5297): somebody who had the former key can have given two values one
-    /// nonce.
+    /// It depends on the value, as in SIV (RFC 5297), because a person with the former key can have given two values
+    /// the same nonce.
     ///
-    /// - Parameter hash: the value's.
+    /// - Parameter hash: the hash of the value.
     func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
         let input = former.withUnsafeBytes { Array($0) } + hash
         var nonce = [UInt8](repeating: 0, count: Nonce.size)
@@ -76,7 +77,7 @@ package final class KeyRing: Sendable {
         return nonce.withUnsafeBytes { Nonce($0) }
     }
 
-    /// The memory subkey, in ordinary memory: it authenticates no more than what machines remember.
+    /// The memory subkey, in ordinary memory. It authenticates only the memory of machines.
     var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     /// Reads the wrapping key of the slot that opened the vault.

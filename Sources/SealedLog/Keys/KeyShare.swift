@@ -3,21 +3,22 @@ package import Sealing
 
 // The shares of a generated key file, as text: `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
 //
-// `set` is 4 random bytes, the same in all shares of one splitting. `share` is a share, by SecretSharing, of the 32
-// bytes of the key and 8 bytes that confirm it: the first of BLAKE2b-256 of `vault-key-share-1-`, keyed with the key.
-// `sum` is the first 4 bytes of BLAKE2b-256 of all before the share's digits, in lower case, followed by its 40 bytes.
+// `set` is 4 random bytes, the same in all shares of one splitting. `share` is one share, by SecretSharing, of the
+// key's 32 bytes and 8 bytes that confirm it: the first of BLAKE2b-256 of `vault-key-share-1-`, keyed with the key.
+// `sum` is the first 4 bytes of BLAKE2b-256 of everything before the share's digits, in lower case, followed by its 40
+// bytes.
 //
-// A share begins like a key file, so that readers of key files refuse it as a damaged one. They would take it for the
-// key itself otherwise, and stretch it as they do other files.
+// A share begins like a key file, so that readers of key files refuse it as a damaged one. Otherwise they would stretch
+// it like another file and use it as the key.
 
-/// What a share says of itself. None of it is secret.
+/// The public fields of a share. None of them is secret.
 struct KeyShareLabel: Hashable {
     static let family = "vault-key-share-"
     static let version = "1"
     static let prefix = "\(family)\(version)-"
     private static let setSize = 4
 
-    /// In hex digits. Random: a hash of the key would confirm a guess of it.
+    /// The set in hex digits. It is random, since a hash of the key would confirm a guess.
     let set: String
     let threshold, count, index: Int
 
@@ -28,16 +29,19 @@ struct KeyShareLabel: Hashable {
     var setText: String { "\(set)-\(threshold)of\(count)" }
 
     init(set: String, threshold: Int, count: Int, index: Int) {
-        (self.set, self.threshold, self.count, self.index) = (set, threshold, count, index)
+        self.set = set
+        self.threshold = threshold
+        self.count = count
+        self.index = index
     }
 
-    /// Reads the text in lower case; nil if it is not exactly as ``text`` would write it.
+    /// Parses a text in lower case; nil if it differs from what ``text`` writes.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, fields[0].allSatisfy(\.isHexDigit),
             let index = Int(fields[2])
         else { return nil }
-        // "3", "f5". That it was an f is checked below, with all else.
+        // The parts are "3" and "f5". The "f" is checked below, together with everything else.
         let numbers = fields[1].split(separator: "o")
         guard numbers.count == 2, let threshold = Int(numbers[0]), let count = Int(numbers[1].dropFirst()),
             SecretSharing.isPossible(count: count, threshold: threshold), (1...count).contains(index)
@@ -49,7 +53,7 @@ struct KeyShareLabel: Hashable {
     static func randomSet() -> String { Hexadecimal.string(of: RandomBytes.array(setSize)) }
 }
 
-/// The shares of one splitting of a key, each computed when it is asked for.
+/// The shares of one splitting of a key, each computed on request.
 package struct KeyShares: ~Copyable {
     let sharing: SecretSharing
     private let set: String
@@ -64,7 +68,7 @@ package struct KeyShares: ~Copyable {
 
     /// Returns the text of one share: two lines of comment, and the line of the share.
     ///
-    /// - Parameter index: of `1...count`.
+    /// - Parameter index: a number of `1...count`.
     /// - Throws: `invalid` for another index, `outOfMemory`.
     package borrowing func text(at index: Int) throws(LogError) -> SecretBytes {
         guard (1...count).contains(index) else {
@@ -74,7 +78,7 @@ package struct KeyShares: ~Copyable {
         let heading = """
             # Share \(index) of \(count) of a vault's key: any \(threshold) of them restore the key file, with \
             `vault key join`.
-            # Fewer tell nothing about it. Keep each in another place, and none beside the vault. Set \(set).
+            # Fewer reveal nothing about it. Keep each share in a separate location, away from the vault. Set \(set).
 
             """
         return try translated(KeyShares.text(heading, label, of: sharing.share(at: index)))
@@ -94,7 +98,7 @@ package struct KeyShares: ~Copyable {
             try sum.withRawBytes { (sum) throws(SealingError) in
                 try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
             }
-            // In place of the zero bytes that end the digits.
+            // These replace the zero bytes after the digits.
             text[sumStart - 1] = UInt8(ascii: "-")
             text[text.count - 1] = UInt8(ascii: "\n")
         }
@@ -107,10 +111,10 @@ extension KeyFile {
     static var shareSize: Int { SecretBox.keySize + confirmationSize }
     static let shareSumSize = 4
 
-    /// Splits the key into shares, any `threshold` of which ``join(_:)`` restores it from.
+    /// Splits the key into shares, any `threshold` of which restore it by ``join(_:)``.
     ///
-    /// - Throws: `invalid` for a key file that was not generated, which has its own length and no checksum, and unless
-    ///   `2 <= threshold <= count <= 32`; `outOfMemory`.
+    /// - Throws: `invalid` unless the key file was generated, since others have no fixed length and no checksum;
+    ///   `invalid` unless `2 <= threshold <= count <= 32`; `outOfMemory`.
     package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
         guard kind == .generated else {
             throw LogError(.invalid, "only a generated key file can be split into shares")
@@ -118,13 +122,13 @@ extension KeyFile {
         guard SecretSharing.isPossible(count: count, threshold: threshold) else {
             let counts = SecretSharing.counts
             let range = "\(counts.lowerBound) to \(counts.upperBound) shares, of which at least 2 restore it"
-            throw LogError(.invalid, "a key is split into \(range)")
+            throw LogError(.invalid, "a key can be split into \(range)")
         }
         return try KeyShares(translated(SecretSharing(confirmedSecret(), count: count, threshold: threshold)))
     }
 
-    /// Returns what is shared: the key and the bytes that confirm it. If a changed share or one of another set was
-    /// joined, they do not match.
+    /// Returns the bytes that are shared: the key, and bytes that confirm it. They do not match if a changed share, or
+    /// one of another set, was joined.
     borrowing func confirmedSecret() throws(SealingError) -> SecretBytes {
         var confirmed = try SecretBytes(zeros: SecretBox.keySize + KeyedHash.size, isKey: true)
         try confirmed.withUnsafeMutableBytes { (confirmed) throws(SealingError) in

@@ -7,9 +7,9 @@ extension KeyFile {
     /// The text may have several shares, comments that begin with `#`, empty lines, and blanks around a line. Lines end
     /// with LF or CR, and letters may be of either case. The same share may occur twice.
     ///
-    /// - Throws: with a detail that says which line is meant and what to do, and has no digit of a share:
+    /// - Throws: an error whose detail gives the line and the remedy, but no digit of a share:
     ///   - `keyDamaged` for a share that is mistyped, cut or changed, or that does not fit the others,
-    ///   - `keyUnsuitable` for a text without shares, another line, and a later version of the format,
+    ///   - `keyUnsuitable` for a text without shares, another kind of line, and a later version of the format,
     ///   - `invalid` for too few shares, and for shares of different sets,
     ///   - `outOfMemory`.
     package static func join(_ text: borrowing SecretBytes) throws(LogError) -> KeyFile {
@@ -23,12 +23,13 @@ extension KeyFile {
 private struct KeyShareReader: ~Copyable {
     private static let sumDigits = KeyFile.shareSumSize * 2
     private static let shareDigits = KeyFile.shareSize * 2
-    /// What follows the label: the digits of the share, a hyphen, those of the checksum.
+    /// The size of the digits of the share, a hyphen, and the digits of the checksum, which follow the label.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// A longer label is mistyped. It is not copied to ordinary memory, since it may have digits of the share.
+    /// The size of the longest valid label. A longer one is not copied to ordinary memory, since it may have digits of
+    /// the share.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
-    /// The shares that were read, each once, in the order of `found`.
+    /// The shares that were read, without duplicates, in the order of `found`.
     private var shares: SecretBytes
     private var found: [(label: KeyShareLabel, line: Int)] = []
 
@@ -37,14 +38,15 @@ private struct KeyShareReader: ~Copyable {
     }
 
     mutating func read(_ text: UnsafeRawBufferPointer) throws(LogError) {
-        var (number, start) = (1, 0)
+        var number = 1
+        var start = 0
         for end in 0...text.count {
             let isReturn = end < text.count && text[end] == UInt8(ascii: "\r")
             guard end == text.count || isReturn || text[end] == UInt8(ascii: "\n") else { continue }
             let line = text[start..<end].trimming(while: \.isWhiteSpace)
             try readLine(UnsafeRawBufferPointer(rebasing: line), number)
             start = end + 1
-            // CR LF is one end of a line.
+            // CR LF ends one line.
             if !(isReturn && start < text.count && text[start] == UInt8(ascii: "\n")) { number += 1 }
         }
     }
@@ -52,7 +54,7 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // In place: the line may be the rest of a share that was broken in two.
+        // The line is compared in place, since it may be the rest of a share that was broken in two.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }
@@ -74,7 +76,7 @@ private struct KeyShareReader: ~Copyable {
         try add(share, label, number)
     }
 
-    /// Reads what follows the label; nil if it has something other than digits or another checksum.
+    /// Reads the bytes after the label; nil if they are not digits or the checksum is wrong.
     private func readShare(
         in tail: UnsafeRawBufferPointer, of label: KeyShareLabel
     ) throws(LogError) -> SecretBytes? {

@@ -1,15 +1,15 @@
 import LinuxSystem
 import Sealing
 
-// How a credential opens a slot of the header, and how the header is authenticated; Format.md, "Header".
+// The opening of a slot with a credential, and the authentication of the header; Format.md, "Header".
 
 extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
-    /// opens; `damaged` if the slots that it is tried on exceed the bounds of Argon2id.
+    /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
         // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
         guard isBearable(for: credential) else {
-            throw LogError.damaged("the key slots ask for more work than they may")
+            throw LogError.damaged("the key slots exceed the bounds of Argon2id")
         }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -17,13 +17,14 @@ extension [KeySlot] {
         }
     }
 
-    /// Unwraps the data key by the wrapping key of the slot that has opened the vault before, however the other slots
-    /// have changed since. Throws `keyWrong` if that slot is gone.
+    /// Unwraps the data key with the wrapping key of the slot that has opened the vault before, even if other slots
+    /// have changed since. Throws `keyWrong` if that slot was removed.
     func unlock(again keys: KeyRing) throws(LogError) -> KeyRing {
         try unlock(with: keys.wrappingCredential())
     }
 
-    /// Whether trying a credential on the slots stays within Argon2id's bounds, in each and together.
+    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each slot and in
+    /// total.
     func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
@@ -33,14 +34,14 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` unless the header has room for the slots, and the work of trying each kind is bounded.
+    /// Throws `invalid` unless the header has room for the slots and the work of trying each kind is bounded.
     func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
         }
         guard !isEmpty else { throw LogError(.invalid, "the last key of a vault cannot be removed; add another first") }
         guard parametersSize <= Limits.slotParametersSize else {
-            throw LogError(.invalid, "the header has no room for what this key takes; remove another recipient first")
+            throw LogError(.invalid, "the header has no room for this key; remove another recipient first")
         }
         for kind in KeySlot.Kind.allCases {
             let limits = filter { $0.kind == kind.rawValue && $0.stretches }.map(\.limits)
@@ -58,23 +59,23 @@ extension [KeySlot] {
 extension KeySlot {
     /// Creates a slot that a credential will open, without a data key in it.
     ///
-    /// - Parameter limits: Argon2id's, unless the kind does not use it.
+    /// - Parameter limits: the limits of Argon2id, which kinds without it ignore.
     init(
         for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
     ) throws(LogError) {
-        guard let kind = credential.slotKind else { throw LogError(.invalid, "this secret is no key of its own") }
+        guard let kind = credential.slotKind else { throw LogError(.invalid, "this secret cannot open a new slot") }
         let salt = credential.slotSalt ?? RandomBytes.array(KeyDerivation.saltSize)
         self.init(
             kind: kind.rawValue, salt: salt, limits: .init(passes: 0, memory: 0), nonce: NonceSource.one(),
             wrapped: [UInt8](repeating: 0, count: KeySlot.wrappedSize), parameters: parameters)
         guard stretches else { return }
         guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
-            throw LogError(.invalid, "Argon2id takes \(KeyDerivation.StretchLimits.bounds)")
+            throw LogError(.invalid, "the limits of Argon2id are \(KeyDerivation.StretchLimits.bounds)")
         }
         self.limits = limits
     }
 
-    /// Returns the slot with a data key in it that the credential unwraps. Leaves the wrapping key in the buffer.
+    /// Returns the slot with the data key wrapped for a credential. Leaves the wrapping key in the buffer.
     func wrapping(
         _ dataKey: UnsafeRawBufferPointer, with credential: borrowing Credential,
         _ wrappingKey: UnsafeMutableRawBufferPointer
@@ -83,7 +84,7 @@ extension KeySlot {
         return try wrapping(dataKey, under: UnsafeRawBufferPointer(wrappingKey))
     }
 
-    /// Returns the slot with another data key in it, under its wrapping key.
+    /// Returns the slot with another data key, wrapped under its wrapping key.
     func wrapping(
         _ dataKey: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer
     ) throws(LogError) -> KeySlot {
@@ -96,8 +97,8 @@ extension KeySlot {
         return slot
     }
 
-    /// Unwraps the data key; false if the credential does not open this slot. Throws `damaged` for limits out of
-    /// bounds.
+    /// Unwraps the data key. Returns false if the credential does not open this slot. Throws `damaged` for limits out
+    /// of bounds.
     func unwrap(
         with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
         _ wrappingKey: UnsafeMutableRawBufferPointer
@@ -117,7 +118,7 @@ extension KeySlot {
 }
 
 extension KeyRing {
-    /// Returns what opens the slot again that has opened the vault. Throws `keyWrong` for keys that come from no slot.
+    /// Returns a credential for the slot that has opened the vault. Throws `keyWrong` for keys that come from no slot.
     package func wrappingCredential() throws(LogError) -> Credential {
         guard let slot else { throw LogError(.keyWrong) }
         let key = try withWrappingKey { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true))
@@ -127,11 +128,11 @@ extension KeyRing {
 }
 
 extension Header {
-    /// Checks the MAC of a header's bytes, and that of its name, and returns the header's authenticator. Throws
+    /// Checks the MAC of a header's bytes and the MAC of its name, and returns the header's authenticator. Throws
     /// `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
-        // The comparison need not take constant time: only the vault's owner learns how long it took.
+        // The comparison need not take constant time: only the vault's owner can measure it.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
         }
@@ -142,7 +143,7 @@ extension Header {
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Checks that the vault has the name that was asked for. Throws `otherName`.
+    /// Checks that the vault has the requested name. Throws `otherName`.
     func checkName(in store: any RecordStore) throws(LogError) {
         if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.path) }
     }
@@ -154,7 +155,7 @@ extension Header {
 
     /// Returns the header with an empty hint, and its copy: 8,192 bytes.
     ///
-    /// - Parameter name: the hash of the name that the vault has where it is written; nil in a file.
+    /// - Parameter name: the hash of the vault's name at the location of this header; nil in a file.
     func sealed(with keys: KeyRing, as name: [UInt8]?) throws(LogError) -> [UInt8] {
         var header = self
         let mac = try Header.mac(of: encoded, with: keys)
@@ -163,7 +164,7 @@ extension Header {
         return bytes + bytes
     }
 
-    /// Returns the name of a copy under which records follow the one with a number.
+    /// Returns the name of a copy, whose new records have higher sequence numbers than `sequence`.
     func name(
         _ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing
     ) throws(LogError) -> BoundName {

@@ -2,17 +2,17 @@ package import Sealing
 
 /// One way to open a vault.
 package struct LogKeySlot: Hashable, Sendable {
-    /// nil for a kind that a later version has added.
+    /// The kind; nil for one that a later version has added.
     package let kind: KeySlot.Kind?
-    /// Those of Argon2id; nil for a secret that is not stretched.
+    /// The limits of Argon2id; nil for a secret that is not stretched.
     package let limits: KeyDerivation.StretchLimits?
-    /// The label that the slot was given when it was created; it is sealed in the file.
+    /// The label that the slot got at its creation. It is sealed in the file.
     package let label: String
-    /// When the slot was created: milliseconds since 1970.
+    /// The time of the slot's creation in milliseconds since 1970.
     package let creation: UInt64
     /// The public key of a recipient; empty for other kinds.
     package let recipient: String
-    /// The command whose output is the key; empty if it is in a file.
+    /// The command whose output is the key; empty if the key is in a file.
     package let command: String
     /// Identifies the slot in its vault.
     package let salt: [UInt8]

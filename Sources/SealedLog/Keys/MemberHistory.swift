@@ -1,22 +1,24 @@
 import Sealing
 
-/// The changes of the members in an order in which each follows those that its author knew; Format.md, "Members".
+/// The changes of the members, in an order in which each follows those that its author knew; Format.md, "Members".
 ///
-/// It decides which of them count. No clock does: two copies may have changed the members apart from each other.
+/// It decides which of them count. Clocks have no influence, since two copies may have changed the members
+/// independently.
 struct MemberHistory: Sendable {
     private(set) var records: [MemberRecord] = []
-    /// By their ids, where they are among ``records``.
+    /// The indices in ``records`` by the changes' ids.
     private var indices: [Authenticator: Int] = [:]
-    /// What each change's author knew, as indices.
+    /// The changes that each author knew, as indices.
     private var known: [IndexSet1024] = []
-    /// The device of each id: of two with one id, the first one that is named.
+    /// The device of each id. Of two devices with one id, it is the first one.
     private var devices: [DeviceID: Device] = [:]
 
     /// Returns the same changes in an order that is the same in all copies.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
-        // Each follows more changes than those that it follows.
+        // A change follows more changes than any change that it follows does.
         let order = records.indices.sorted { left, right in
-            let (less, more) = (known[left].count, known[right].count)
+            let less = known[left].count
+            let more = known[right].count
             if less != more { return less < more }
             return records[left].id.bytes.lexicographicallyPrecedes(records[right].id.bytes)
         }
@@ -27,22 +29,22 @@ struct MemberHistory: Sendable {
 
     subscript(index: Int) -> MemberRecord { records[index] }
 
-    /// Whether the author of a change knew another one.
+    /// Returns whether the author of a change knew another one.
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
-    /// Whether a change is one of others, or one that they follow.
+    /// Returns whether a change is among others, or is followed by one of them.
     func isIncluded(_ index: Int, by others: [Authenticator]) -> Bool {
         others.compactMap { indices[$0] }.contains { $0 == index || knows($0, index) }
     }
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
-    /// Whether a device is the one that counts of those with its id.
+    /// Returns whether a device counts: of several with its id, only the first one does.
     func counts(_ device: Device) -> Bool { devices[device.id] == device }
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
-    /// The changes that no other one follows: what the author of the next one knows.
+    /// The changes that no other one follows. The author of the next change knows all of them.
     var heads: [Authenticator] {
         var followed = IndexSet1024()
         for known in known { followed.formUnion(known) }
@@ -51,25 +53,26 @@ struct MemberHistory: Sendable {
 
     /// Adds a change that follows others.
     ///
-    /// - Throws: `damaged` unless those that it follows are there, it is not, and its author has signed it; `invalid`
-    ///   if there is no room.
+    /// - Throws: `damaged` if a change that it follows is missing, it is here already, or its author has not signed it;
+    ///   `invalid` if there is no room.
     mutating func append(_ record: MemberRecord, in vaultID: [UInt8]) throws(LogError) {
         guard records.count < MemberChange.limit else {
             throw LogError(.invalid, "the members have changed \(MemberChange.limit) times, and cannot change again")
         }
         guard !contains(record.id), record.change.known.isEmpty == records.isEmpty else {
-            throw .damaged("a change of the members in a place where it cannot be")
+            throw .damaged("a repeated or misplaced change of the members")
         }
         var before = IndexSet1024()
         for id in record.change.known {
-            guard let index = indices[id] else { throw .damaged("a change of the members that follows none of them") }
+            guard let index = indices[id] else { throw .damaged("a change of the members that follows an unknown one") }
             before.formUnion(known[index])
             before.insert(index)
         }
-        let (change, authorship) = (record.change, record.authorship)
+        let change = record.change
+        let authorship = record.authorship
         guard let author = devices[authorship.author] ?? (record.addsItsAuthor ? change.device : nil),
             authorship.isValid(for: Statement(change, in: vaultID), by: author)
-        else { throw .damaged("a change of the members that was not signed by whom it names") }
+        else { throw .damaged("a change of the members whose signature is invalid") }
         devices[change.device.id] = devices[change.device.id] ?? change.device
         indices[record.id] = records.count
         records.append(record)
@@ -78,8 +81,8 @@ struct MemberHistory: Sendable {
 
     /// Returns the indices of the changes that count, in their order.
     ///
-    /// The author of a change has to be a member by what it knew. An addition counts, besides, only if no removal of
-    /// its author is as old: one that did not know the addition, and that the author did not know.
+    /// The author of a change has to be a member by the changes that it knew. An addition counts only if, besides, no
+    /// concurrent change removes its author: a removal that did not know the addition and that the author did not know.
     var counting: [Int] {
         var valid = IndexSet1024()
         for index in records.indices where mayAuthor(index, by: valid) { valid.insert(index) }
@@ -91,15 +94,15 @@ struct MemberHistory: Sendable {
         return records.indices.filter(counting.contains)
     }
 
-    /// Whether the author of a change was a member by those of the changes that it knew and that hold; if there was no
-    /// member, a device adds itself.
+    /// Returns whether the author of a change was a member by those changes that it knew and that hold. If there was no
+    /// member, a device may add itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// A removal takes away what its author knew of a device. What it did not know is another matter.
+    /// Returns the members by a set of changes. A removal revokes only the additions that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {
@@ -124,7 +127,7 @@ struct MemberHistory: Sendable {
     }
 }
 
-/// Some of the numbers from 0 to 1,023.
+/// A set of numbers from 0 to 1,023.
 private struct IndexSet1024: Sendable {
     private var words = [UInt64](repeating: 0, count: MemberChange.limit / 64)
 

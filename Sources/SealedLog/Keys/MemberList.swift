@@ -1,45 +1,45 @@
 import LinuxSystem
 import Sealing
 
-/// Who may sign changes of a vault, by what members before them have signed; Format.md, "Members".
+/// The members who may sign changes of a vault, by the changes that earlier members have signed; Format.md, "Members".
 package struct MemberList: Sendable {
-    /// A member, with all devices of that name.
+    /// A member and all devices under that name.
     package struct Member: Hashable, Sendable {
         package struct Machine: Hashable, Sendable {
             package let device: Device
-            /// Since when, in milliseconds since 1970.
+            /// The time of the addition in milliseconds since 1970.
             package let since: UInt64
-            /// The public key of age that came with it; empty if there was none.
+            /// The age recipient that was given with it; empty if there was none.
             package let recipient: String
         }
 
         package let name: String
-        /// In the order in which they were added.
+        /// The devices in the order of their addition.
         package fileprivate(set) var machines: [Machine]
-        /// Who added it.
+        /// The name of the member who added the first of them.
         package let addedBy: String
     }
 
-    /// What the removal of a member, or of one of its devices, takes away.
+    /// The effect of removing a member, or one of its devices.
     package struct Removal: Sendable {
         let devices: [Device]
-        /// The recipients that came with these devices.
+        /// The recipients of these devices.
         package let recipients: Set<String>
-        /// Those that came with the devices that stay.
+        /// The recipients of the remaining devices.
         package let otherRecipients: Set<String>
-        /// Whether no member is left, so that nobody signs any more.
+        /// Whether no member is left, so that changes are not signed any more.
         let leavesNobody: Bool
 
-        /// The recipients whose keys open the vault no more.
+        /// The recipients whose keys no longer open the vault.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
-    /// What is known of a device that a change has made a member's.
+    /// The state of a device that a change has added.
     private struct Standing: Sendable {
-        /// The change that added it, and its index.
+        /// The change that added it, and that change's index.
         var change: MemberRecord
         var index: Int
-        /// The change that removed it.
+        /// The change that removed it; nil if it is a member's.
         var removal: MemberRecord?
 
         var isMember: Bool { removal == nil }
@@ -47,40 +47,43 @@ package struct MemberList: Sendable {
 
     private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The changes that were there when the data key was made, but for those that one of these follows.
+    /// The changes that were there when the data key was created, except those that another one of these follows.
     private let knownToKey: [Authenticator]
-    /// What the history ends with, for what is signed now.
+    /// The newest log position, for new signatures.
     private let head: LogPosition
     private var standings: [DeviceID: Standing] = [:]
 
-    /// - Throws: `damaged` if a change was not signed by whom it names.
+    /// - Throws: `damaged` if a signature of a change is invalid.
     init(
         _ records: [MemberRecord], knownToKey: [Authenticator] = [], in vaultID: [UInt8], at head: LogPosition
     ) throws(LogError) {
-        (self.vaultID, self.head, self.knownToKey) = (vaultID, head, knownToKey)
+        self.vaultID = vaultID
+        self.head = head
+        self.knownToKey = knownToKey
         for record in records { try history.append(record, in: vaultID) }
         evaluate()
     }
 
     var records: [MemberRecord] { history.records }
 
-    /// Whether there is no member: nobody signs.
+    /// Whether there is no member, so that changes are not signed.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
 
     /// Whether there was ever a member.
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// When the last member was removed, in milliseconds since 1970; nil if there is a member, or never was one.
+    /// The time when the last member was removed, in milliseconds since 1970; nil if there is a member, or never was
+    /// one.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
-    /// The number of the newest record from before there were members; nil if there never were any.
+    /// The sequence number of the newest record before the first member; nil if there never was one.
     var founding: UInt64? { records.first?.authorship.seen.sequence }
 
     package func isMember(_ device: Device) -> Bool {
         standings[device.id].map { $0.isMember && $0.change.change.device == device } ?? false
     }
 
-    /// The members in the order in which they came.
+    /// The members in the order of their addition.
     package var members: [Member] {
         var members: [Member] = []
         for standing in standings.values.filter(\.isMember).sorted(by: { $0.index < $1.index }) {
@@ -96,25 +99,25 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// What a machine remembers of it: the ids of the first change, which all others rest on, and of the removals.
+    /// The ids that a machine remembers: the first change, on which all others are based, and the removals.
     var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }
 
-    /// Whether a member was ever removed by another change than these.
+    /// Returns whether a removal is not among these changes.
     func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
         records.contains { $0.change.isRemoval && !brought.contains($0.id) }
     }
 
-    /// Whether a member was removed who may have the data key: it was there before.
+    /// Whether a removed member may have the data key, since it was created before the removal.
     var hasRemovalsUnknownToKey: Bool {
         records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
-    /// Returns this list with the changes that members of it have made in another copy. Those of others, and of who was
-    /// removed here, are left out.
+    /// Returns this list with the changes that its members have made in another copy. Changes by other devices, and by
+    /// members removed here, are omitted.
     ///
-    /// - Throws: `damaged` for a change that was not signed by whom it names; `invalid` if there is no room.
+    /// - Throws: `damaged` if a signature of a change is invalid; `invalid` if there is no room.
     func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
         var list = self
         for record in others where !list.history.contains(record.id) {
@@ -130,23 +133,23 @@ package struct MemberList: Sendable {
         return list
     }
 
-    /// Whether the device of an id is a member's now.
+    /// Returns whether the device of an id is a member's now.
     func isMember(_ id: DeviceID) -> Bool { standings[id]?.isMember ?? false }
 
-    /// Whether it is, or was.
+    /// Returns whether the device of an id is or was a member's.
     func wasAdded(_ id: DeviceID) -> Bool { standings[id] != nil }
 
-    /// Whether it was, and is no more, by another change than these.
+    /// Returns whether the device of an id was removed by a change that is not among these.
     func wasRemoved(_ id: DeviceID, otherThanBy brought: Set<Authenticator>) -> Bool {
         standings[id]?.removal.map { !brought.contains($0.id) } ?? false
     }
 
     // MARK: Signatures
 
-    /// Who has signed a statement.
+    /// The author of a signed statement.
     package enum Author: Hashable, Sendable {
         case member(String)
-        /// It was signed after a change that the removal of its author preceded.
+        /// The author was removed, and the statement was signed after that removal.
         case removed(String)
 
         package var name: String {
@@ -156,19 +159,19 @@ package struct MemberList: Sendable {
         }
     }
 
-    /// Returns who has signed a statement. Throws `damaged` if nobody who is known has.
+    /// Returns the author of a signed statement. Throws `damaged` if the device is unknown or the signature invalid.
     func author(of authorship: Authorship, for statement: Statement) throws(LogError) -> Author {
         guard let device = history.device(authorship.author), authorship.isValid(for: statement, by: device) else {
-            throw .damaged("a change that was not signed by whom it names")
+            throw .damaged("a change whose signature is invalid")
         }
         let name = standings[device.id]?.change.change.name ?? device.text
         return wasMember(authorship) ? .member(name) : .removed(name)
     }
 
-    /// Whether the author of a state was a member, by the log position that it knew.
+    /// Returns whether the author of a state was a member, by the log position that it knew.
     func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // Whoever removed it knew less.
+        // The removal was signed at an earlier log position than a state after it.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
@@ -177,31 +180,31 @@ package struct MemberList: Sendable {
     /// Adds a device to a member, who may be new.
     ///
     /// - Parameters:
-    ///   - recipient: the member's public key of age; empty if the member opens the vault in another way.
-    ///   - key: of a member. Of an empty list, the first one is the signer's own device.
+    ///   - recipient: the member's age recipient; empty if the member opens the vault in another way.
+    ///   - key: the key of a member. If the list is empty, the first device signs its own addition.
     /// - Throws: `invalid`, `notMember`.
     package mutating func add(
         _ name: String, _ device: Device, recipient: String = "", signedBy key: DeviceKey
     ) throws(LogError) {
         guard EntryName.isValid(name), name.utf8.count <= Manifest.labelSize else {
-            throw LogError(.invalid, "a member's name has 1 to \(Manifest.labelSize) bytes, in one line")
+            throw LogError(.invalid, "a member's name must be one line of 1 to \(Manifest.labelSize) bytes")
         }
         guard standings[device.id].map({ !$0.isMember }) ?? true else {
-            throw LogError(.invalid, "this device is a member's already")
+            throw LogError(.invalid, "this device already belongs to a member")
         }
         guard !isEmpty || device == key.device else {
             throw LogError(.invalid, "the first member adds themselves, on this device")
         }
         guard isEmpty || !isMember(key.device) || mayAdd(name, key.device.id) else {
-            throw LogError(.invalid, "another device of a member is added on one of its own")
+            throw LogError(.invalid, "only a device of the same member can add another one under that name")
         }
         try sign(isRemoval: false, name, device, recipient, by: key)
     }
 
-    /// Returns what the removal of a member takes away.
+    /// Returns the effect of removing a member.
     ///
-    /// - Parameter device: the one of its devices that is removed; nil for all.
-    /// - Throws: `invalid` for a name that no member has, and a device that is not the member's.
+    /// - Parameter device: the device of the member that is removed; nil for all.
+    /// - Throws: `invalid` if there is no such member, or the device does not belong to it.
     package func removal(of name: String, device: Device? = nil) throws(LogError) -> Removal {
         let members = members
         guard let member = members.first(where: { $0.name == name }) else {
@@ -219,19 +222,19 @@ package struct MemberList: Sendable {
             leavesNobody: others.isEmpty)
     }
 
-    /// Removes a member with all devices, or one of its devices. Returns what that takes away.
+    /// Removes a member with all devices, or one of its devices. Returns the effect.
     ///
     /// - Parameter allowsNobody: whether the last member may be removed.
-    /// - Throws: as ``removal(of:device:)``; `invalid` for the last member; `notMember`.
+    /// - Throws: the errors of ``removal(of:device:)``; `invalid` for the last member; `notMember`.
     @discardableResult
     package mutating func remove(
         _ name: String, device: Device? = nil, allowingNobody allowsNobody: Bool = false, signedBy key: DeviceKey
     ) throws(LogError) -> Removal {
         let removal = try removal(of: name, device: device)
         guard allowsNobody || !removal.leavesNobody else {
-            throw LogError(.invalid, "this is the last member: without one, nobody signs what is changed")
+            throw LogError(.invalid, "this is the last member: without members, changes are not signed")
         }
-        // One's own device signs until the end.
+        // The signing device is removed last, since it must be a member's to sign.
         for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {
             try sign(isRemoval: true, name, device, "", by: key)
         }
@@ -250,18 +253,20 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Whether a device may add one of a name: nobody gets into another member's name.
+    /// Returns whether a device may add another one under a name. Only a device of that name may, if the name is in
+    /// use.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }
     }
 
-    /// Finds out who is a member by the changes that count.
+    /// Determines the members by the changes that count.
     private mutating func evaluate() {
         standings = [:]
         for index in history.counting {
             let record = history[index]
-            let (device, authorship) = (record.change.device, record.authorship)
+            let device = record.change.device
+            let authorship = record.authorship
             guard history.counts(device) else { continue }
             if !record.change.isRemoval {
                 let isMember = standings[device.id]?.isMember ?? false

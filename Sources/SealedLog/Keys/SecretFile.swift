@@ -2,20 +2,19 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file whose contents are secret: a key file, or one of age identities. Who else may read it is checked, as ssh
-/// does.
+/// A file with secret contents: a key file, or a file of age identities. Access by other users is checked, as ssh does.
 package struct SecretFile: ~Copyable {
-    /// Why a file that others can read is accepted.
+    /// The reason why a file that others can read is accepted.
     package enum Sharing: Sendable {
-        /// It is below a folder of secrets of systemd or Docker, on a file system in memory, as Kubernetes mounts
-        /// secrets, or on one that is mounted read-only; or the user has accepted it.
+        /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
+        /// secrets), or on one that is mounted read-only; or the user has accepted it.
         case secretFolder, inMemory, readOnly, accepted
     }
 
     private let contents: SecretBytes
-    /// Why what the file says is not to be believed, whoever may read it; nil if it is.
+    /// The reason why the contents cannot be trusted, even if they are secret; nil if they can.
     package let distrust: Distrust?
-    /// nil if only its owner can read the file.
+    /// The reason why others may read the file; nil if only its owner can.
     package let sharing: Sharing?
 
     package consuming func takeContents() -> SecretBytes { contents }
@@ -23,26 +22,26 @@ package struct SecretFile: ~Copyable {
     /// Reads a file into guarded memory.
     ///
     /// - Parameters:
-    ///   - limit: the largest file, in bytes.
-    ///   - room: how many zero bytes are before its contents, for the caller's use.
+    ///   - limit: the largest size of a file in bytes.
+    ///   - room: the number of zero bytes before the contents, for the caller's use.
     ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
-    ///   - acceptsShared: whether others may read root's files everywhere.
+    ///   - acceptsShared: whether others may read root's files in any folder.
     /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared`, `outOfMemory`.
     package static func read(
         _ path: String, upTo limit: UInt64, room: Int = 0, secretFolders: [String], acceptsShared: Bool,
         in fileSystem: any FileSystem
     ) throws(LogError) -> SecretFile {
         let file = try reading(path, fileSystem.open(path, .read))
-        // The opened file's status: the path may lead elsewhere by now.
+        // The status is that of the opened file, since the path may lead to another one by now.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
         var distrust: Distrust?
         do throws(Distrust) { try status.checkTrustworthy() } catch { distrust = error }
         var sharing: Sharing?
-        // Root only reads a user's key: it says nothing that root would have to believe.
+        // Root may read a user's key: root need not trust its contents.
         let isReadHere = distrust != .anotherOwner || geteuid() == 0
         if !isReadHere || status.mode & 0o077 != 0 {
-            // Others may read a file of root's in some places, and never change one.
+            // In some folders others may read root's files, but they may never change them.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
             sharing = reason ?? (acceptsShared ? .accepted : nil)
@@ -68,15 +67,16 @@ package struct SecretFile: ~Copyable {
 
     // MARK: Root's files
 
-    /// Returns why a file of root's is accepted although others can read it; nil if it is not.
+    /// Returns the reason why a file of root's is accepted although others can read it; nil if it is not.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others know the file's contents. One who can write a folder of the path may have redirected it here.
+        // Others may know the file's contents. A user who can write to a folder of the path may have redirected it
+        // here.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, a descriptor does not tell its path. So the file at the path must be the opened one.
+        // Without /proc, the path of a descriptor is unknown. So the file at the path must be the opened one.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }
@@ -85,20 +85,21 @@ package struct SecretFile: ~Copyable {
         return volume.isReadOnly ? .readOnly : nil
     }
 
-    /// Whether a path, without symbolic links, is below one of the folders of secrets.
+    /// Returns whether a path without symbolic links is below one of the secrets folders.
     package static func isBelow(_ secretFolders: [String], _ resolved: String) -> Bool {
         secretFolders.contains { resolved.begins(with: resolvedPath($0) + "/") }
     }
 
-    /// Whether only root and this user can have created the folders and links of a path.
+    /// Returns whether only root and this user can have created the folders and links of a path.
     private static func isOutOfReach(_ path: String) -> Bool {
         let components = absolutePath(path).split(separator: "/")
         return components.indices.allSatisfy { index in
             let part = "/" + components[...index].joined(separator: "/")
-            var (link, target) = (stat(), stat())
+            var link = stat()
+            var target = stat()
             guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
             let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
-            // In a sticky folder others can add files, but not replace ours.
+            // In a sticky folder, others can add files but not replace ours.
             let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
             return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
         }

@@ -1,37 +1,42 @@
 import LinuxSystem
 package import Sealing
 
-/// The key slots of a vault with their labels, and changes to them: ``SealedLog/changeKeys(timeout:_:_:)`` writes what
-/// comes out.
+/// The key slots of a vault with their labels, and changes to them. ``SealedLog/changeKeys(timeout:_:_:)`` writes the
+/// result.
 package struct SlotTable: Sendable {
     package private(set) var slots: [KeySlot]
     package internal(set) var labels: [SlotLabel]
-    /// How much of a name's history is kept.
+    /// The limits on the history of a name.
     package var history: KeptHistory
     /// Whether reads of the vault's values are recorded.
     package var isAccessLogged: Bool
-    /// Who may sign changes.
+    /// The members, who may sign changes.
     package var members: MemberList
-    /// Those that opened the vault.
+    /// The keys that opened the vault.
     private let keys: KeyRing
-    /// Those of a new data key; nil if it stays.
+    /// The keys after a rotation; nil without one.
     private(set) var rotated: KeyRing?
-    /// The keys that are removed.
+    /// The keys that are removed by this change.
     private(set) var removedKeys: [SlotLabel.ID] = []
-    /// The keys that were removed before, as far as they are known still.
+    /// The keys that were removed before, as far as they are still listed.
     let removedBefore: [SlotLabel.ID]
 
     init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
-        (slots, history, self.members, self.keys) = (header.slots, header.history, members, keys)
-        (labels, removedBefore, isAccessLogged) = (manifest.labels, manifest.removedKeys, header.isAccessLogged)
+        slots = header.slots
+        history = header.history
+        self.members = members
+        self.keys = keys
+        labels = manifest.labels
+        removedBefore = manifest.removedKeys
+        isAccessLogged = header.isAccessLogged
     }
 
-    /// Returns the label of a new key: it has the name of none that is here, or was removed.
+    /// Returns the label of a new key, with an ID that no present or removed key has.
     private func new(_ label: SlotLabel) -> SlotLabel {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
-    /// Labels a slot that another secret opens now: the former key counts as removed.
+    /// Labels a slot that another secret opens now. The former key counts as removed.
     private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
         let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
         removedKeys.append(labels[index].id)
@@ -41,7 +46,7 @@ package struct SlotTable: Sendable {
     /// The index of the slot that opened the vault; nil if it has been removed since.
     package var own: Int? { keys.slot.flatMap { own in slots.firstIndex { $0.salt == own.salt } } }
 
-    /// What is shown of the slots.
+    /// The public description of the slots.
     package var shown: [LogKeySlot] {
         zip(slots, labels).map { slot, label in
             LogKeySlot(slot, label, isOwn: slot.salt == (rotated ?? keys).slot?.salt)
@@ -51,9 +56,9 @@ package struct SlotTable: Sendable {
     /// Adds a slot.
     ///
     /// - Parameters:
-    ///   - limits: Argon2id's, unless the kind does not use it.
-    ///   - recipient: the public key, for a recipient.
-    /// - Throws: `invalid` if there is no room, or for a label that may look like another or limits out of bounds;
+    ///   - limits: the limits of Argon2id, which kinds without it ignore.
+    ///   - recipient: the public key of a recipient; empty for other kinds.
+    /// - Throws: `invalid` if there is no room, the label can be mistaken for another, or the limits are out of bounds;
     ///   `keyWrong` if the slot that opened the vault has been removed meanwhile.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
@@ -76,26 +81,25 @@ package struct SlotTable: Sendable {
         removedKeys.append(labels.remove(at: index).id)
     }
 
-    /// The keys that another copy has removed, but not the one that has opened this copy.
+    /// Returns the keys that another copy has removed, except the one that has opened this copy.
     func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
         zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
     }
 
-    /// Keeps keys that another copy has removed: they count as added anew.
+    /// Keeps keys that another copy has removed: they count as added again.
     mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // Anyone with the data key can have written any time.
+            // The former time may lie in the future, since anyone with the data key can have written it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Lets a slot be opened by another secret, and by the former one no more. It keeps its label, and a guess at its
-    /// secret never gets cheaper.
+    /// Replaces the secret that opens a slot. The slot keeps its label, and the cost of a guess never decreases.
     ///
-    /// - Throws: as ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
+    /// - Throws: the errors of ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
         _ salt: [UInt8], by credential: borrowing Credential, limits: KeyDerivation.StretchLimits,
         parameters: [UInt8] = []
@@ -114,7 +118,7 @@ package struct SlotTable: Sendable {
         slots[index] = try wrapped(changed[index], with: credential)
     }
 
-    /// Returns the index of a slot, which its salt identifies. Throws `slotGone`: another process may have removed it.
+    /// Returns the index of the slot with a salt. Throws `slotGone` if another process has removed it.
     private func index(of salt: [UInt8]) throws(LogError) -> Int {
         guard let index = slots.firstIndex(where: { $0.salt == salt }) else { throw LogError(.slotGone) }
         return index
@@ -122,25 +126,26 @@ package struct SlotTable: Sendable {
 
     /// Raises the cost of a guess at a slot's secret.
     ///
-    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a kind without a cost;
-    ///   `keyWrong` if the credential opens no slot.
+    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a kind without such a
+    ///   cost; `keyWrong` if the credential opens no slot.
     package mutating func raise(
         _ credential: borrowing Credential, to limits: KeyDerivation.StretchLimits
     ) throws(LogError) {
         guard let index = try index(openedBy: credential) else { throw LogError(.keyWrong) }
         guard slots[index].stretches else { throw LogError(.invalid, "a generated key file needs no stretching") }
         guard limits.isWithinBounds, limits.cost > slots[index].limits.cost else {
-            throw LogError(.invalid, "the cost is only ever raised, to \(KeyDerivation.StretchLimits.bounds)")
+            throw LogError(.invalid, "the cost can only be raised, to \(KeyDerivation.StretchLimits.bounds)")
         }
         try exchange(index, by: credential, limits: limits, parameters: slots[index].parameters)
     }
 
-    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
+    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
+    /// Argon2id.
     package func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns limits whose cost leaves room for two more slots of the kind, or takes what others leave.
+    /// Returns limits that leave room for two more slots of the kind, or that use what the others leave.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -165,36 +170,39 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// What a slot is wrapped anew with, found before the rotation begins.
+    /// The credential with which a slot is wrapped again, found before the rotation begins.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
-        /// Of the new slot that the credential opens; nil if it opens the one that is there.
+        /// The parameters of the new slot that the credential opens; nil if it opens the present one.
         fileprivate let parameters: [UInt8]?
-        /// Whether the credential is another person's secret from now on.
+        /// Whether the credential is a different secret from now on.
         fileprivate let isReplacement: Bool
 
-        /// Keeps a slot's secret; nil if the credential does not open it.
+        /// Keeps a slot's secret; nil if the credential does not open the slot.
         package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
             do throws(LogError) { self.credential = try [slot].unlock(with: credential).wrappingCredential() } catch {
                 guard error.code == .keyWrong else { throw error }
                 return nil
             }
-            (parameters, isReplacement) = (nil, false)
+            parameters = nil
+            isReplacement = false
         }
 
-        /// Gives a recipient another file key.
+        /// Replaces a recipient's file key.
         package init(recipient credential: consuming Credential, stanzas: [UInt8]) {
             self.credential = credential
-            (parameters, isReplacement) = (stanzas, false)
+            parameters = stanzas
+            isReplacement = false
         }
 
-        /// Lets another secret open a slot, and the former one no more.
+        /// Replaces the secret that opens a slot.
         package init(replacingBy credential: consuming Credential) {
             self.credential = credential
-            (parameters, isReplacement) = ([], true)
+            parameters = []
+            isReplacement = true
         }
 
-        /// Returns the slot with a new data key in it. Leaves the wrapping key in the buffer.
+        /// Returns the slot with a new data key. Leaves the wrapping key in the buffer.
         fileprivate func wrapping(
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
@@ -206,19 +214,20 @@ package struct SlotTable: Sendable {
         }
     }
 
-    /// Generates a new data key, and wraps it in every slot.
+    /// Generates a new data key and wraps it in every slot.
     ///
     /// - Parameters:
-    ///   - ownRenewal: what ``own`` is wrapped with; nil if it stays.
-    ///   - renew: returns what another slot is wrapped with.
-    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a secret that
-    ///   is to replace another one opens the vault already; `invalid` if one is to replace two; what `renew` throws.
+    ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
+    ///   - renew: returns the renewal of another slot.
+    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a new secret
+    ///   already opens the vault; `invalid` if one secret is to replace two; any error of `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
         guard let own else { throw LogError(.slotGone) }
         var renewed = slots
-        var (replacements, replaced): ([KeySlot], [Int]) = ([], [])
+        var replacements: [KeySlot] = []
+        var replaced: [Int] = []
         rotated = try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             RandomBytes.fill(dataKey)
             let newKey = UnsafeRawBufferPointer(dataKey)
@@ -236,7 +245,7 @@ package struct SlotTable: Sendable {
                 }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
-            // The last one leaves its wrapping key in the buffer.
+            // The own slot comes last, since its wrapping key must stay in the buffer.
             if let ownRenewal {
                 try wrap(own, with: ownRenewal)
             } else {
@@ -252,7 +261,7 @@ package struct SlotTable: Sendable {
         for index in replaced { try relabel(index) }
     }
 
-    /// Throws `slotExists` if a credential opens the vault already.
+    /// Throws `slotExists` if a credential already opens the vault.
     package func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
         guard let index = try index(openedBy: credential) else { return }
         throw LogError(.slotExists, "key \(index + 1)")
@@ -260,7 +269,7 @@ package struct SlotTable: Sendable {
 }
 
 extension KeySlot {
-    /// Returns a slot that another secret opens. A guess at it is never cheaper than at this one's.
+    /// Returns a slot that another secret opens. The cost of a guess is at least that of this slot.
     fileprivate func replaced(
         by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
     ) throws(LogError) -> KeySlot {
@@ -270,7 +279,8 @@ extension KeySlot {
 }
 
 extension [KeySlot] {
-    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` for too much work.
+    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
+    /// Argon2id.
     fileprivate func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         do throws(LogError) { return try unlock(with: credential).slot.flatMap(firstIndex) } catch {
             guard error.code == .keyWrong else { throw error }
@@ -278,7 +288,7 @@ extension [KeySlot] {
         }
     }
 
-    /// Unwraps the data key by the wrapping key of the slot that opened the vault. Throws `keyWrong`.
+    /// Unwraps the data key with the wrapping key of the slot that opened the vault. Throws `keyWrong`.
     fileprivate func unwrap(
         with keys: KeyRing, into dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(LogError) {
@@ -289,8 +299,8 @@ extension [KeySlot] {
 }
 
 extension SlotTable {
-    /// Tells whether a slot is the same key's in another copy. A rotation draws another salt for a recipient, whom the
-    /// label names.
+    /// Identifies a key across copies. A rotation gives a recipient's slot another salt, but its label has the
+    /// recipient.
     struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]

@@ -1,6 +1,6 @@
 import Sealing
 
-/// A header with a right MAC under a data key that was found.
+/// A header whose MAC is valid under a data key that was found.
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
@@ -9,15 +9,15 @@ struct AuthenticHeader {
     /// The memory subkeys of the vault's former data keys; none if the manifest does not open.
     private let formerKeys: [[UInt8]]
 
-    /// Whether there is a later one under the same data key.
+    /// Whether there is a later header under the same data key.
     let isFormer: Bool
 
-    /// Returns all under one data key, the latest first. At most 256 images are tried, which take 10 µs each.
+    /// Returns all headers under one data key, the latest first. At most 256 images are tried, at 10 µs each.
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
         var found = authentic(images, keys)
-        // Nothing in a file depends on its name.
+        // A damaged name must not prevent reading: nothing else in a file depends on it.
         if found.isEmpty { found = authentic(images.map(BoundName.removed(from:)), keys) }
         found.sort { $0.header.sequence > $1.header.sequence }
         return try found.enumerated().map { (index, candidate) throws(LogError) in
@@ -40,7 +40,10 @@ struct AuthenticHeader {
     private init(
         _ candidate: Header.Candidate, _ keys: KeyRing, _ slot: KeySlot, isFormer: Bool, in store: any RecordStore
     ) throws(LogError) {
-        (self.candidate, self.keys, self.slot, self.isFormer) = (candidate, keys, slot, isFormer)
+        self.candidate = candidate
+        self.keys = keys
+        self.slot = slot
+        self.isFormer = isFormer
         let view = candidate.view(of: store, keys)
         do throws(LogError) { formerKeys = try view.manifest().formerMemoryKeys } catch {
             guard error.code == .damaged else { throw error }
@@ -48,7 +51,7 @@ struct AuthenticHeader {
         }
     }
 
-    /// Whether its vault had all these data keys before its own, by their memory subkeys.
+    /// Returns whether the header's vault had all these data keys before its own, by their memory subkeys.
     func follows(_ memoryKeys: Set<[UInt8]>) -> Bool {
         memoryKeys.subtracting([keys.memoryKey]).isSubset(of: formerKeys)
     }
@@ -57,25 +60,26 @@ struct AuthenticHeader {
 }
 
 extension [AuthenticHeader] {
-    /// Those of the data key that came after the others; of all that may be it, if they do not say which one that is.
+    /// The headers of the newest data key. If the headers do not show which key that is, all candidates.
     ///
-    /// Their numbers say nothing of it: somebody who was shut out can give any number to a header under a former data
-    /// key. But the manifest of such a header cannot name the memory subkey of a later data key, and the vault's names
-    /// those of its former ones.
+    /// Sequence numbers decide nothing here. A person whose access was removed can give any number to a header under a
+    /// former data key. But the manifest of such a header cannot contain the memory subkey of a later data key, while
+    /// the vault's own manifest contains those of its former ones.
     var newest: [AuthenticHeader] {
         filter { header in !contains { $0.follows(header) && !header.follows($0) } }
     }
 }
 
 extension Header {
-    /// A header's bytes with an empty hint, and their fields.
+    /// The bytes of a header with an empty hint, and its fields.
     struct Candidate {
         let bytes: [UInt8]
         let header: Header
 
         init?(repairing image: [UInt8]) {
             guard let bytes = Header.repaired(image), let header = try? Header(parsing: bytes) else { return nil }
-            (self.bytes, self.header) = (bytes, header)
+            self.bytes = bytes
+            self.header = header
         }
 
         /// Returns the vault before its first record.

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// What is left of the header and its copy: each can replace what the other has lost.
+/// The remains of the header and its copy. Each can replace the parts that the other has lost.
 struct HeaderRemains {
     /// The vault before its first record.
     let view: LogView
@@ -9,15 +9,15 @@ struct HeaderRemains {
     let slot: KeySlot
     /// Whether the header's MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
     let isAuthentic: Bool
-    /// In words.
+    /// The damaged parts, as parts of sentences.
     let damage: [String]
-    /// What makes everything doubtful, although the header is authentic; nil if nothing does.
+    /// The reason why everything is doubtful although the header is authentic; nil if there is none.
     let doubt: String?
 
     /// Tries the unlocker's credentials, one after the other.
     ///
-    /// - Returns: what may be the newest header: more than one if nothing says which of them it is. Of those under one
-    ///   data key, the newest comes first, and the others are doubtful.
+    /// - Returns: the headers that may be the newest. There are several if nothing shows which one it is. Of those
+    ///   under one data key, the newest comes first, and the others are doubtful.
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
@@ -34,11 +34,12 @@ struct HeaderRemains {
         throw unlocker.failure
     }
 
-    /// Leaves out what is not to be trusted. Throws why, if nothing is left.
+    /// Omits the headers that the unlocker does not trust. Throws the first reason if none is left.
     private static func trusted(
         _ found: [HeaderRemains], by unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
-        var (trusted, failure): ([HeaderRemains], LogError?) = ([], nil)
+        var trusted: [HeaderRemains] = []
+        var failure: LogError?
         for remains in found {
             do throws(LogError) {
                 try unlocker.check(remains.view.unlocked)
@@ -50,15 +51,17 @@ struct HeaderRemains {
         return trusted
     }
 
-    /// - Parameter images: what a header can be combined to; the first and the last one are the header and its copy.
-    /// - Throws: `keyWrong` if the key opens no slot that is left; `newerFormat`; `damaged` if no more than a slot is
-    ///   left; `unavailable`, `outOfMemory`.
+    /// - Parameter images: the possible combinations of header and copy. The first one is the header, the last one its
+    ///   copy.
+    /// - Throws: `keyWrong` if the key opens no remaining slot; `newerFormat`; `damaged` if only a slot is left;
+    ///   `unavailable`, `outOfMemory`.
     private static func found(
         in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential
     ) throws(LogError) -> [HeaderRemains] {
         let blocks = [images[0], images[images.count - 1]]
         var opened: (keys: KeyRing, slot: KeySlot)?
-        var (headers, memoryKeys): ([AuthenticHeader], Set<[UInt8]>) = ([], [])
+        var headers: [AuthenticHeader] = []
+        var memoryKeys: Set<[UInt8]> = []
         var budget = SlotBudget([[blocks[0]].slots, [blocks[1]].slots, images.slots])
         for slot in images.slots(for: key) where budget.bears(slot, for: key) {
             guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
@@ -69,7 +72,7 @@ struct HeaderRemains {
         guard let opened else {
             for block in blocks { try checkVersion(block) }
             let isVault = blocks.contains { $0.starts(with: Header.magic) }
-            throw isVault ? LogError(.keyWrong) : .damaged("it does not begin as a vault does")
+            throw isVault ? LogError(.keyWrong) : .damaged("it does not begin with the magic of a vault")
         }
         let newest = headers.newest
         if newest.isEmpty { return [try HeaderRemains(guessing: blocks, opened.keys, opened.slot, in: store)] }
@@ -82,9 +85,9 @@ struct HeaderRemains {
     private init(_ found: AuthenticHeader, _ blocks: [[UInt8]], isSure: Bool, in store: any RecordStore) {
         isAuthentic = true
         if found.isFormer {
-            doubt = "what a later header leads to"
+            doubt = "everything that only a later header refers to"
         } else {
-            doubt = isSure ? nil : "a key slot of another data key, which this header does not name as a former one"
+            doubt = isSure ? nil : "a key slot of another data key, which is not among this header's former ones"
         }
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
         damage = zip(blocks, names).filter { $0.0 != found.candidate.bytes }.map(\.1)
@@ -100,18 +103,20 @@ struct HeaderRemains {
             try HeaderRemains.checkVersion(block)
             found = Header.Candidate(repairing: block)
         }
-        guard let found else { throw LogError.damaged("of the header nothing but a key slot is left") }
-        (isAuthentic, doubt, damage) = (false, nil, ["the header and its copy, at byte 0"])
+        guard let found else { throw LogError.damaged("nothing of the header is left but a key slot") }
+        isAuthentic = false
+        doubt = nil
+        damage = ["the header and its copy, at byte 0"]
         self.slot = slot
         view = found.view(of: store, keys)
     }
 
-    /// What the chain of records begins with. A guess must not hide any of them.
+    /// The position before the first record. For a guessed header it is 0, so that no record is hidden.
     var origin: LogPosition {
         isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
     }
 
-    /// Reads the manifest, or says what is wrong with it.
+    /// Reads the manifest, or returns the fault that prevents it.
     func manifest() throws(LogError) -> (Manifest?, fault: String?) {
         do throws(LogError) { return (try view.manifest(), nil) } catch {
             guard error.code == .damaged else { throw error }
@@ -119,7 +124,7 @@ struct HeaderRemains {
         }
     }
 
-    /// Returns the manifest of a new vault with one slot, which keeps its label unless that is lost.
+    /// Returns the manifest of a new vault with one slot. The slot keeps its label unless that is lost.
     func newManifest(after old: Manifest?) -> Manifest {
         let now = Clock.milliseconds
         let index = view.header.slots.firstIndex(of: slot)
@@ -128,7 +133,7 @@ struct HeaderRemains {
             created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
     }
 
-    /// Returns what the manifest of a new vault with one slot, and its header, do not say any more.
+    /// Returns the parts that a new vault with one slot lacks.
     func leftBehind(_ old: Manifest?) -> [SalvageReport.Part] {
         let header = view.header
         let parts: [(part: SalvageReport.Part, isLeft: Bool)] = [
@@ -146,8 +151,8 @@ struct HeaderRemains {
         }
     }
 
-    /// Returns the header, all that can be combined from it and its copy, and the copy: byte by byte if few bytes
-    /// differ, otherwise in parts of up to a sector. Without hints, which the copy does not have.
+    /// Returns the header, all combinations of it and its copy, and the copy. They are combined byte by byte if few
+    /// bytes differ, otherwise in parts of up to a sector. The images have no hints, since the copy has none.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
         let found = try store.available(at: 0, upTo: 2 * Header.size)
         let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
@@ -181,15 +186,15 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The slots in the bytes of headers, each once, whatever the other bytes are: those of the first one first.
+    /// The different slots in the bytes of headers, whatever the other bytes are. Those of the first header come first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
         return different
     }
 
-    /// Those that a key may open, the cheap ones first: one that an attacker made expensive must not keep the others
-    /// from being tried.
+    /// Returns the slots that a key may open, the cheapest first. A slot that an attacker made expensive must not
+    /// prevent trying the others.
     fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
         var possible: [KeySlot] = []
         for slot in slots where key.mayOpen(slot) && [slot].isBearable(for: key) { possible.append(slot) }
@@ -197,9 +202,9 @@ extension [[UInt8]] {
     }
 }
 
-/// Bounds the work of trying slots. Those of the header, of its copy, and of what is combined from them may each cost
-/// no more than the slots of one header: somebody who was shut out can fill a header under a former data key with
-/// slots, and they must not keep the vault's own from being tried.
+/// Bounds the work of trying slots. The header, its copy and their combinations may each cost at most as much as the
+/// slots of one header. Otherwise, a person whose access was removed could fill a header under a former data key with
+/// slots, and so prevent trying the vault's own.
 private struct SlotBudget {
     private let sources: [[KeySlot]]
     private var tried: [[KeySlot]]

@@ -4,18 +4,19 @@ import Sealing
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
-    /// Each record once, at its first offset: copies of one would fill the memory.
+    /// Each record at its first offset. Further copies are dropped, since they would fill the memory.
     private(set) var records: [Record] = []
     private var positions: Set<LogPosition> = []
-    /// The offset at which the search was given up; nil if it came to the end of the file.
+    /// The offset at which the search was given up; nil if it reached the end of the file.
     private var stop: UInt64?
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// Bytes that may still be authenticated in vain. Merely damaged records take far less. Forged frames that overlap
-    /// would take a mebibyte each, and so would the search for the length of an index.
-    private var (frameBudget, lengthBudget) = (256 << 20, 256 << 20)
-    /// The bytes that were last searched for frames.
+    /// The numbers of bytes that may still be authenticated without success. Damaged records take far fewer.
+    /// Overlapping forged frames would take a mebibyte each, and so would the search for the length of an index.
+    private var frameBudget = 256 << 20
+    private var lengthBudget = 256 << 20
+    /// The bytes in which frames were last searched.
     private var piece: [UInt8] = []
     private var pieceOffset: UInt64 = 0
 
@@ -23,23 +24,27 @@ struct RecordScan {
         self.view = view
         reader = view.reader
         size = try view.store.size()
-        var (offset, isExpected) = (start, true)
+        var offset = start
+        var isExpected = true
         while offset < size {
             let from = offset
             if let record = try record(at: offset, isExpected: isExpected) {
                 if positions.insert(record.position).inserted { records.append(record) }
-                (offset, isExpected) = (record.end, true)
+                offset = record.end
+                isExpected = true
             } else {
                 guard stop == nil, let next = try nextFrame(from: offset + Limits.alignment) else { return }
-                (offset, isExpected) = (next, false)
+                offset = next
+                isExpected = false
             }
             counter?.advance(by: offset - from)
         }
     }
 
-    /// Says what is wrong behind the last record; nil if nothing is. Drops a torn record, which was never acknowledged.
+    /// Returns the fault after the last record; nil if there is none. Drops a torn record, since it was never
+    /// acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
-        if let stop { return "more forged records than can be looked through, at byte \(stop)" }
+        if let stop { return "more forged records than can be searched, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
             view.end = last.offset
             if try fault(.failing("")) == nil {
@@ -49,7 +54,7 @@ struct RecordScan {
         }
         view.end = records.last?.end ?? view.end
         guard size < view.end || size - view.end <= Limits.tailSize else {
-            return "more than a record takes, behind byte \(view.end)"
+            return "more bytes than a record takes, after byte \(view.end)"
         }
         return try fault(reader.record(at: view.end, after: nil))
     }
@@ -62,7 +67,7 @@ struct RecordScan {
         return nil
     }
 
-    /// - Parameter isExpected: whether a record has to begin here, because one ends here.
+    /// - Parameter isExpected: whether a record must begin here, since another one ends here.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -80,7 +85,7 @@ struct RecordScan {
         }
     }
 
-    /// Finds the next valid frame at an offset where one may begin.
+    /// Finds the next frame that holds, at an offset where a record may begin.
     private mutating func nextFrame(from start: UInt64) throws(LogError) -> UInt64? {
         let vaultID = reader.vaultID
         var offset = start
@@ -94,7 +99,7 @@ struct RecordScan {
                 }
                 if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
-                // The next piece begins with the last bytes of this one: a frame may cross the border.
+                // The next piece repeats the last bytes of this one, since a frame may cross the border.
                 offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
             guard let data = try view.store.nextData(from: offset) else { return nil }
@@ -107,10 +112,11 @@ struct RecordScan {
 }
 
 extension RecordReader {
-    /// Reads a record whose frame is damaged, by the index behind it. The index is authenticated, so its length, which
-    /// the frame would say, can be found by trial, within the budget; it says where the payload ends.
+    /// Reads a record whose frame is damaged by means of its index. The index is authenticated, so its length, which
+    /// the frame would state, can be found by trial within the budget. The index also determines the end of the
+    /// payload.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
-        // Writers write hardly any larger index, and the work grows with the square.
+        // Writers create hardly any larger index, and the work grows with the square of the size.
         let limit = Limits.inlineIndexSize + 1 << 10
         let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + limit))
         guard bytes.count > Frame.headSize else { return nil }

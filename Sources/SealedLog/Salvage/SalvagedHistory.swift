@@ -1,23 +1,23 @@
 /// The newest entry of each name that can still be found, and how far it can be trusted.
 ///
-/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the number of the change up
-/// to which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
+/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the sequence number up to
+/// which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
 struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
-    /// In words.
+    /// The damaged parts, as parts of sentences.
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones replace them, or values may be forged.
+    /// Whether pages or changes are lost, even if later ones replace them, or whether values may be forged.
     private(set) var hasGaps = false
-    /// The names of different values under one nonce: who knows one of them can have forged the other.
+    /// The names of different values that share a nonce. A person with one of the values can have forged the other.
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
-    /// In the order of the history.
+    /// The records in the order of the history.
     private let records: [Record]
-    /// Indices of records that do not follow the one before.
+    /// The indices of records that do not follow the one before.
     private let breaks: [Int]
 
     init(
@@ -32,7 +32,9 @@ struct SalvagedHistory {
         let found = scan.records.filter { record in
             !remains.isAuthentic || record.index.tree.map { $0.header == remains.view.origin.authenticator } ?? true
         }
-        (records, breaks) = SalvagedHistory.chain(found, after: remains.origin)
+        let chained = SalvagedHistory.chain(found, after: remains.origin)
+        records = chained.records
+        breaks = chained.breaks
         if !remains.isAuthentic { lose() }
         if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
         if let doubt = remains.doubt { lose(doubt) }
@@ -41,26 +43,27 @@ struct SalvagedHistory {
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        // Others may have written behind the change that this machine has seen as the newest.
+        // Another process may have written after the change that this machine has seen as the newest.
         if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
         }
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
-            damage.append("different values under one nonce, as no program of ours leaves them")
-            // Removed names are in no list, and what they had may be restored.
+            damage.append("different values that share a nonce, which this program never writes")
+            // Removed names are in no list, and their earlier values may be restored.
             hasGaps = true
         }
     }
 
-    /// Returns the positions that this machine has seen, of those the ones with the highest number; or whether they are
-    /// under a data key which came after this one. A vault in git has several heads, and a checkout of an older one
-    /// lowers what is remembered.
+    /// Returns the positions with the highest number that this machine has seen, or whether they belong to a later data
+    /// key than this one. A vault in git has several heads, and a checkout of an older one lowers the remembered
+    /// position.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
     ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
-        let (remembered, formerKeys) = (memory.flatMap(Remembered.init), manifest?.formerMemoryKeys ?? [])
+        let remembered = memory.flatMap(Remembered.init)
+        let formerKeys = manifest?.formerMemoryKeys ?? []
         do throws(LogError) {
             let last = try remembered?.seen(under: keys) { formerKeys }?.position
             let heads = try memory?.keptHeads { () throws(LogError) in formerKeys } ?? []
@@ -81,9 +84,10 @@ struct SalvagedHistory {
         return try shared.names(in: remains.view.store)
     }
 
-    /// Puts authentic records in the order of their history after `origin`. Those before it are left out.
+    /// Puts authentic records in the order of their history after `origin`. Earlier ones are omitted.
     private static func chain(_ found: [Record], after origin: LogPosition) -> (records: [Record], breaks: [Int]) {
-        var (records, breaks): ([Record], [Int]) = ([], [])
+        var records: [Record] = []
+        var breaks: [Int] = []
         var last = origin
         var rest = found.sorted { ($0.index.sequence, $0.offset) < ($1.index.sequence, $1.offset) }[...]
         while let next = rest.first {
@@ -104,14 +108,14 @@ struct SalvagedHistory {
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
     }
 
-    /// The removed ones that have a history.
+    /// The removed entries that have a history.
     var removed: [Found] { newest.values.filter { $0.entry.isRemoved && !$0.entry.earlier.isEmpty } }
 
     private var loader: PageLoader { remains.view.loader }
     private var origin: LogPosition { remains.origin }
     private var head: LogPosition { records.last?.position ?? origin }
 
-    /// Returns how many of the names that there were are lost; nil if that is unknown.
+    /// Returns the number of lost names; nil if it is unknown.
     func unnamed(_ manifest: Manifest?) -> Int? {
         guard hasGaps else { return 0 }
         let known = UInt64(newest.values.count { !$0.entry.isRemoved })
@@ -152,9 +156,9 @@ struct SalvagedHistory {
             break
         }
         for index in breaks {
-            damage.append(words(forBreakAt: index))
+            damage.append(description(ofBreakAt: index))
             guard index > whole else { continue }
-            // The records behind a break may be of another history, unless this machine remembers one of them.
+            // The records after a break may belong to another history, unless this machine remembers one of them.
             let isAgreed = agreed.map { $0 >= index } ?? false
             lose(through: isAgreed ? records[index].index.sequence : .max)
         }
@@ -167,7 +171,7 @@ struct SalvagedHistory {
         }
     }
 
-    private func words(forBreakAt index: Int) -> String {
+    private func description(ofBreakAt index: Int) -> String {
         let first = (index > 0 ? records[index - 1].index.sequence : origin.sequence) + 1
         let next = records[index]
         let last = next.index.sequence - 1
@@ -177,7 +181,7 @@ struct SalvagedHistory {
         return "\(first == last ? "change \(first)" : "changes \(first) to \(last)"), before byte \(next.offset)"
     }
 
-    /// Reads the entries that names had before, the newest first.
+    /// Reads the former entries of names, the newest first.
     func earlier(of names: Set<EntryName>) throws(LogError) -> [EntryName: [Entry]] {
         var earlier: [EntryName: [Entry]] = [:]
         func take(_ entry: Entry) {
@@ -192,36 +196,38 @@ struct SalvagedHistory {
         return earlier
     }
 
-    /// Returns the index of the record that this machine remembers, −1 for a position before all of them; nil if it
-    /// remembers nothing, or something else, which is a loss.
+    /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
+    /// nil if nothing is remembered, or a different position, which is a loss.
     ///
-    /// - Parameter positions: those with the highest number that it has seen: one of them has to be here.
+    /// - Parameter positions: the positions with the highest number that were seen. One of them must be in this
+    ///   history.
     private mutating func agreement(with positions: [LogPosition], _ manifest: Manifest?) -> Int? {
         if let index = records.firstIndex(where: { positions.contains($0.position) }) { return index }
         if positions.contains(origin) { return -1 }
         let included = positions.first { manifest?.includes($0, before: origin) == .included }
         guard let seen = included ?? positions.first else { return nil }
         if seen.sequence > head.sequence {
-            lose("this machine has seen change \(seen.sequence), and the newest that is left is \(head.sequence)")
+            lose("this machine has seen change \(seen.sequence), but the newest one left is \(head.sequence)")
         } else if seen.sequence == origin.sequence || records.contains(where: { $0.index.sequence == seen.sequence }) {
-            lose("this machine has seen another change \(seen.sequence) than the one that is left")
+            lose("this machine has seen a different change \(seen.sequence)")
         } else {
             switch manifest?.includes(seen, before: origin) {
             case .included: return -1
-            case .excluded: lose("this machine has seen another change \(seen.sequence) than this history has had")
+            case .excluded:
+                lose("this machine has seen a different change \(seen.sequence), which this history does not include")
             case .unknown: break
-            case nil: lose("whether this is the history that this machine has seen cannot be told")
+            case nil: lose("this may not be the history that this machine has seen")
             }
         }
         return nil
     }
 }
 
-/// A page of a tree that does not open, and the names below it.
+/// A page of a tree that does not open, and the range of names below it.
 private typealias LostPage = (offset: UInt64, names: NameRange)
 
 extension PageLoader {
-    /// Reads what is left of a tree: its entries, in the order of their names. Returns the pages that do not open.
+    /// Reads the remains of a tree: its entries, in the order of their names. Returns the pages that do not open.
     fileprivate func readRemains(of root: PageReference?, take: (Entry) -> Void) throws(LogError) -> [LostPage] {
         var lost: [LostPage] = []
         func read(_ reference: PageReference, level: UInt8?, _ names: NameRange) throws(LogError) {
@@ -232,7 +238,7 @@ extension PageLoader {
                     for entry in try cells.map({ (cell) throws(LogError) in try page.entry(cell) }) { take(entry) }
                 } else {
                     let children = try cells.map { (cell) throws(LogError) in
-                        // The first child also covers names before its first one.
+                        // The first child also covers the names before its first one.
                         let lower = cell > 0 ? try page.name(cell) : names.lower
                         let upper = cell + 1 < page.count ? try page.name(cell + 1) : names.upper
                         return (try page.child(cell), NameRange(lower: lower, upper: upper))

@@ -1,49 +1,51 @@
 import LinuxSystem
 import Sealing
 
-/// What was found in a damaged vault, the most certain first. Every name with a value is in one of the lists, and every
-/// value is authentic.
+/// The result of a salvage, the most certain first. Every name with a value is in one of the lists, and every value is
+/// authentic.
 package struct SalvageReport: Hashable, Sendable {
     /// The number of names with their last value.
     package internal(set) var certain = 0
-    /// Names with a value of theirs whose later change or removal may be lost.
+    /// The names with an authentic value, a later change or removal of which may be lost.
     package internal(set) var doubtful: [String] = []
-    /// Names whose last value is lost, with an earlier one instead.
+    /// The names whose last value is lost. They have an earlier one instead.
     package internal(set) var older: [String] = []
-    /// Names without a value that opens.
+    /// The names without a value that opens.
     package internal(set) var lost: [String] = []
-    /// Earlier values that the vault has kept and that do not open, by name, the newest first: of removed names too,
-    /// but not of those that are lost altogether.
+    /// The earlier values that the vault has kept but that do not open, by name, the newest first. Removed names are
+    /// included, but not the lost ones.
     package internal(set) var lostVersions: [LostVersion] = []
-    /// How many more names are lost, as far as is known; nil if nothing says how many there were.
+    /// The number of further names that are lost; nil if nothing shows how many there were.
     package internal(set) var unnamed: Int? = 0
-    /// What is damaged: parts of sentences.
+    /// The damaged parts, as parts of sentences.
     package internal(set) var damage: [String] = []
-    /// Whether something may be missing that is in none of the lists.
+    /// Whether anything may be missing that is in none of the lists.
     package internal(set) var hasGaps = false
-    /// What the new vault does not have of the old one, beside entries.
+    /// The parts of the old vault, other than entries, that the new one lacks.
     package internal(set) var leftBehind: [Part] = []
 
-    /// What else a vault has. The access log's switch, the settings and the limits of the history are in the new one.
+    /// A part of a vault other than its entries. The new vault keeps the access log's switch, the settings and the
+    /// limits of the history.
     package enum Part: String, Sendable {
-        /// The header's MAC is wrong: the switch, the limits and whether there are members may be wrong too.
+        /// The header's MAC is invalid: the switch, the limits and the flag of members may be wrong too.
         case header
-        /// What is lost with the manifest: the settings, the key's label, the time of creation.
+        /// The manifest is lost, with the settings, the key's label and the time of creation.
         case manifest
-        /// The members and their signatures, which are made for one vault.
+        /// The members and their signatures, which are valid for one vault only.
         case members
-        /// All keys but the one that opened the old vault: wrapping a data key takes their secrets.
+        /// All keys but the one that opened the old vault. Wrapping a data key for them would take their secrets.
         case keys
-        /// The reads that were recorded, by the old vault's id and under its keys.
+        /// The recorded reads, which belong to the old vault's ID and keys.
         case accesses
     }
 
     /// An earlier value that is lost.
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// As the damaged vault counts: 1 for the last one before the present value, or before the name was removed.
+        /// The number by which the damaged vault counts: 1 for the last value before the present one, or before the
+        /// removal.
         package let number: Int
-        /// When it was set, in milliseconds since 1970.
+        /// The time when it was set, in milliseconds since 1970.
         package let modified: UInt64
     }
 
@@ -52,16 +54,16 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether nothing was lost by damage, beside entries too.
+    /// Whether damage caused no loss, neither of entries nor of other parts.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
 extension SealedLog {
-    /// Copies what is left of a damaged vault, which is only read, into a new one with keys of its own, under the
-    /// secret that opened the old one. `counter` counts the bytes that were read.
+    /// Copies the remains of a damaged vault into a new one. The damaged vault is only read. The new one gets keys of
+    /// its own, under the secret that opened the old one. `counter` counts the bytes that were read.
     ///
-    /// - Throws: `missing`, `keyWrong` if the key opens no slot that is left, `damaged` if nothing but a slot is left,
-    ///   `newerFormat`; `exists` if there is something at the target; `busy`, `unavailable`, `outOfMemory`.
+    /// - Throws: `missing`, `keyWrong` if the key opens no remaining slot, `damaged` if only a slot is left,
+    ///   `newerFormat`; `exists` if the target exists; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
         _ location: any StoreLocation, to target: some StoreLocation, with unlocker: inout some Unlocker & ~Copyable,
         options: Options, _ counter: UpkeepProgress? = nil
@@ -77,12 +79,15 @@ extension SealedLog {
             try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
         }
         var reading = try read(found[0])
-        // A header that leads nowhere hides nothing that another one leads to.
+        // If the history of one header has gaps, another header may lead to more.
         for remains in found.dropFirst() where reading.history.hasGaps {
             let other = try read(remains)
             if other.history.present.count > reading.history.present.count { reading = other }
         }
-        let (remains, memory, manifest, history) = (reading.remains, reading.memory, reading.manifest, reading.history)
+        let remains = reading.remains
+        let memory = reading.memory
+        let manifest = reading.manifest
+        let history = reading.history
 
         var report = SalvageReport(damage: history.damage + reading.faults, hasGaps: history.hasGaps)
         report.unnamed = history.unnamed(manifest)
@@ -102,7 +107,8 @@ extension SealedLog {
                 isAccessLogged: header.isAccessLogged)
         }
         lock.release()
-        // It was made here: nobody could compare the fingerprint that its first use would ask for.
+        // The new vault was created here, so its fingerprint is remembered now. Otherwise the first use would require a
+        // comparison with a fingerprint that is not shown anywhere else.
         do { try unlocker.remember(log.view.withLock(\.unlocked)) {} } catch { memory?.notices.post(error) }
         for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
             report.damage.append("this machine's memory: \(reason)")
@@ -111,18 +117,20 @@ extension SealedLog {
     }
 }
 
-/// What is found by one of the headers that may be the newest.
+/// The history that one of the headers leads to which may be the newest.
 private struct SalvageReading {
     let remains: HeaderRemains
     let memory: RollbackMemory?
     let manifest: Manifest?
-    /// What is wrong with the manifest, in words.
+    /// The faults of the manifest, as parts of sentences.
     let faults: [String]
     let history: SalvagedHistory
 
     init(_ remains: HeaderRemains, _ memory: RollbackMemory?, _ counter: UpkeepProgress?) throws(LogError) {
         let (manifest, fault) = try remains.manifest()
-        (self.remains, self.memory, self.manifest) = (remains, memory, manifest)
+        self.remains = remains
+        self.memory = memory
+        self.manifest = manifest
         faults = fault.map { [$0] } ?? []
         history = try SalvagedHistory(remains, manifest, memory, counter)
     }
@@ -136,13 +144,14 @@ private struct SalvageCopier: ~Copyable {
     init(resealer: consuming ValueResealer) { self.resealer = resealer }
 
     /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
-    /// Returns the entries of the new vault, in the order of their names.
+    /// Returns the entries of the new vault in the order of their names.
     mutating func copy(
         _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout SalvageReport,
         _ counter: UpkeepProgress?
     ) throws(LogError) -> [Entry] {
         var entries: [Entry] = []
-        var (doubtful, failed): ([EntryName], Set<EntryName>) = ([], [])
+        var doubtful: [EntryName] = []
+        var failed: Set<EntryName> = []
         for found in history.present {
             if let entry = try copy(found.entry, to: &checkpoint) {
                 entries.append(entry)
@@ -152,7 +161,7 @@ private struct SalvageCopier: ~Copyable {
             }
             counter?.advance(by: found.entry.footprint)
         }
-        // Of a value that is lost, the one before is in the history of its name, or in an older page.
+        // For a lost value, the one before is in the history of the name, or in an older page.
         var older: [EntryName: Entry] = [:]
         for found in history.present where failed.contains(found.entry.name) {
             older[found.entry.name] = try copyFormer(of: found.entry, to: &checkpoint)
@@ -165,7 +174,7 @@ private struct SalvageCopier: ~Copyable {
                 if older[name] == nil { older[name] = try copyFormer(of: entry, to: &checkpoint) }
             }
         }
-        // What removed names had before counts as no name: it is in no list of names.
+        // Histories of removed names are kept, but do not count as names, since no list of names shows them.
         for found in history.removed {
             let kept = try copiedHistory(of: found.entry, to: &checkpoint)
             if !kept.earlier.isEmpty { entries.append(kept) }
@@ -179,14 +188,15 @@ private struct SalvageCopier: ~Copyable {
         return (entries + older.values).sorted { $0.name < $1.name }
     }
 
-    /// Returns the earlier values of an entry that do not open. What the vault had not kept is none of them.
+    /// Returns the earlier values of an entry that do not open. Values that the vault had not kept are not listed.
     private func lostVersions(of entry: Entry) -> [SalvageReport.LostVersion] {
         entry.earlier.enumerated().filter { unopened.contains($1.version) }.map { index, earlier in
             SalvageReport.LostVersion(name: entry.name.text, number: index + 1, modified: earlier.modified)
         }
     }
 
-    /// Copies an entry with its values; nil if its present value does not open. Earlier ones that do not are left out.
+    /// Copies an entry with its values; nil if its present value does not open. Earlier values that do not open are
+    /// omitted.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
@@ -195,7 +205,7 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies the newest of an entry's earlier values that opens, with those before it, as the present one.
+    /// Copies the newest earlier value that opens, with those before it, as the present one; nil if none opens.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry
@@ -213,8 +223,9 @@ private struct SalvageCopier: ~Copyable {
         var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
         for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            // Whatever was signed was signed for the other vault.
-            (old.version, old.authorship) = (version, nil)
+            // A signature is valid only for the vault in which it was made.
+            old.version = version
+            old.authorship = nil
             copied.earlier.append(old)
         }
         return copied

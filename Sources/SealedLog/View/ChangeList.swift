@@ -3,13 +3,14 @@ package import Sealing
 
 /// One change that a transaction makes.
 package struct Change: Sendable {
-    /// The state that the name must have when the transaction is written. Otherwise this transaction fails, and no
+    /// The state that the name must have when the transaction is written. Otherwise this transaction fails, but no
     /// other.
     package enum Expectation: Sendable {
         case anything
-        /// Error `exists` otherwise.
+        /// The name must be absent. Otherwise the error is `exists`.
         case absent
-        /// As it was when it was read: the nonce of its value, nil for none. Error `conflict` otherwise.
+        /// The name must have the state in which it was read: the nonce of its value, nil for no value. Otherwise the
+        /// error is `conflict`.
         case unchanged(Nonce?)
 
         func check(_ present: Entry.Content?) throws(LogError) {
@@ -22,10 +23,10 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Without attributes, the entry keeps its own. An expiry is not kept.
+        /// Sets a value. Without attributes, the entry keeps its own. A former expiry is not kept.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
-        /// Makes an earlier version the present one. Error `conflict` if it is none of the name.
+        /// Makes an earlier version the present one. The error is `conflict` if the name has no such version.
         case restore(OpenedVersion)
 
         /// The value that is set, unless it has expired.
@@ -38,40 +39,44 @@ package struct Change: Sendable {
     package let name: EntryName
     package let expectation: Expectation
     package let action: Action
-    /// Whether nothing is kept of what the name had before, also if it is removed already.
+    /// Whether the name's history is dropped, even if the name is removed already.
     package let forgets: Bool
 
     package init(_ name: EntryName, _ expectation: Expectation, _ action: Action, forgets: Bool = false) {
-        (self.name, self.expectation, self.action, self.forgets) = (name, expectation, action, forgets)
+        self.name = name
+        self.expectation = expectation
+        self.action = action
+        self.forgets = forgets
     }
 }
 
-/// A version of a name that has opened: nothing else may become the present value again.
+/// A version of a name whose value was opened. Only such a version may become the present value again.
 package struct OpenedVersion: Sendable {
     let nonce: Nonce
 
-    /// Throws `damaged` if it does not open.
+    /// Opens the value to check it. Throws `damaged` if it does not open.
     init(_ sealed: SealedValue) throws(LogError) {
         _ = try sealed.opened()
         nonce = sealed.version.nonce
     }
 
-    /// That of a change which is read again.
+    /// Creates the version of a change that is decoded again.
     fileprivate init(known nonce: Nonce) { self.nonce = nonce }
 }
 
-/// The changes of a transaction in their order, and what it depends on.
+/// The changes of a transaction in their order, and the conditions under which it is written.
 package struct ChangeList: Sendable {
-    /// What names that are read must still be: the nonces of their values, nil for none. Error `conflict` otherwise.
+    /// The states that names which were read must still have: the nonces of their values, nil for no value. Otherwise
+    /// the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
     /// The key of an attribute that an entry keeps, whatever is set or restored there; nil for none.
     package var keptAttribute: String?
-    /// What that attribute is of an earlier version that is restored and would not have it.
+    /// The value of that attribute for restored earlier versions that would not have it.
     package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
-    /// The sealed values, one behind the other.
+    /// The sealed values, one after the other.
     private(set) var boxes: [UInt8] = []
-    /// The keys that values are sealed under, each from a change on.
+    /// The keys under which values are sealed, each from a change's index on.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) {
@@ -83,16 +88,19 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        // The first is not copied: it may be all that there is, and large.
+        // The first box is not copied, since it may be the only one, and large.
         if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }
 
-    /// Returns the list with all values under these keys: those of the vault may have been rotated since.
+    /// Returns the list with all values sealed under these keys. The vault's keys may have been rotated since.
     func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
         if sealers.allSatisfy({ $0.keys === keys }) { return self }
-        var (list, nonces) = (ChangeList(), NonceSource())
-        (list.conditions, list.keptAttribute, list.keptValues) = (conditions, keptAttribute, keptValues)
+        var list = ChangeList()
+        var nonces = NonceSource()
+        list.conditions = conditions
+        list.keptAttribute = keptAttribute
+        list.keptValues = keptValues
         for number in 0..<count {
             var change = self[number]
             if case .set(let value, let attributes, let expiry) = change.action, value.keys !== keys {
@@ -120,7 +128,7 @@ package struct ChangeList: Sendable {
 
 // MARK: - Coding
 
-// Of this process alone; no file has it.
+// This encoding is used only within a process. No file contains it.
 
 private enum Tag {
     static let remove: UInt8 = 0
@@ -154,7 +162,7 @@ extension Change {
 }
 
 extension ByteWriter {
-    /// - Parameter offset: of the value's box, among those of its list.
+    /// - Parameter offset: the offset of the value's box among the boxes of the list.
     fileprivate mutating func change(_ change: Change, offset: Int) {
         name(change.name)
         byte(change.tag)

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A vault's header and its copy, as read from the file: not yet authenticated.
+/// A vault's header and its copy as read from the file, not authenticated yet.
 struct HeaderImage {
     let store: any RecordStore
     let header: Result<Header, LogError>
@@ -11,20 +11,20 @@ struct HeaderImage {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
         guard !bytes.isEmpty else {
-            throw LogError.damaged("the header is missing")
+            throw LogError.damaged("it is empty")
         }
-        guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file is cut within its header") }
+        guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file ends within its header") }
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // The copy of a header of a later format has its version, too.
+                // A header of a later format has the same version in its copy.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from that of its copy")
             }
         }
     }
 
-    /// Whether the header, or its copy, says that it is of a vault: one of them may be damaged.
+    /// Returns whether the header or its copy states a vault ID. One of them may be damaged.
     func mayBe(of vaultID: [UInt8]) -> Bool {
         let copy = try? Header(parsing: Array(bytes[Header.copyOffset...]))
         return [try? header.get(), copy].contains { $0?.vaultID == vaultID }
@@ -35,7 +35,7 @@ struct HeaderImage {
         let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
         while let credential = try next(&unlocker, locked) {
             do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
-                // All slots that are tried, of header and copy, may ask for no more work than those of one header.
+                // The slots of header and copy together may cost no more than those of one header.
                 let error = explained(error) { copy in
                     let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
                     return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
@@ -47,7 +47,7 @@ struct HeaderImage {
         throw unlocker.failure
     }
 
-    /// Asks for the next credential. A damaged header is reported before a missing key.
+    /// Returns the next credential. A damaged header is reported rather than a missing key.
     private func next(_ unlocker: inout some Unlocker & ~Copyable, _ locked: LockedVault) throws(LogError)
         -> Credential?
     {
@@ -57,7 +57,7 @@ struct HeaderImage {
         }
     }
 
-    /// Whether the slot is still there that has opened the vault. Keys that come from no slot need none.
+    /// Returns whether the slot that has opened the vault is still there. Keys that come from no slot need none.
     func hasSlot(of keys: KeyRing) -> Bool {
         guard let slot = keys.slot else { return true }
         return (try? header.get().slots.contains { $0.salt == slot.salt }) ?? false
@@ -76,7 +76,7 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Confirms the header, but for the hint, which the MAC does not cover; and the copy, if it is one.
+    /// Confirms the header without the hint, which the MAC does not cover, and the copy if it is intact.
     private func confirm() {
         guard let kept = store.machineCopy else { return }
         bytes.withUnsafeBytes { bytes in
@@ -87,8 +87,8 @@ struct HeaderImage {
         }
     }
 
-    /// Does the same for a vault that was open before, whose data key may have been rotated since. Throws `keyWrong`,
-    /// or `identityRemoved`, if the slot that opened it is gone.
+    /// Authenticates the header of a vault that was open before, whose data key may have been rotated since. Throws
+    /// `keyWrong` or `identityRemoved` if the slot that opened it was removed.
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
             guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
@@ -100,7 +100,7 @@ struct HeaderImage {
         }
     }
 
-    /// Returns damage instead of an error if the header's copy shows that a changed header is behind it: a changed slot
+    /// Returns `damaged` instead of an error that a changed header has caused, as its intact copy shows. A changed slot
     /// looks like a wrong key, and a changed version like a newer format.
     private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
         let copy = Array(bytes[Header.copyOffset...])
@@ -108,14 +108,14 @@ struct HeaderImage {
             let keys = (try? Header(parsing: copy)).flatMap(keys), (try? Header.authenticate(copy, with: keys)) != nil
         else { return error }
         let what = error.code == .damaged ? error.detail : "the header"
-        return .damaged("\(what), while its copy at byte \(Header.copyOffset) is whole")
+        return .damaged("\(what), while its copy at byte \(Header.copyOffset) is intact")
     }
 }
 
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log, without a hint, while no process can write to it. The data key may have been rotated.
+    /// Reads a whole log without a hint, while no process can write to it. The data key may have been rotated.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -126,7 +126,7 @@ extension LogView {
         return view
     }
 
-    /// Does the same. If the slot is gone that has opened the log before, the unlocker opens it.
+    /// Reads a whole log. If the slot that has opened it before was removed, the unlocker opens it.
     static func whole(
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
@@ -138,13 +138,13 @@ extension LogView {
         return try whole(image.view(with: image.unlock(&unlocker)))
     }
 
-    /// Reads the file that is at the path now. Its lock is held.
+    /// Reads the file that is at the path now. The caller holds its lock.
     ///
     /// - Parameters:
-    ///   - remembered: what this machine remembers of the vault; read before the file.
-    ///   - isAccepted: whether the file counts although it lacks what this view knows or what was seen.
-    /// - Throws: `exchanged` if it is another vault, `rolledBack` or `diverged` if it lacks what this view knows or
-    ///   what was seen; `keysChanged` or `identityRemoved`; also what opening throws.
+    ///   - remembered: the memory of the vault, read before the file.
+    ///   - isAccepted: whether the file counts although it lacks positions that this view knows or that were seen.
+    /// - Throws: `exchanged` if it is another vault; `rolledBack` or `diverged` if it lacks such positions;
+    ///   `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
         on store: any RecordStore, knowing remembered: Remembered?,
         acceptingIf isAccepted: (LogView) throws(LogError) -> Bool = { (_) throws(LogError) in false }
@@ -155,14 +155,16 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // Changes that wait to be merged may follow less than what this process has seen of the vault itself.
+        // Changes that wait to be merged may be based on an older position than this process has seen of the vault
+        // itself.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
         try view.replaceCopy()
-        // What this machine has kept may be from before the key was removed that has opened it: nobody was let in yet.
+        // The copy on this machine may be from before the key that has opened it was removed. Nothing has been returned
+        // yet.
         if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
@@ -170,21 +172,21 @@ extension LogView {
         return view
     }
 
-    /// Lets the copy that this machine keeps become one of this store. If it may be the only place of a change, it is
-    /// kept as a file before.
+    /// Replaces the copy that this machine keeps by one of this store. If the old copy may be the only one with a
+    /// change, it is saved to a file first.
     ///
     /// - Parameters:
-    ///   - isAccepted: whether nothing tells that this log includes it: it is a new vault, or one that is accepted in
-    ///     spite of an alarm.
-    ///   - isJoined: whether a copy that is merged next includes a position.
+    ///   - isAccepted: whether this log is not known to include the copy's position: the vault is new, or it was
+    ///     accepted in spite of an alarm.
+    ///   - isJoined: returns whether a copy that is merged next includes a position.
     mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
         guard let copy = store.machineCopy else { return }
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
-            // Another process may have kept what came since this one has read the end. If a compaction has replaced
-            // the store, whoever opens the next one decides.
+            // Another process may have saved newer records since this one has read the log's end. If a compaction has
+            // replaced the store, the process that opens the new store decides.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -210,26 +212,26 @@ extension LogView {
 
     // MARK: From a header to the end
 
-    /// Follows the log to its end and checks that there is nothing behind it.
+    /// Follows the log to its end and checks that nothing follows it.
     ///
     /// - Parameters:
-    ///   - hint: where to begin, if it names a minor checkpoint of this header.
-    ///   - durable: a position known to be durable: a large payload of that record is not checked.
-    ///   - known: positions that the view has to know: if one is older than the hint, the hint is not followed.
-    ///   - isLocked: whether no process can write now. Otherwise anything behind the log's end is `damaged` too.
+    ///   - hint: the offset where to begin, if a minor checkpoint of this header is there.
+    ///   - durable: a position known to be durable. A large payload of that record is not checked.
+    ///   - known: positions that the view must include. If one is older than the hint, the hint is not used.
+    ///   - isLocked: whether no process can write now. Otherwise any bytes after the log's end are `damaged` too.
     mutating func followToEnd(
         from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isLocked: Bool
     ) throws(LogError) {
         let unfollowed = self
         let size = try store.size()
-        guard size >= end else { throw LogError.damaged("the file is cut within its checkpoint") }
+        guard size >= end else { throw LogError.damaged("the file ends within its checkpoint") }
         var reader = reader
         if let hint { try start(at: hint, &reader, durable: durable) }
         let ending = try catchUp(&reader, durable: durable)
-        // A writer may have made the file longer meanwhile.
+        // A writer may have lengthened the file meanwhile.
         let tail = max(size, end) - end
         guard tail <= Limits.tailSize else {
-            throw LogError.damaged("\(tail >> 20) MiB lie behind the log's end, more than a record takes,", at: end)
+            throw LogError.damaged("\(tail >> 20) MiB follow the log's end, more than a record takes,", at: end)
         }
         if !isLocked {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
@@ -242,7 +244,7 @@ extension LogView {
         }
     }
 
-    /// Decides, while no process can write, what is at the end.
+    /// Classifies the bytes after the log's end, while no process can write.
     mutating func examineTail(_ ending: RecordReader.Finding) throws(LogError) {
         let remains: LogTail.Remains =
             switch ending {
@@ -272,7 +274,7 @@ extension LogView {
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
-        // A record was written only after the one before it was durable.
+        // A record is written only after the one before it is durable.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }

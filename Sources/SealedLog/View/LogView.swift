@@ -1,14 +1,15 @@
 import LinuxSystem
 import Sealing
 
-/// One process's knowledge of a vault file: its header, how far its chain of records was followed, and what they say.
+/// The state of a vault file in one process: its header, the part of its chain of records that was followed, and their
+/// contents.
 ///
-/// A copy shows the log as it was. ``refresh()`` follows what was appended.
+/// A copy of the view keeps showing the log as it was. ``refresh()`` follows appended records.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The position that the chain of records begins with.
+    /// The position before the first record: the header's.
     let origin: LogPosition
     /// The end of the newest record, where the next one begins.
     var end: UInt64
@@ -16,28 +17,28 @@ struct LogView: Sendable {
     var head: LogPosition
     /// The offset of the head's authenticator.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be durable: the head if this process wrote it, or if the store shows only
-    /// what is durable; otherwise the one before. The head of a file that was only read may vanish, by power loss or
-    /// because its writer's flush failed.
+    /// The newest position that is known to be durable. It is the head if this process wrote it, or if the store shows
+    /// only durable records; otherwise it is the position before. The head of a file that was only read may vanish, by
+    /// a power loss or because its writer's flush failed.
     var durable: LogPosition
-    /// The newest position that this process has written, or flushed, and remembered, as far as that was possible.
+    /// The newest position that this process has written or flushed, and remembered as far as possible.
     var confirmed: LogPosition?
-    /// The totals of the newest record; nil before the first, when the manifest has them.
+    /// The totals of the newest record; nil before the first record, when only the manifest has them.
     var totals: Totals?
     /// The newest minor checkpoint's tree, and its payload's size in bytes.
     var minor: RecordIndex.Tree?
     var minorSize: UInt64 = 0
     var recent = RecentEntries()
-    /// Counts from the newest checkpoint, minor or not.
+    /// The number of records since the newest checkpoint, minor or not.
     var recordsSinceMinor = 0
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
     var isCompactionAnnounced = false
-    /// Whether the store's location was asked since the log was opened from what this machine has kept of it.
+    /// Whether the log was compared with the store since it was opened from the copy that this machine keeps.
     var isCompared = false
-    /// Whether there are bytes other than zeros behind the end: the next writer clears them first.
+    /// Whether bytes other than zeros follow the end. The next writer clears them first.
     var needsClearing = false
-    /// When the path was last looked at, by the coarse clock, in nanoseconds.
+    /// The time of the last check of the path, by the coarse clock, in nanoseconds.
     var lookedAtPath: Int64 = 0
     var cache = PageCache()
 
@@ -58,9 +59,9 @@ struct LogView: Sendable {
     /// The bytes of the newest record; meaningless before the first.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether the head is durable and remembered, as far as that is possible, so that it can be given out.
+    /// Whether the head is durable and remembered as far as possible, so that it can be returned.
     var isKnown: Bool { confirmed == head }
-    /// Whether this machine, if it remembers the vault, knows its location too.
+    /// Whether this machine, if it remembers the vault, remembers its location too.
     var isLocationKnown = true
 
     var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
@@ -74,7 +75,7 @@ struct LogView: Sendable {
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // Enough to recognize a remembered position that is a little behind.
+        // That is enough to recognize a remembered position that is slightly older.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -93,12 +94,12 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    /// Whether the payload need not be read: it is large, and the record is known to be durable.
+    /// Returns whether the payload need not be read: it is large, and the record is known to be durable.
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
 
 extension LogView {
-    /// Shows another log, or this one anew. How many pages are kept stays.
+    /// Shows another log, or the same one again. The limit of the cache stays.
     mutating func replace(by new: LogView) {
         let limit = cache.limit
         self = new
@@ -109,7 +110,7 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Follows what was appended; false if something is doubtful.
+    /// Follows the appended records. Returns false if something is doubtful.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -128,14 +129,15 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Whether the log was followed to an end that the store has stated. Another thread may have learned what follows.
+    /// Returns whether the log was followed to the end that the store has stated. Another thread may have followed it
+    /// further.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
     }
 
-    /// Returns what is wrong with this view if another process of this machine has kept more, or another history, which
-    /// must not be written over. Otherwise the copy that this machine keeps goes on with this view.
+    /// Returns an error if another process of this machine has saved a newer end or another history, which must not be
+    /// overwritten. Otherwise the copy that this machine keeps continues with this view.
     func alarmOfCopy() throws(LogError) -> LogError? {
         guard let copy = store.machineCopy else { return nil }
         let kept = copy.head
@@ -144,8 +146,8 @@ extension LogView {
         return nil
     }
 
-    /// Applies each record once the next one follows: that one was written only after the first was durable. The last
-    /// one's payload is checked instead. Returns what is at the end: no record.
+    /// Applies each record once the next one follows: that one was written only after the first was durable. The
+    /// payload of the last record is checked instead. Returns the finding at the end, which is not a record.
     mutating func catchUp(
         _ reader: inout RecordReader, durable: LogPosition? = nil
     ) throws(LogError) -> RecordReader.Finding {
@@ -170,14 +172,14 @@ extension LogView {
     }
 
     /// Returns whether the newest record is still there. It is not if its writer took it back after a failed flush, or
-    /// if another file was copied over this one. A part of its payload may be gone: see ``newestRecordIsWhole()``.
+    /// if another file was copied over this one. Part of its payload may be missing: see ``newestRecordIsWhole()``.
     func headIsThere() throws(LogError) -> Bool {
         let tag = try store.available(at: headOffset, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record can be relied on, while no process can write. A record that this process has
-    /// not written is read again: its writer may have died while it took the record back, from its end on.
+    /// Returns whether the newest record can be relied on, while no process can write. A record of another process is
+    /// read again: its writer may have died while it took the record back, from its end on.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else {
             return try headIsThere()
@@ -194,7 +196,7 @@ extension LogView {
 // MARK: - History
 
 extension LogView {
-    /// Returns whether the history that this view knows includes a position.
+    /// Returns whether the history includes a position, as far as this view has read it.
     func includes(_ position: LogPosition) throws(LogError) -> Inclusion {
         if let first = passed.first, position.sequence >= first.sequence {
             let index = position.sequence - first.sequence
@@ -205,8 +207,8 @@ extension LogView {
         return try manifest().includes(position, before: origin)
     }
 
-    /// Returns what is wrong with this view if a position is known to have been durable: the view is older, or it has
-    /// another history. nil if nothing is.
+    /// Returns an error if a position that is known to have been durable is missing: this view is older, or it has
+    /// another history. Returns nil if neither is true.
     func alarm(against position: LogPosition?) throws(LogError) -> LogError? {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
@@ -224,14 +226,14 @@ extension LogView {
 // MARK: - Entries and values
 
 extension LogView {
-    /// Finds the newest entry of a name, also a tombstone or an expired one; nil if there never was one.
+    /// Finds the newest entry of a name, which may be a tombstone or expired; nil if there never was one.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
         if let entry = recent.find(name) { return entry }
         let found = try name.bytes.withRawBytes { (name) throws(LogError) in try search(name) }
         return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
-    /// Finds the value of a name that is present now; nil if none is.
+    /// Finds the value of a name that is present now; nil if there is none.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
         let recent = recent.findVersion(name, at: Clock.milliseconds)
         if recent.isFound { return recent.version }
@@ -254,7 +256,8 @@ extension LogView {
             let page = try page(reference, level: level)
             guard let cell = try page.lastCell(notAfter: name) else { return nil }
             if page.isLeaf { return cell.isExact ? (page, cell.index) : nil }
-            (reference, level) = (try page.child(cell.index), page.level - 1)
+            reference = try page.child(cell.index)
+            level = page.level - 1
         }
     }
 
@@ -275,7 +278,7 @@ extension LogView {
         return SealedValue(version: version, box: box[...], keys: keys, store: store)
     }
 
-    /// Returns all entries from a name on, in the order of their names, tombstones too.
+    /// Returns all entries from a name on in the order of their names, including tombstones.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge { try items(from: start) }
 
     func items<Item>(from start: [UInt8]) throws(LogError) -> Merge<Item> {

@@ -4,7 +4,7 @@ import Sealing
 extension LogView {
     func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
-    /// Whether dead bytes or the minor checkpoint have grown beyond their share of the file.
+    /// Whether dead bytes or the minor checkpoint exceed their share of the file.
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
@@ -19,8 +19,8 @@ extension LogView {
         return try plan(index, [])
     }
 
-    /// Plans the record for a batch, with its entries in the index; nil if it takes a tree, since they are many or
-    /// enough records have been written since the last tree.
+    /// Plans the record for a batch, with its entries in the index. Returns nil if it needs a tree, because there are
+    /// many entries, or enough records since the last tree.
     func shortPlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
         let bounds = Limits.recordsBeforeMinorCheckpoint
         let wanted = min((minor?.entries ?? 0) / Limits.minorEntriesPerRecord, UInt64(bounds.upperBound))
@@ -32,8 +32,8 @@ extension LogView {
     func inlinePlan(
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
-        // The encoding of an offset varies in length, and the offset depends on the length of the index: the guess
-        // grows until it fits. The first one has no room for longer offsets, and marked ones become shorter.
+        // The encoding of an offset varies in length, and the offset depends on the length of the index. So the guess
+        // grows until the index fits. The first guess assumes short offsets, and the marked ones become shorter.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -48,18 +48,18 @@ extension LogView {
 
     /// Plans the record for a batch, with a tree.
     ///
-    /// - Parameter store: where a large payload is written on the way; nil: it stays in memory.
+    /// - Parameter store: the store to which a large payload is written while it is built; nil to keep it in memory.
     func treePlan(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> RecordPlan {
         try plan(treePayload(batch, into: store), totals: batch.totals)
     }
 
-    /// The greatest length of an index with a tree.
+    /// The largest size of an index with a tree.
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
     /// The payload of a record with a tree.
     struct TreePayload {
-        /// What is not in the store: all of it, or its share of the sector in which it begins. A torn record shows by a
-        /// sector of zeros, so that share is written together with the record's head.
+        /// The bytes that are not in the store: all of them, or those in the first sector of the payload. A torn record
+        /// is recognized by a sector of zeros, so that part is written together with the record's head.
         var bytes: [UInt8]
         let offset: UInt64
         let length: Int
@@ -68,7 +68,7 @@ extension LogView {
         let entries: UInt64
     }
 
-    /// Seals a batch's values and the pages of a tree, which know nothing of the record's place in the chain.
+    /// Seals a batch's values and the pages of a tree. They do not depend on the record's position in the chain.
     func treePayload(
         _ batch: TransactionBatch, into store: (any RecordStore)?
     ) throws(LogError) -> TreePayload {
@@ -83,13 +83,14 @@ extension LogView {
         guard let root = try tree.finish(to: &sink) else { throw LogError(.invalid, "nothing to write") }
         let length = Int(sink.offset - start)
         guard length < Limits.payloadSize else {
-            throw LogError(.invalid, "with what is recent it takes more than \(Limits.payloadSize >> 20) MiB")
+            let limit = Limits.payloadSize >> 20
+            throw LogError(.invalid, "together with the recent entries it takes more than \(limit) MiB")
         }
         let (bytes, hash) = try sink.finishPayload()
         return TreePayload(bytes: bytes, offset: start, length: length, hash: hash, root: root, entries: tree.count)
     }
 
-    /// Plans the record of a payload with a tree.
+    /// Plans the record with a payload that contains a tree.
     func plan(_ payload: TreePayload, totals: Totals) throws(LogError) -> RecordPlan {
         var index = nextIndex(totals)
         if let minor { index.totals.deadBytes &+= minor.entries &* 64 }

@@ -6,7 +6,7 @@ struct StateSigner: Sendable {
     let vaultID: [UInt8]
     let seen: LogPosition
 
-    /// - Parameter value: that of the entry; nil for a removed one.
+    /// - Parameter value: the entry's value; nil for a removed entry.
     func authorship(of entry: Entry, _ value: SealedValue?) throws(LogError) -> Authorship {
         let hash = try value.map { (value) throws(LogError) in try value.hash() } ?? []
         return try sign(Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID))
@@ -16,6 +16,6 @@ struct StateSigner: Sendable {
 }
 
 extension LogView {
-    /// Returns what signs the states that follow what this view ends with.
+    /// Returns the signer of the states that follow the head of this view.
     func signer(_ key: DeviceKey) -> StateSigner { StateSigner(key: key, vaultID: header.vaultID, seen: head) }
 }

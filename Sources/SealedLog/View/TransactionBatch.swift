@@ -2,21 +2,21 @@ import LinuxSystem
 import Sealing
 
 extension Change {
-    /// What an entry that follows another one depends on.
+    /// The circumstances of an entry that follows another one.
     fileprivate struct Context {
         let circumstances: Circumstances
-        /// Whether the entry before is of the same transaction: no reader ever sees its value.
+        /// Whether the entry before belongs to the same transaction, so that no reader ever sees its value.
         let isOwn: Bool
-        /// An attribute that stays: see ``ChangeList/keptAttribute``, and ``ChangeList/keptValues``.
+        /// An attribute that stays: see ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
         let kept: (key: String?, value: String?)
-        /// Where the payload's next box is, counted from its start.
+        /// The offset of the payload's next box from the payload's start.
         let offset: UInt64
     }
 
-    /// Returns the entry that this results in, if the old one is as expected; nil if it changes nothing.
+    /// Returns the entry that results from this change if the old one is as expected; nil if it changes nothing.
     ///
     /// - Parameters:
-    ///   - began: returns when the vault was created.
+    ///   - began: returns the time of the vault's creation.
     ///   - find: finds the value of an earlier version.
     fileprivate func entry(
         replacing old: Entry?, _ context: Context, began: () throws(LogError) -> UInt64,
@@ -33,14 +33,14 @@ extension Change {
             }
         let created = present?.created ?? modified
         switch action {
-        // An expired value is removed as well: it is history from then on.
+        // An expired value is removed too: it becomes part of the history.
         case .remove:
             let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
             return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, nil, context)
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
-            // Also that of a value that has expired.
+            // The attributes of an expired value are kept too.
             let attributes = try (attributes ?? present?.attributes ?? [])
                 .keeping(context.kept.key, [old?.content?.attributes ?? []])
             let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
@@ -50,7 +50,7 @@ extension Change {
                 throw LogError(.conflict)
             }
             let earlier = old.earlier[number]
-            // A value that has expired since is wanted back all the same.
+            // An expired value is restored without its expiry.
             let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
             let attributes = try earlier.attributes.keeping(
                 context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
@@ -62,7 +62,7 @@ extension Change {
         }
     }
 
-    /// Returns the entry with new content, and with what the old one had as its history.
+    /// Returns the entry with new content. The old state becomes its history.
     private func following(
         _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ value: SealedValue?, _ context: Context
     ) throws(LogError) -> Entry {
@@ -71,8 +71,8 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // Copies have it from before, too. They never saw a state of the same transaction.
-            // A time that no clock can have set yet would forget what others set until then.
+            // Other copies may have the old state too, but never one of the same transaction. A time in the future
+            // would also forget states that others set until then.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -96,49 +96,50 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the states after an earlier version, as far as they count for it: those of the present
-    /// state, which speak for all since the name was last absent, and those from before that.
+    /// Returns the attributes of the states after an earlier version that count for it: those of the present state,
+    /// which stand for all states since the name was last absent, and those from before.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // An earlier time that is later than this state's is from a wrong clock, and says nothing.
+        // An earlier state with a later time than this one is from a wrong clock, and is ignored.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns them with the value of a key that the newest of some states has which has one. If neither they nor a
-    /// state have one, it is `other`.
+    /// Returns the attributes with the value that a key has in the newest state that has one. If neither these
+    /// attributes nor a state have the key, its value is `other`.
     ///
-    /// - Throws: `invalid` if they have another value than a state, or no room for it.
+    /// - Throws: `invalid` if these attributes have a different value than a state, or no room for it.
     func keeping(
         _ key: String?, _ states: [[Attribute]], or other: String? = nil
     ) throws(LogError) -> [Attribute] {
         guard let key else { return self }
-        let (own, former) = (value(of: key), states.lazy.compactMap { $0.value(of: key) }.first)
+        let own = value(of: key)
+        let former = states.lazy.compactMap { $0.value(of: key) }.first
         guard let kept = former ?? own ?? other, kept != own else { return self }
         guard own == nil else {
-            throw LogError(.invalid, "the name keeps its \(key), and what is to be stored has another one")
+            throw LogError(.invalid, "the \(key) of the name is fixed, and the new value has a different one")
         }
         let others = filter { $0.key != key }
         guard others.count < Limits.attributeCount else {
             throw LogError(
-                .invalid, "an entry may have \(Limits.attributeCount) attributes, and the name keeps its \(key) too")
+                .invalid, "an entry may have \(Limits.attributeCount) attributes, including the fixed \(key)")
         }
         return (others + [Attribute(key: key, value: kept)])
             .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 }
 
-/// What the entries of a record have in common.
+/// The circumstances that the entries of a record have in common.
 struct Circumstances: Sendable {
     let now: UInt64
-    /// The record's number.
+    /// The record's sequence number.
     let sequence: UInt64
     let history: KeptHistory
-    /// nil if nobody signs.
+    /// The signer of the states; nil if they are not signed.
     var signer: StateSigner?
-    /// By which it is decided what is too old to be kept; nil: as ``now``.
+    /// The time by which retention is decided; nil for ``now``.
     var retentionTime: UInt64?
 }
 
@@ -146,14 +147,14 @@ struct Circumstances: Sendable {
 ///
 /// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
 struct TransactionBatch: Sendable {
-    /// What was inserted, in the order of the transactions.
+    /// The inserted entries in the order of the transactions.
     private(set) var entries = RecentEntries()
-    /// How many entries the transactions and those before them have.
+    /// The number of entries up to the end of each transaction.
     private var ends: [Int] = []
-    /// The values in their order, in pieces.
+    /// The boxes of the values in their order, in pieces.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
-    /// How many versions were in the file before.
+    /// The number of versions that were already in the file.
     private(set) var storedCount = 0
     private(set) var totals: Totals
     /// The bytes that these transactions add to the file, without pages.
@@ -171,10 +172,10 @@ struct TransactionBatch: Sendable {
     /// Adds a transaction, all of it or nothing.
     ///
     /// - Parameters:
-    ///   - began: returns when the vault was created.
-    ///   - value: finds that of an earlier version, if changes are signed.
-    /// - Returns: false if the record has no room for it. It must be added to another record then.
-    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; or what `find` and `value` throw.
+    ///   - began: returns the time of the vault's creation.
+    ///   - value: finds the value of an earlier version. It is called only if changes are signed.
+    /// - Returns: false if the record has no room for the transaction. It must be added to another record then.
+    /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; any error of `find` and `value`.
     mutating func add(
         _ changes: ChangeList, _ circumstances: Circumstances,
         began: () throws(LogError) -> UInt64 = { () throws(LogError) in 0 },
@@ -193,7 +194,7 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // Of a single transaction that names each once, no earlier change is searched for.
+        // For a single transaction without repeated names, earlier changes need not be searched.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
@@ -203,7 +204,7 @@ struct TransactionBatch: Sendable {
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
-                // One that came with this record is not there yet.
+                // A version of this same record is not in the file yet.
                 guard let version = version.stored else { throw LogError(.conflict) }
                 return try value(version)
             }
@@ -228,13 +229,14 @@ struct TransactionBatch: Sendable {
         return true
     }
 
-    /// Adds an entry as another file has it, as a transaction of its own.
+    /// Adds an entry of another file, as a transaction of its own.
     ///
     /// - Parameters:
-    ///   - boxes: those of its versions, the present one first; nil for versions that are in this file already.
+    ///   - boxes: the boxes of its versions, the present one first; nil for versions that are in this file already.
     ///   - old: the entry of that name that this one follows.
     mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
-        var (entry, rest) = (entry.markedStored(), boxes[...])
+        var entry = entry.markedStored()
+        var rest = boxes[...]
         var offset = UInt64(payloadSize)
         entry.forEachVersion { version in
             guard let box = rest.popFirst() ?? nil else { return }
@@ -248,10 +250,11 @@ struct TransactionBatch: Sendable {
         close(boxes.compactMap { $0 }.flatMap { $0 }, totals)
     }
 
-    /// Makes a transaction of what was inserted last.
+    /// Ends a transaction, which consists of the entries inserted last.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // A compaction may have millions of them, and an array takes as much as a small value.
+        // Small boxes are joined: a compaction may have millions of them, and an array takes as much memory as a small
+        // value.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

@@ -160,7 +160,7 @@ struct SharedNonceTests {
         #expect(salvaged.report.doubtful == ["iban", "planted"])
         #expect(salvaged.report.certain == 1)
         #expect(!salvaged.report.isComplete)
-        #expect(salvaged.report.damage == ["different values under one nonce, as no program of ours leaves them"])
+        #expect(salvaged.report.damage == ["different values that share a nonce, which this program never writes"])
         #expect(salvaged.state["iban"] == Array("IBAN-OF-SUPPLIER".utf8))
     }
 

@@ -194,7 +194,7 @@ struct SalvageLossTests {
         #expect(salvaged.report.isComplete && salvaged.report.damage == ["the header at byte 0"])
     }
 
-    private static let doubt = "a key slot of another data key, which this header does not name as a former one"
+    private static let doubt = "a key slot of another data key, which is not among this header's former ones"
 
     /// Only the manifest says which data key came later.
     @Test func ifNoManifestOpensEverythingIsDoubtful() throws {
@@ -241,7 +241,7 @@ struct SalvageLossTests {
         let salvaged = try SalvagedVault(fixture, bytes)
         #expect(salvaged.state == ["a": Array("1".utf8), "b": Array("2".utf8)])
         #expect(salvaged.report.doubtful == ["a", "b"] && salvaged.report.certain == 0)
-        #expect(salvaged.report.damage.contains("what a later header leads to"))
+        #expect(salvaged.report.damage.contains("everything that only a later header refers to"))
         // The later one counts where it leads to something, although there is less of it.
         bytes = later
         for byte in offset..<offset + Header.hintOffset { bytes[byte] = 0 }

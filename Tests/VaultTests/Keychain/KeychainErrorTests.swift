@@ -55,7 +55,7 @@ struct VaultErrorTests {
             words: ["/k/a.key", "not a regular file"]),
         Case(log: LogError(.keyExposed, "/k/a.key"), code: .locked, words: ["chmod 600 /k/a.key"]),
         Case(
-            log: LogError(.keyDamaged, "/k/a.key says that it is a generated key file, but is mistyped"), code: .locked,
+            log: LogError(.keyDamaged, "/k/a.key is a generated key file, but was mistyped"), code: .locked,
             words: ["/k/a.key", "mistyped", "backup"]),
         Case(
             log: LogError(.keyUnsuitable, "/k/a.key is blank"), code: .locked,

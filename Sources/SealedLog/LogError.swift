@@ -6,64 +6,75 @@ import Sealing
 /// `detail` contains offsets, sizes and paths, but never a name or value of the vault, nor anything of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path; `gone` if this machine remembers a vault there.
+        /// There is no file at the path. It is `gone` if this machine remembers a vault there.
         case missing, gone
         /// There is a folder, a named pipe, a socket or a device at the path.
         case notAFile
         /// There is already a file at the path.
         case exists
-        /// A vault is not replaced by a copy that lacks something of it; `notCompared` if nothing tells whether it
-        /// does; `notACopy` if it is another vault or cannot be opened. The detail is where it is.
+        /// A vault is not replaced by a copy that lacks part of it (`notContained`), or if it is unknown whether it
+        /// does (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is its
+        /// location.
         case notContained, notCompared, notACopy
-        /// The caller's mistake: a name, a value or a transaction out of bounds.
+        /// The caller made a mistake: a name, a value or a transaction is out of bounds.
         case invalid
-        /// The vault has used up its sequence numbers: no header can follow.
+        /// The vault has used up its sequence numbers: no further header is possible.
         case usedUp
         /// There is no key file, or it cannot be read.
         case keyMissing, keyUnreadable
-        /// Others can read or write the key file; `keyShared` if it belongs to root, and they can only read it.
+        /// Others can read or write the key file. It is `keyShared` if the file belongs to root and they can only read
+        /// it.
         case keyExposed, keyShared
-        /// The key file is a generated one, but mistyped, cut or changed; it cannot be a key; it opens no slot.
+        /// The key file is a generated one, but was mistyped, cut or changed (`keyDamaged`). It cannot be a key
+        /// (`keyUnsuitable`). It opens no slot (`keyWrong`).
         case keyDamaged, keyUnsuitable, keyWrong
-        /// The secret opens a key slot already; the slot is no more: another process has removed or replaced it.
+        /// The secret already opens a key slot (`slotExists`). Another process has removed or replaced the slot
+        /// (`slotGone`).
         case slotExists, slotGone
-        /// The slot is no more that has opened what this machine had kept of the vault. Opening it again tells which.
+        /// The slot that has opened this machine's copy of the vault was removed. Opening the vault again shows which
+        /// keys it has.
         case keysChanged
-        /// A passphrase is needed and cannot be asked for; none of those that were typed opens a slot.
+        /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`). None of the typed ones opens a slot
+        /// (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
-        /// The command whose output is the key has failed; the person has not agreed to run it.
+        /// The command whose output is the key has failed (`commandFailed`). The user has not agreed to run it
+        /// (`commandUntrusted`).
         case commandFailed, commandUntrusted
-        /// An identity is needed; its file cannot be read; others can read or write it; it opens no slot, or its plugin
-        /// failed; it opens no slot of a vault that it may have opened before.
+        /// An identity is needed (`identityMissing`). Its file cannot be read (`identityUnreadable`). Others can read
+        /// or write it (`identityExposed`). It opens no slot, or its plugin failed (`identityWrong`). It opens no slot
+        /// of a vault that it may have opened before (`identityRemoved`).
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// A recipient's slot opened a vault that this machine does not know; it knows another one with that id.
+        /// A recipient's slot opened a vault that this machine does not remember (`unpinned`), or that differs from the
+        /// one it remembers with that ID (`pinWrong`).
         case unpinned, pinWrong
-        /// The file does not authenticate or violates the format, or it has a later version of the format.
+        /// The file does not authenticate or violates the format (`damaged`). It has a later version of the format
+        /// (`newerFormat`).
         case damaged, newerFormat
-        /// A place shows a vault under a name that is not its own. Nothing tells which one is.
+        /// A location shows a vault under a name that is not its own. Its right name is unknown.
         case otherName
-        /// The same of another copy of the vault, which was to be merged.
+        /// Another copy of the vault, which was to be merged, is damaged.
         case copyDamaged
-        /// An alarm of the rollback memory: an older copy, another history, another vault.
+        /// An alarm of the rollback memory: an older copy, another history, or another vault.
         case rolledBack, diverged, exchanged
-        /// The vault has members, and this machine's device is none of theirs: the detail is its text, or empty.
+        /// The vault has members, and this machine's device belongs to none of them. The detail is the device's text,
+        /// or empty.
         case notMember
-        /// What is to be believed cannot be: another user's file, above all. The detail begins with its path.
+        /// A file cannot be trusted, most often because it belongs to another user. The detail begins with its path.
         case untrustworthy
-        /// The key by which this machine signs cannot be used. The detail is a whole sentence.
+        /// The key with which this machine signs cannot be used. The detail is a whole sentence.
         case deviceUnusable
-        /// The access log, which is on, cannot be written or read.
+        /// The access log is on but cannot be written or read.
         case accessLogUnusable
         /// The lock was not free in time.
         case busy
-        /// The system refused: a full disk, a read-only file system, a permission.
+        /// The system refused a call: the disk is full, the file system is read-only, or a permission is missing.
         case unavailable
-        /// The server does not answer; it refuses. The detail is a whole sentence.
+        /// No server answers (`unreachable`), or a server refuses (`serverRefused`). The detail is a whole sentence.
         case unreachable, serverRefused
-        /// A failed fsync that could not be undone: the write may or may not be durable. With a detail and no number of
-        /// the system's, the detail is a whole sentence.
+        /// An fsync failed and could not be undone: the write may or may not be durable. If there is a detail but no
+        /// system error, the detail is a whole sentence.
         case outcomeUnknown
-        /// An entry is not as the transaction expects it.
+        /// An entry is not in the state that the transaction expects.
         case conflict
         /// Another writer has appended to the log meanwhile, in spite of the lock.
         case overtaken
@@ -78,7 +89,9 @@ package struct LogError: Error, Hashable, Sendable {
     package let systemError: Int32?
 
     package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {
-        (self.code, self.detail, self.systemError) = (code, detail, systemError)
+        self.code = code
+        self.detail = detail
+        self.systemError = systemError
     }
 }
 
@@ -100,26 +113,26 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
-    /// The same failure, of a write that could not be undone.
+    /// The same failure as that of a write that could not be undone.
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
-    /// Whether the system lacked something, such as descriptors: that tells nothing of what was looked for.
+    /// Whether the system lacked something, such as descriptors. Such a failure proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
-    /// The same failure, of what this machine has kept of a vault in a database: that proves nothing of the vault.
+    /// Returns the failure as that of this machine's copy of a vault in a database. It proves nothing about the vault.
     package func ofKept(_ location: String) -> LogError {
-        let what = "What this machine has kept of \(location)"
+        let what = "This machine's copy of \(location)"
         switch code {
         case .damaged:
             return LogError(.unreachable, "\(what) is damaged: \(detail). Use it once with the server to fix the copy.")
         case .rolledBack:
-            let since = "what it has seen of the vault since, perhaps by another URL"
-            return LogError(.unreachable, "\(what) is older than \(since). Use it with the server.")
+            let since = "what this machine has seen of the vault since, perhaps by another URL"
+            return LogError(.unreachable, "\(what) is older than \(since). Use the vault with the server.")
         default: return self
         }
     }
 
-    /// Whether the same may succeed later, or in another place.
+    /// Whether the same call may succeed later, or at another location.
     package var isPassing: Bool {
         [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)
     }
@@ -131,35 +144,36 @@ extension LogError {
 
 // MARK: - Notices
 
-/// A problem that did not keep an operation from succeeding, and that the user should know. ``MemoryFolder`` throws it.
+/// A problem that has not failed an operation but that the user should know. ``MemoryFolder`` throws it.
 package enum Notice: Error, Hashable {
-    /// A part of the rollback memory exists and cannot be used: which one, and why.
+    /// A part of the rollback memory exists but cannot be used. The text has its path and the reason.
     case memoryUnusable(String)
-    /// A compaction that was due has failed: dead bytes stay in the file.
+    /// A compaction that was due has failed. Dead bytes stay in the file.
     case compactionFailed(LogError)
-    /// What this machine had kept of a vault in a database, and the vault lacks, is in a file now: its path.
+    /// The copy of a vault in a database that the vault does not include was saved to a file. The text is its path.
     case copyKept(String, isComplete: Bool)
-    /// The vault is as it was known then, in milliseconds since 1970: no server was asked, or none can be reached. The
-    /// reason says that in a sentence.
+    /// The vault is shown as it was at that time, in milliseconds since 1970, because no server was contacted or none
+    /// can be reached. The reason is a whole sentence.
     case offline(since: UInt64, reason: String?)
-    /// What was changed is kept on this machine, until it can be merged.
+    /// A change is kept on this machine until it can be merged.
     case changedApart
-    /// How far this machine's clock is ahead of the server's, or behind it.
+    /// This machine's clock is ahead of the server's by this time, or behind it.
     case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }
 
-/// Gathers notices until they can be told: no outside code is called while a lock is held.
+/// Gathers notices until they can be reported: no outside code is called while a lock is held.
 package final class NoticeBoard: Sendable {
     private struct State {
         var posted: [Notice] = []
-        /// How many of them were taken.
+        /// The number of notices that were taken.
         var taken = 0
     }
 
     private let state = Mutex(State())
-    /// Every call looks for notices, and there is hardly ever one. Threads need not wait for each other to see that.
+    /// Every call checks for notices, and there is hardly ever one. Threads need not wait for each other to find that
+    /// out.
     private let hasNew = Atomic(false)
 
     package init() {}
@@ -172,7 +186,8 @@ package final class NoticeBoard: Sendable {
         hasNew.store(true, ordering: .releasing)
     }
 
-    /// Returns what was posted since the last time. Of the memory's parts that cannot be used, the first is enough.
+    /// Returns the notices posted since the last call. If several parts of the memory cannot be used, only the first is
+    /// returned.
     package func take() -> [Notice] {
         guard hasNew.load(ordering: .acquiring), hasNew.exchange(false, ordering: .acquiringAndReleasing) else {
             return []

@@ -802,4 +802,4 @@ def test_the_head_tells_forks_apart(home: Home, own_cluster: Cluster, tables: Sh
     other.set("a", b"4")
     assert "another history" in other.refusal(9, "log", "--head", mine)
     assert other.output("log", "--head", head) == b"This history includes it.\n"
-    assert "no end of this vault" in other.refusal(2, "log", "--head", "x:1:2")
+    assert "not a position in this vault" in other.refusal(2, "log", "--head", "x:1:2")

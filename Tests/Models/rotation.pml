@@ -40,7 +40,7 @@
 #define openFreely 10           /* Opening.opened without a lock */
 #define readMemory 11           /* Opening.opened: Remembered.init, before the log */
 #define openLocked 12          /* Opening.opened under the lock; LogView.reopened */
-#define learnKeys 13            /* RollbackMemory.learn(formerKeys:), adopt */
+#define learnKeys 13            /* RollbackMemory.add(formerKeys:), adopt */
 #define confirm 14              /* SealedLog.confirmNewestRecord */
 #define flushToRead 15          /* SealedLog.flush */
 #define rememberRead 16         /* SealedLog.confirm: memory.remember */

@@ -144,7 +144,7 @@ struct DoubtTests {
         for offset in offsets { try damageCopy(at: offset) }
         let error = #expect(throws: VaultError.self) { _ = try fixture.openOffline().get("a") }
         #expect(error?.code == .unavailable)
-        #expect(error?.message.contains("What this machine has kept of postgresql://") == true)
+        #expect(error?.message.contains("This machine's copy of postgresql://") == true)
         let keychain = try fixture.open()
         for name in ["a", "b", "c", "late"] { #expect(try keychain.unsafeString(name) != nil) }
         #expect(try fixture.openOffline().unsafeString("a") == String(repeating: "a", count: 70_000))

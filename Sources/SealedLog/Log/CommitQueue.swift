@@ -5,10 +5,13 @@ final class PendingCommit: Sendable {
     let changes: ChangeList
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
-    /// Signalled once it has an outcome, or once its thread is to write.
+    /// It is signalled once the transaction has an outcome, or when its thread becomes the leader.
     private let turn = SystemSemaphore()
 
-    init(_ changes: ChangeList, deadline: Deadline) { (self.changes, self.deadline) = (changes, deadline) }
+    init(_ changes: ChangeList, deadline: Deadline) {
+        self.changes = changes
+        self.deadline = deadline
+    }
 
     var result: Result<Void, LogError>? { outcome.withLock { $0 } }
 
@@ -23,8 +26,9 @@ final class PendingCommit: Sendable {
 
 /// The transactions of several threads that wait to be written, in one record if they fit.
 ///
-/// One thread at a time leads: it writes for all that wait, while others gather behind it. They sleep until their
-/// transaction is written or it is their turn to lead: on a mutex they would spin for as long as the flush takes.
+/// One thread at a time leads: it writes all waiting transactions, while further ones gather. The other threads sleep
+/// until their transaction is written or they become the leader. On a mutex, they would spin for as long as the flush
+/// takes.
 final class CommitQueue: Sendable {
     private struct State {
         var waiting: [PendingCommit] = []
@@ -33,13 +37,13 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many wait behind those that are being written.
+    /// The number of transactions that wait behind those being written.
     var count: Int { state.withLock { $0.waiting.count } }
 
     /// Returns when a transaction is written, by this thread or another.
     ///
-    /// - Parameter write: writes as many of the transactions as have room in a record, finishes them, and returns the
-    ///   others. If it throws, all of them have failed.
+    /// - Parameter write: writes as many of the transactions as fit in a record, finishes them, and returns the others.
+    ///   If it throws, all of them have failed.
     func commit(
         _ pending: PendingCommit, _ write: ([PendingCommit]) throws(LogError) -> ArraySlice<PendingCommit>
     ) throws(LogError) {

@@ -1,7 +1,8 @@
-/// What two copies of a vault know of each other's history: a state that was set no later is in the other copy, or has
-/// been replaced there.
+/// The part of their history that two copies of a vault have in common. A state that was set no later is in the other
+/// copy, or has been replaced there.
 struct CommonPast {
-    /// The number of the newest record of each side that the other side has, or has merged; nil if none is known.
+    /// The sequence number of the newest record of each side that the other side has or has merged; nil if none is
+    /// known.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -20,7 +21,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Whether this machine has seen the vault end as it does now, or at a position that its history includes.
+    /// Returns whether this machine has seen the vault end at this position, or at one that its history includes.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }
@@ -31,9 +32,9 @@ extension LogView {
 
 /// The log positions of a vault's history that are known.
 struct KnownHistory {
-    /// All of them, those that were merged too.
+    /// The positions, including the merged ones.
     private(set) var positions: KnownPositions
-    /// The number from which on they are those that this file itself was at.
+    /// The sequence number from which on the positions are this file's own, not those of a merged copy.
     private let lineStart: UInt64
 
     /// Reads and authenticates all records.
@@ -46,13 +47,13 @@ struct KnownHistory {
         try view.forEachRecord(nil) { positions.append($0.position) }
     }
 
-    /// Returns whether it includes the newest position of another copy.
+    /// Returns whether the history includes the newest position of another copy.
     func includes(_ position: LogPosition) -> Inclusion {
         if positions.positions.contains(position) { return .included }
         return position.sequence >= positions.first ? .excluded : .unknown
     }
 
-    /// The newest one.
+    /// The newest position.
     let newest: LogPosition
 
     fileprivate var line: some BidirectionalCollection<LogPosition> {

@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-/// What is written to a file while it is being compacted.
+/// The records that are written to a file while it is being compacted.
 struct CompactionTail {
-    /// What can be copied while others wait, without their noticing.
+    /// The number of entries that can be copied under the lock without a noticeable delay for other writers.
     static let entriesUnderLock = 256
 
     private let old: LogView
     private let newKeys: KeyRing?
-    /// How much of a history is kept, if that changes.
+    /// The new limits on the history; nil if they stay.
     private let history: KeptHistory?
     private let now: UInt64
     private(set) var position: LogPosition
@@ -17,26 +17,29 @@ struct CompactionTail {
     private(set) var chain: [Authenticator] = []
     /// The names with a value that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
-    /// The newest entries of the names in them, as they are in the old file.
+    /// The newest entries of the names in these records, with the offsets of the old file.
     private var entries = RecentEntries()
 
-    /// - Parameter keys: under which values are sealed anew; nil: they stay as they are.
+    /// - Parameter keys: the keys under which values are resealed; nil if they stay as they are.
     init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
-        (self.old, newKeys, self.history) = (old, keys, history)
+        self.old = old
+        newKeys = keys
+        self.history = history
         now = old.store.retentionTime
-        (position, offset) = (old.head, old.end)
+        position = old.head
+        offset = old.end
     }
 
     var count: Int { entries.count }
 
     mutating func forgetEntries() { entries = RecentEntries() }
 
-    /// Reads and authenticates what was appended since the last time, and returns how many entries that were. A record
-    /// that is still being written is left to the next time.
+    /// Reads and authenticates the records that were appended since the last call, and returns the number of their
+    /// entries. A record that is still being written is left for the next call.
     ///
-    /// - Parameter isHurried: whether a minor checkpoint and what follows is left to the next time, too.
+    /// - Parameter isHurried: whether a minor checkpoint and the records after it are left for the next call too.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
-        // A new one: the window of a former one does not show what was appended.
+        // A new reader is needed: the window of a former one does not show what was appended.
         var reader = old.reader
         var count = 0
         while case .record(let record) = try reader.record(at: offset, after: position),
@@ -45,17 +48,18 @@ struct CompactionTail {
             count += try take(record)
             chain.append(record.authenticator)
             if chain.count > 2 * Limits.chainLength { chain.removeFirst(Limits.chainLength) }
-            (position, offset) = (record.position, record.end)
+            position = record.position
+            offset = record.end
         }
         return count
     }
 
-    /// Reads in rounds, during each of which others write less than during the one before.
+    /// Reads in rounds, each of which gives other writers less time than the one before.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
 
-    /// Fills the page cache of the new file's view with what the entries replace.
+    /// Fills the page cache of the new file's view with the entries that will be replaced.
     func findReplaced(on new: inout LogView?) throws(LogError) {
         for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
@@ -67,11 +71,11 @@ struct CompactionTail {
             }
             return record.index.transactions.reduce(0) { $0 + $1.count }
         }
-        var (known, cursor) = (old, try TreeCursor(root: tree.root, loader: old.loader))
+        var known = old
+        var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats what earlier records have set. A tombstone has no new box, and neither has a value that
-            // was restored.
+            // The tree repeats entries of earlier records. Tombstones and restored values have no new box.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -80,14 +84,14 @@ struct CompactionTail {
         return count
     }
 
-    /// The numbers of the newest entries, in the order of their values' offsets: that of their names would show to a
-    /// reader of both files. There may be millions, so each is read when its turn comes.
+    /// The indices of the newest entries, in the order of their values' offsets. The order of their names would be
+    /// visible to a reader of both files. There may be millions of entries, so each is read only when it is needed.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
-    /// Returns all that was read as one batch for the new file.
+    /// Returns all entries that were read as one batch for the new file.
     mutating func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batch = TransactionBatch(totals: try new.currentTotals())
@@ -95,7 +99,7 @@ struct CompactionTail {
         return batch
     }
 
-    /// Returns it as batches that are small enough for records without a tree.
+    /// Returns the entries as batches that are small enough for records without a tree.
     mutating func batches(on new: LogView) throws(LogError) -> [TransactionBatch] {
         var new = new
         var repair = try BoxRepair(of: old.store, keys: old.keys)
@@ -117,17 +121,18 @@ struct CompactionTail {
         _ entry: Entry, _ repair: inout BoxRepair?, to batch: inout TransactionBatch, on new: inout LogView
     ) throws(LogError) {
         let name = entry.name
-        var (entry, boxes) = (entry, [[UInt8]?]())
+        var entry = entry
+        var boxes: [[UInt8]?] = []
         if let history { entry.dropHistory(beyond: history, now: now) }
         let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
-                // A version that was there before is in the new file already, and no two boxes have one nonce.
+                // A version that was there before is already in the new file, since no two boxes have the same nonce.
                 if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
                     version = moved
                     return boxes.append(nil)
                 }
-                // It may be of the old checkpoint, which had dropped it as too old.
+                // The version may be one of the old checkpoint that was dropped as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)

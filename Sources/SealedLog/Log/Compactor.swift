@@ -1,10 +1,11 @@
 import LinuxSystem
 import Sealing
 
-/// Writes the compacted file of a vault: the newest entry of each name, and the values that it has and had, still
+/// Writes the compacted file of a vault: the newest entry of each name, and its present and earlier values, still
 /// sealed.
 ///
-/// A checkpoint of the log as it was when the compaction began; behind it, as records, what was written meanwhile.
+/// The file consists of a checkpoint of the log at the start of the compaction, followed by the records that were
+/// written meanwhile.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
@@ -17,21 +18,21 @@ struct Compactor: ~Copyable {
     /// The names in the checkpoint with a value that a rotation could not open.
     private var unopened: [EntryName] = []
 
-    // Once the checkpoint is copied:
+    // // MARK: State after the checkpoint is copied
     private var reserved: CheckpointWriter.Reserved?
     /// The number of authenticators for which the manifest has room.
     private var chainLength = 0
-    /// The number of log positions for which it has room, if a merge is to be recorded.
+    /// The number of log positions for which the manifest has room, if a merge is to be recorded.
     private var mergedLength = 0
-    /// The new file as far as it is written. Its header's authenticator is not known yet.
+    /// The part of the new file that is written. The authenticator of its header is not known yet.
     private var new: LogView?
     private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
     init(
         _ old: LogView, into store: any NewStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
     ) throws(LogError) {
-        // What can fail and what branches comes first. Among the properties, the optimizer of Swift 6.3.1 destroys the
-        // checkpoint, which cannot be copied, before there is one.
+        // Steps that can fail or branch come first. If they stood among the assignments, the optimizer of Swift 6.3.1
+        // would destroy the checkpoint, which cannot be copied, before it exists.
         var manifest = try old.manifest()
         if let change {
             manifest.labels = change.labels
@@ -43,7 +44,10 @@ struct Compactor: ~Copyable {
             manifest.addRemoved(change.removedKeys)
         }
         if change?.keys != nil { manifest.addFormer(memoryKey: old.keys.memoryKey) }
-        (self.old, self.counter, self.change, keys) = (old, counter, change, change?.keys ?? old.keys)
+        self.old = old
+        self.counter = counter
+        self.change = change
+        keys = change?.keys ?? old.keys
         now = old.store.retentionTime
         self.manifest = manifest
         checkpoint = CheckpointWriter(into: store, keys: change?.keys ?? old.keys)
@@ -61,10 +65,10 @@ struct Compactor: ~Copyable {
         try copyEntries()
     }
 
-    /// Authenticates all records of the old file, with their payloads, and the header's copy: a change to them must not
-    /// disappear with the file.
+    /// Authenticates the header's copy and all records of the old file with their payloads. Otherwise, a manipulation
+    /// of them would disappear with the file.
     private mutating func readRecords() throws(LogError) {
-        // All records are read, and then the values that are present.
+        // All records are read, and then the present values.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -82,10 +86,10 @@ struct Compactor: ~Copyable {
         }
     }
 
-    /// Returns the next entry that remains, without what is too old of its history.
+    /// Returns the next entry that remains, without the part of its history that is too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            // A merge may have left more than a name keeps: it goes when the name is set.
+            // After a merge, a name may have more versions than the limit. They are dropped when the name is set.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
@@ -96,12 +100,12 @@ struct Compactor: ~Copyable {
         return nil
     }
 
-    /// Whether nothing remains of a name: it was removed, or its value expired, long ago, and it has no history. A time
-    /// in the future, from a wrong clock, counts as young.
+    /// Returns whether nothing remains of a name: it was removed, or its value expired, long ago, and it has no
+    /// history. A time in the future, from a wrong clock, counts as recent.
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
         let history = change?.history ?? old.header.history
-        // A value that has expired is history, and is kept for as long.
+        // An expired value counts as history and is kept for as long.
         let lifetime = max(Limits.tombstoneLifetime, entry.isRemoved ? 0 : history.lifetime)
         guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry.map({ max($0, entry.modified) }) else {
             return false
@@ -109,7 +113,8 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
+    /// Copies the values in the order of their old offsets. The order of their names would be visible to a reader of
+    /// both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -129,11 +134,11 @@ struct Compactor: ~Copyable {
     /// The names with a value that a rotation could not open, sorted bytewise.
     var unopenedNames: [String] { Set(unopened + tail.unopened).sorted().map(\.text) }
 
-    // MARK: What was written meanwhile
+    // // MARK: Records written meanwhile
 
-    /// Copies what others have written by now.
+    /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
-        // Of what is still written, the newest have room.
+        // Room is left for the newest authenticators of the records that are still to come.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
@@ -159,7 +164,7 @@ struct Compactor: ~Copyable {
             let batch = try tail.batch(on: &new)
             var payload = try new.treePayload(batch, into: checkpoint.store)
             try checkpoint.store.write(payload.bytes, at: payload.offset)
-            // All of it is in the store now: the record's head follows alone.
+            // The whole payload is in the store now: the record's head is written separately.
             payload.bytes = []
             tree = (payload, batch.totals)
             new.minor = RecordIndex.Tree(
@@ -170,17 +175,17 @@ struct Compactor: ~Copyable {
         self.new = new
     }
 
-    /// Reads what was written while the new file was flushed, and what it replaces there, so that little of it is left
-    /// to be done under the lock.
+    /// Reads the records that were written while the new file was flushed, and the entries that they replace there.
+    /// This leaves little work to be done under the lock.
     mutating func prepareLastRecords() throws(LogError) {
         try tail.readUntilFewAreLeft()
         try tail.findReplaced(on: &new)
     }
 
-    /// Reads the rest, while nobody can write. Returns false if a minor checkpoint is left.
+    /// Reads the remaining records, while no process can write. Returns false if a minor checkpoint is left.
     ///
-    /// - Parameter isHurried: whether to leave it, since it takes long to read.
-    /// - Throws: `conflict` if this is not the history that was copied: its end was taken back.
+    /// - Parameter isHurried: whether to leave a minor checkpoint, since reading it takes long.
+    /// - Throws: `conflict` if this is not the history that was copied, because its end was taken back.
     mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
         _ = try tail.read(isHurried: isHurried)
         guard tail.position != current.head else { return true }
@@ -195,7 +200,7 @@ struct Compactor: ~Copyable {
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
         if let merged = change?.merged, let last = merged.positions.last {
-            // The numbers of both histories end here.
+            // The sequence numbers of both histories end here.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)
@@ -234,11 +239,12 @@ extension LogView {
     /// Reads and authenticates all records, with their payloads, and passes them to `body`.
     func forEachRecord(_ counter: UpkeepProgress?, _ body: (Record) throws(LogError) -> Void) throws(LogError) {
         var reader = reader
-        var (position, offset) = (origin, header.checkpointEnd)
+        var position = origin
+        var offset = header.checkpointEnd
         while offset < end {
             let record = try store.rereading { () throws(LogError) in
                 guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // The former one keeps the bytes in its window.
+                    // The former reader keeps the damaged bytes in its window.
                     reader = self.reader
                     throw LogError.damaged("a record", at: offset)
                 }
@@ -246,7 +252,8 @@ extension LogView {
                 return record
             }
             try body(record)
-            (position, offset) = (record.position, record.end)
+            position = record.position
+            offset = record.end
             counter?.advance(by: record.frame.recordLength)
         }
     }

@@ -1,30 +1,31 @@
 import Sealing
 
-/// Joins what two copies of a vault say of one name. The same comes out on both sides.
+/// Joins the entries that two copies of a vault have for one name. The result is the same on both sides.
 ///
-/// It is known of most entries whether they have changed since the copies were one: see ``CommonPast``. Where it is
-/// not, the versions that an entry has had tell.
+/// For most entries it is known whether they have changed since the copies diverged: see ``CommonPast``. For the
+/// others, the history of the entry decides.
 struct EntryPair {
     let own: Entry?
     let other: Entry
-    /// Whether a side has changed the name since the other side took over its state; nil if that is unknown.
+    /// Whether each side has changed the name since the other side took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
-    /// Which times can be.
+    /// The limit of possible times.
     let limit: TimeLimit
-    /// Which of two different states of one time counts. Nobody signs a nonce: whoever was shut out can draw it.
+    /// The rule for two different states of one time. Nonces are not signed: a person whose access was removed could
+    /// choose them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
 
-    /// What becomes of the name.
+    /// The result for the name.
     enum Outcome {
-        /// This side has it already.
+        /// This side already has the result.
         case same
         case changed(Entry)
     }
 
-    /// Whether each side has changed the name without knowing what the other one did.
+    /// Whether each side has changed the name without knowing the change of the other side.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
         return !own.knows(other, hasChanged: hasOtherChanged, limit)
@@ -33,19 +34,21 @@ struct EntryPair {
 
     /// Returns the later state, with all values of both sides in its history, unless one side has forgotten them.
     func merged(at now: UInt64) -> Outcome {
-        // What this side has let go of since stays so.
+        // Values that this side has dropped since then stay dropped.
         if hasOtherChanged == false { return .same }
         guard let own else { return .changed(other) }
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
-        let (later, former) = isOtherLater(than: own) ? (other, own) : (own, other)
+        let isOther = isOtherLater(than: own)
+        let later = isOther ? other : own
+        let former = isOther ? own : other
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only one side has changed, values that it set at one time stay in their order.
+        // If only one side has changed, values that it set at the same time stay in their order.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A version that was restored has several times: the last one counts, on whatever side it was.
+            // A version that was restored has several times. The last one counts, on whichever side it was set.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
@@ -56,21 +59,23 @@ struct EntryPair {
         return EntryPair.outcome(entry, for: own)
     }
 
-    /// Whether the other side's state counts.
+    /// Returns whether the other side's state counts.
     private func isOtherLater(than own: Entry) -> Bool {
-        // A state that was made on top of the other one is later, whatever the clocks said. But nobody signs that:
-        // where histories are not believed, somebody who was shut out could put an old state on top of the present one.
+        // A state that was based on the other one is later, whatever the clocks showed. But that is not signed: if a
+        // history is not believed, a person whose access was removed could have put an old state on top of the present
+        // one.
         if tie == .byNonce {
-            let (ownFollows, otherFollows) = (own.follows(other), other.follows(own))
+            let ownFollows = own.follows(other)
+            let otherFollows = other.follows(own)
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Names that were removed at one time may have different histories.
+        // Names that were removed at the same time may have different histories.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
     /// Returns the entry with an attribute that one of the sides has and the later state lacks, if this side has
-    /// changed the name, too; nil if that is not so. Throws `invalid` if there is no room for it.
+    /// changed the name too; otherwise nil. Throws `invalid` if there is no room for it.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -81,15 +86,15 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// The value that a merged entry does not have as its present one, although one side had it; nil if both had the
-    /// same, or none.
+    /// Returns the value that one side had, but that is not the merged entry's present value; nil if both had the same
+    /// or none.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
         }
     }
 
-    /// The versions of each side that the other one has not forgotten on request.
+    /// The versions of each side that the other side has not forgotten on request.
     private var keptVersions: Set<Nonce> {
         let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged, limit) ?? []
         let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged, limit)
@@ -98,12 +103,13 @@ struct EntryPair {
 
     private static func outcome(_ entry: Entry, for own: Entry) -> Outcome {
         var known = own
-        // Where a state was set tells nothing of it.
-        (known.sequence, known.joined) = (entry.sequence, entry.joined)
+        // The record in which a state was set is not part of the state.
+        known.sequence = entry.sequence
+        known.joined = entry.joined
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Equal times need an order that is the same on both sides.
+    /// Compares states. Equal times need an order that is the same on both sides.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
@@ -111,11 +117,11 @@ struct EntryPair {
         if left.current.nonce != right.current.nonce {
             return EntryPair.isGreater(left.current.nonce, than: right.current.nonce)
         }
-        // One version that both have restored.
+        // Both sides have restored the same version.
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// By their times as they are, which are the same on both sides.
+    /// Compares versions by their times, whether these are possible or not: they are the same on both sides.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -127,10 +133,10 @@ struct EntryPair {
 }
 
 extension Entry {
-    /// When it was changed last, and to what.
+    /// The time and the value of the last change.
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
-    /// The values that the name has had, with the present one.
+    /// The values that the name has had, including the present one.
     var states: [EarlierVersion] { (present.map { [$0] } ?? []) + earlier }
 
     private var present: EarlierVersion? {
@@ -141,8 +147,8 @@ extension Entry {
         }
     }
 
-    /// The values that another copy has not forgotten on request: all that were set later or that it has, and the
-    /// present one if it is known that the other copy never had it.
+    /// Returns the values that another copy has not forgotten on request: all that were set later or that it has, and
+    /// the present one if it is known that the other copy never had it.
     fileprivate func states(
         notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit
     ) -> [EarlierVersion] {
@@ -150,26 +156,26 @@ extension Entry {
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
             + earlier.filter { version in
-                // Of two of which one is impossible, nothing tells which was first.
+                // If one of the two times is impossible, their order is unknown.
                 version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
                     || other.has(version.version)
             }
     }
 
-    /// Whether the present state of another entry was here before. A removal leaves no version: it was if a value has
-    /// been created since, and the one that was removed is in its history.
+    /// Returns whether the present state of another entry was here before. A removal leaves no version: it was here if
+    /// a value has been created since, and the removed value is in its history.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
             guard let content else { return !limit.isLater(other.modified, than: modified) }
-            // An impossible time tells nothing.
+            // An impossible time proves nothing.
             return limit.isPossible(other.modified) && !limit.isLater(other.modified, than: content.created)
                 && other.earlier.first.map { has($0.version) } ?? true
         }
         return hasState(present, limit)
     }
 
-    /// Whether the present value of another entry was replaced or removed here.
+    /// Returns whether the present value of another entry was replaced or removed here.
     fileprivate func follows(_ other: Entry) -> Bool {
         guard let present = other.present else { return false }
         return earlier.contains { $0.version.nonce == present.version.nonce && $0.modified == present.modified }
@@ -179,7 +185,7 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Whether a version was the value at a time, or later again.
+    /// Returns whether a version was the value at a time, or again later.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)
@@ -188,7 +194,7 @@ extension Entry {
 }
 
 extension Entry.Content {
-    /// What belongs to the entry and not to its value.
+    /// The encoded fields that belong to the entry and not to its value.
     fileprivate var encodedDetails: [UInt8] {
         var writer = ByteWriter()
         writer.varint(created)

@@ -1,19 +1,20 @@
 import LinuxSystem
 import Sealing
 
-/// An entry of another copy, with this side's versions in place of those that are the same.
+/// An entry of another copy, in which this side's versions replace those that are the same.
 ///
-/// Under the same data key, the box of a version stays as it is, and most often has the same nonce on both sides.
-/// Otherwise, it is sealed anew.
+/// Under the same data key, the box of a version stays as it is, and usually has the same nonce on both sides.
+/// Otherwise it is resealed.
 struct ForeignEntry {
     private(set) var entry: Entry
-    /// The boxes of the versions that are sealed anew.
+    /// The boxes of the resealed versions.
     private var sealed: [Nonce: [UInt8]] = [:]
 
     init(_ entry: Entry, of copy: inout CopiedValues, knownAs old: Entry?, in ours: LogView) throws(LogError) {
         self.entry = entry
         let known = old?.states ?? []
-        var (states, boxes) = (entry.states[...], [Nonce: [UInt8]]())
+        var states = entry.states[...]
+        var boxes: [Nonce: [UInt8]] = [:]
         try self.entry.forEachVersion { (version) throws(LogError) in
             guard let state = states.popFirst() else { return }
             if let own = try copy.ownVersion(of: state, among: known, in: ours) {
@@ -27,7 +28,7 @@ struct ForeignEntry {
         sealed = boxes
     }
 
-    /// Leaves of it what a gate admits, if that is anything.
+    /// Reduces the entry to the part that a gate admits, if any.
     ///
     /// - Parameter copied: the entry as it is in the copy.
     mutating func pass(
@@ -39,14 +40,15 @@ struct ForeignEntry {
     }
 
     /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.
-    /// Throws `damaged` if a value does not open that comes with the copy, or becomes the present one with it.
+    /// Throws `damaged` if a value does not open that comes from the copy, or that becomes the present one because of
+    /// it.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // One that does not open here comes from the copy again, sealed anew under the same nonce.
+            // A version that does not open here is taken from the copy again, resealed under the same nonce.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {
@@ -60,14 +62,14 @@ struct ForeignEntry {
     }
 }
 
-/// The values of another copy of a vault. Nothing of it is taken over that does not open.
+/// The values of another copy of a vault. Only values that open are taken over.
 struct CopiedValues: ~Copyable {
     private let copy: LogView
     private var opener: ValueOpener
-    /// nil if both copies are under the same data key.
+    /// Reseals the values; nil if both copies have the same data key.
     private var resealer: ValueResealer?
 
-    /// - Parameter keys: those of the vault that takes the values, if the copy is under another data key.
+    /// - Parameter keys: the keys of the vault that takes the values, if the copy has another data key.
     init(of copy: LogView, resealing keys: KeyRing?) throws(LogError) {
         let resealer = try CopiedValues.resealer(of: copy, keys)
         opener = try ValueOpener(of: copy.store, keys: copy.keys)
@@ -80,37 +82,39 @@ struct CopiedValues: ~Copyable {
         return try ValueResealer(of: copy.store, from: copy.keys, to: keys)
     }
 
-    /// Returns a value's box, which opens. Throws `damaged`.
+    /// Returns a value's box after checking that it opens. Throws `damaged`.
     mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
         try opener.open(version)
     }
 
-    /// Returns what has been signed of a state of the copy. Throws `damaged` for a value that does not open.
+    /// Returns the signed statement of a state of the copy. Throws `damaged` for a value that does not open.
     func statement(of state: SignedState) throws(LogError) -> Statement {
         let hash = try state.content.map { (content) throws(LogError) in try copy.valueHash(of: content.current) } ?? []
         return state.statement(valueHash: hash, in: copy.header.vaultID)
     }
 
-    /// Returns a value sealed anew; nil if that is not needed. Throws `damaged`.
+    /// Returns a resealed value; nil if it need not be resealed. Throws `damaged`.
     mutating func resealed(_ version: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8])? {
         try resealer?.reseal(version)
     }
 
     /// Returns this side's version of a state of the copy: the same box, one that was set at the same time to the same
-    /// value, or, under another data key, one that was sealed anew from the other.
+    /// value, or, under another data key, one that was resealed from the other.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
     ) throws(LogError) -> StoredVersion? {
-        let (version, isResealed) = (state.version, resealer != nil)
+        let version = state.version
+        let isResealed = resealer != nil
         if !isResealed, let same = known.first(where: { $0.version.nonce == version.nonce }) { return same.version }
-        // Under one data key too: what was sealed anew twice on one side, and once on the other, has other nonces.
+        // This is also needed under one data key: values resealed twice on one side and once on the other have
+        // different nonces.
         let candidates = known.filter { own in
             own.version.kind == version.kind && own.version.length == version.length
                 && (isResealed || own.modified == state.modified)
         }
         guard !candidates.isEmpty else { return nil }
         let hash = try copy.valueHash(of: version)
-        // A damaged value of this side is none of the copy's.
+        // A damaged value of this side equals none of the copy's.
         for own in candidates where try ours.hasValue(own.version, ofHash: hash) {
             if own.modified == state.modified { return own.version }
             if try ours.keys.reseals(version, hash, as: own.version) { return own.version }

@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-/// The names that a person takes over although somebody who was shut out may have changed them.
+/// The names that a person takes over although someone whose access was removed may have changed them.
 package enum NamesTaken: Sendable {
     case some(Set<EntryName>)
     case all
 
     package static let none = NamesTaken.some([])
 
-    /// Takes names as their bytes are: two that look the same are two.
+    /// Selects names by their bytes: two names that look the same are different.
     package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
@@ -22,47 +22,47 @@ package enum NamesTaken: Sendable {
     }
 }
 
-/// Keeps out what somebody who was shut out may have written; Format.md, "Merging".
+/// Refuses states that a person whose access was removed may have written; Format.md, "Merging".
 ///
-/// What another copy says counts if it is under this vault's data key and nobody is known to have been removed, if
-/// somebody has signed it who is still a member, or if a person takes it over.
+/// A state of another copy counts if the copy has this vault's data key and no removal of a member is known, if a
+/// present member has signed the state, or if a person takes it over.
 struct MergeGate {
-    /// Whether the copy is under a data key that was given up.
+    /// Whether the copy has a data key that was replaced.
     let isOfFormerKey: Bool
-    /// Whether what the copy says of its history counts.
+    /// Whether the copy's history is believed.
     let isBelieved: Bool
     let members: MemberList
-    /// The changes of the members that come with the copy alone.
+    /// The changes of the members that only the copy has.
     let brought: Set<Authenticator>
     let taken: NamesTaken
-    /// Signs what a person takes over; nil in a vault without members.
+    /// Signs the states that a person takes over; nil in a vault without members.
     let signer: StateSigner?
 
     /// The part of a copy's entry that counts.
     struct Admission {
-        /// nil if nothing does.
+        /// The admitted entry; nil if no part of it counts.
         let entry: Entry?
-        /// Whether that is all of it.
+        /// Whether the whole entry counts.
         var isWhole = true
-        /// Whether states of it count since a person takes them over.
+        /// Whether states of it count only because a person takes them over.
         var isTaken = false
     }
 
-    /// Returns what counts of an entry of the copy. The states that this side has already stay.
+    /// Returns the part of the copy's entry that counts. The states that this side already has stay.
     ///
     /// - Parameters:
     ///   - copied: the entry as it is in the copy.
-    ///   - entry: the same, with this side's versions in place of those that are the same.
+    ///   - entry: the same entry, in which this side's versions replace those that are the same.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // Once the last member was removed, nobody signs: the vault is as one that never had members.
+        // Once the last member was removed, changes are not signed: the vault counts as one that never had members.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
         var entry = entry
         let isTaken = taken.contains(entry.name)
-        // What this side has forgotten or joined, it knows by itself.
+        // This side has its own record of what it has forgotten or joined.
         if !isBelieved, !isTaken { entry.disbelieve() }
         let known = old?.signedStates ?? []
         var doubtful: [Int] = []
@@ -78,15 +78,15 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not say when the name was set first.
+        // A removal does not contain the time when the name was created.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
         return Admission(entry: former, isWhole: false)
     }
 
-    /// Whether a member has signed a state: one of now, or, under this vault's data key, one whose removal comes only
-    /// with the copy. Throws `damaged` if it was not signed by whom it names.
+    /// Returns whether a member has signed a state: a present member, or, under this vault's data key, one whose
+    /// removal comes only with the copy. Throws `damaged` if the signature is invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author
@@ -99,7 +99,7 @@ struct MergeGate {
         return true
     }
 
-    /// Signs a state in the name of who takes it over.
+    /// Signs a state on behalf of the person who takes it over.
     private func sign(
         _ entry: inout Entry, _ index: Int, _ state: SignedState, _ values: inout CopiedValues
     ) throws(LogError) {
@@ -109,7 +109,7 @@ struct MergeGate {
 }
 
 extension SignedState {
-    /// Whether it is the same state, by whomever it was signed.
+    /// Returns whether the other state is the same, whichever device has signed it.
     fileprivate func isSame(as other: SignedState) -> Bool {
         guard modified == other.modified else { return false }
         guard let content, let another = other.content else { return content == nil && other.content == nil }

@@ -2,42 +2,49 @@
 struct MergedCopy {
     let view: LogView
     private let past: CommonPast
-    /// Whether what this side says of its history counts. Somebody who was shut out may have put it in the vault's
-    /// place, unless this machine has seen it as the vault; and positions are no secret.
+    /// Whether this side's history is believed. A person whose access was removed may have put this file in the vault's
+    /// place, unless this machine has seen it as the vault. The positions in it prove nothing, since they are no
+    /// secret.
     let isOwnBelieved: Bool
-    /// The same of the copy.
+    /// Whether the copy's history is believed.
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
-    /// The key of an attribute that a name keeps if either side has it and both have changed.
+    /// The key of an attribute that a name keeps if either side has it and both have changed the name.
     let keptAttribute: String?
     let now: UInt64
     private let limit: TimeLimit
 
     /// - Parameters:
-    ///   - now: by this machine's clock.
-    ///   - limit: which times can be, by this machine's clock and the server's.
+    ///   - now: the present time of this machine's clock.
+    ///   - limit: the limit of possible times, by this machine's clock and the server's.
     init(
         view: LogView, past: CommonPast, isOwnBelieved: Bool, isBelieved: Bool, keys: MergedKeys, taken: NamesTaken,
         keptAttribute: String?, now: UInt64, limit: TimeLimit
     ) {
-        (self.now, self.limit) = (now, limit)
-        (self.view, self.past, self.isOwnBelieved, self.isBelieved) = (view, past, isOwnBelieved, isBelieved)
-        (self.keys, self.taken, self.keptAttribute) = (keys, taken, keptAttribute)
+        self.now = now
+        self.limit = limit
+        self.view = view
+        self.past = past
+        self.isOwnBelieved = isOwnBelieved
+        self.isBelieved = isBelieved
+        self.keys = keys
+        self.taken = taken
+        self.keptAttribute = keptAttribute
     }
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
 
-    /// Whether this side may lack an entry of the copy.
+    /// Returns whether this side may lack an entry of the copy.
     func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
 
     /// - Parameters:
-    ///   - other: what counts of an entry of the copy.
+    ///   - other: the part of the copy's entry that counts.
     ///   - entry: the entry as it is in the copy.
     func pair(_ own: Entry?, _ other: Entry, changedAs entry: Entry) -> EntryPair {
         var own = own
         if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
-        // Times are signed, and decide then.
+        // Times are signed, and decide in this case.
         guard areHistoriesBelieved else {
             return EntryPair(
                 own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, limit: limit,
@@ -50,16 +57,19 @@ struct MergedCopy {
 }
 
 extension Entry {
-    /// Leaves out what nobody signs of what was here before.
-    mutating func disbelieve() { (forgotten, joined) = (nil, nil) }
+    /// Drops the parts of the history that are not signed.
+    mutating func disbelieve() {
+        forgotten = nil
+        joined = nil
+    }
 }
 
-/// Entries of another copy that are merged together, while nobody else can write.
+/// Entries of another copy that are merged together, while no other process can write.
 struct MergeStep {
-    /// Those that may have changed there since this side took its state over.
+    /// The entries that may have changed there since this side took over their state.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
-    /// Whether there was nothing left.
+    /// Whether no entries were left.
     private(set) var isEnd = true
 
     private static let limits = (entries: 20_000, size: UInt64(64 << 20))

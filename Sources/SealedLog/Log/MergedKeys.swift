@@ -1,15 +1,15 @@
 import LinuxSystem
 import Sealing
 
-/// Whose key slots, data key and members count after a merge.
+/// Decides which key slots, data key and members count after a merge.
 struct MergedKeys {
     private enum Relation {
-        /// Both copies are under one data key.
+        /// Both copies have the same data key.
         case same
-        /// The other copy's was made here once, and this side's was given up there: whoever was locked out then must
-        /// not come in again.
+        /// The other copy's data key is newer: it replaced this side's. Keys that were removed by that rotation must
+        /// not open the vault again.
         case otherIsNewer
-        /// The other copy's was given up here, or this vault has never had it.
+        /// The other copy's data key was replaced here, or this vault has never had it.
         case otherIsForeign
     }
 
@@ -19,10 +19,10 @@ struct MergedKeys {
     private let areSlotsSame: Bool
     private let ownKeys: SlotTable
     private let otherKeys: SlotTable
-    /// The salts of this vault's keys that a person keeps, whatever the other copy has removed.
+    /// The salts of this vault's keys that a person keeps, even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether what was removed here counts. Somebody who was shut out by the other copy's data key may have put this
-    /// file at the vault's path, unless this machine has seen it as the vault.
+    /// Whether the keys removed here count. A person whose access was removed by the other copy's data key may have put
+    /// this file at the vault's path, unless this machine has seen it as the vault.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
@@ -30,8 +30,8 @@ struct MergedKeys {
     private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
-    /// The changes of the members that the other copy has and this vault has not; all of them, if its data key counts:
-    /// nobody whom they remove has that.
+    /// The changes of the members that only the other copy has. If its data key counts, they are all of its changes:
+    /// none of the people whom they remove has that data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
@@ -47,7 +47,8 @@ struct MergedKeys {
             manifest = try theirs.manifest()
             otherMembers = try theirs.members(in: manifest)
         } catch { throw error.ofCopy }
-        let (own, other) = (ours.keys.memoryKey, theirs.keys.memoryKey)
+        let own = ours.keys.memoryKey
+        let other = theirs.keys.memoryKey
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
         if own == other {
             relation = .same
@@ -57,14 +58,15 @@ struct MergedKeys {
         areSlotsSame = ours.header.slots == theirs.header.slots
         ownKeys = SlotTable(ours.header, ownManifest, ownMembers, ours.keys)
         otherKeys = SlotTable(theirs.header, manifest, otherMembers, theirs.keys)
-        (self.kept, self.isOwnKnown) = (kept, isOwnKnown)
+        self.kept = kept
+        self.isOwnKnown = isOwnKnown
         countsOther = relation == .otherIsNewer
         let changes = Set(manifest.members.map(\.id))
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Lets the keys of the other copy count, which this machine has seen as the vault: this side may be an older file,
-    /// with keys that were removed since.
+    /// Uses the keys of the other copy, which this machine has seen as the vault. This side may be an older file, with
+    /// keys that were removed since.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -74,13 +76,15 @@ struct MergedKeys {
 
     // MARK: Removed keys
 
-    /// The indexes of the keys of this vault that the other copy has removed, where a person has to say whether they
-    /// stay: under one data key, the one alone that has opened this vault. If both copies were rotated, also those that
-    /// the other one does not have: what it has removed does not tell all, since who was shut out may have named a key
-    /// anew.
+    /// The indices of this vault's keys that the other copy has removed and for which a person must decide whether they
+    /// stay. Under one data key, it is only the key that has opened this vault. If both copies were rotated, keys that
+    /// the other one lacks are included: its list of removed keys may be incomplete, since a person whose access was
+    /// removed may have renamed a key.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
-        let (own, others, removed) = (ownKeys.identities, otherKeys.identities, Set(otherKeys.removedBefore))
+        let own = ownKeys.identities
+        let others = otherKeys.identities
+        let removed = Set(otherKeys.removedBefore)
         return ownKeys.slots.indices.filter { index in
             let isRemoved = removed.contains(ownKeys.labels[index].id)
             if relation == .same { return isRemoved && index == ownKeys.own }
@@ -91,18 +95,18 @@ struct MergedKeys {
 
     private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
 
-    /// The keys that are asked about and that no person has kept yet.
+    /// The keys for which a person must decide and has not done so yet.
     var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
 
-    /// The names of those that stay.
+    /// The IDs of the keys that a person keeps.
     var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
 
-    /// The keys that open the merged vault no more, since one of the copies has removed them.
+    /// The keys that no longer open the merged vault, since one of the copies has removed them.
     var goneKeys: [LogKeySlot] { keysToRemove(from: countsOther ? otherKeys : ownKeys, own: ownKeys) }
 
-    /// Returns those of the slots that count which the other side has removed.
+    /// Returns the slots of the table that the other side has removed.
     ///
-    /// - Parameter own: the slots of this vault by now.
+    /// - Parameter own: the present slots of this vault.
     private func keysToRemove(from table: SlotTable, own: SlotTable) -> [LogKeySlot] {
         if relation == .otherIsForeign { return [] }
         guard countsOther else { return table.keys(removed: Set(otherKeys.removedBefore)) }
@@ -111,7 +115,7 @@ struct MergedKeys {
 
     /// Returns the key slots of the merged vault.
     ///
-    /// - Parameter own: those of this vault by now.
+    /// - Parameter own: the present slots of this vault.
     private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
         var table = own
         if countsOther {
@@ -123,28 +127,28 @@ struct MergedKeys {
         return table
     }
 
-    /// Throws `pinWrong` unless this vault has, or once had, the data key of the copy: anybody can make a vault that a
-    /// recipient's public key opens, with this one's id.
+    /// Throws `pinWrong` unless this vault has, or once had, the data key of the copy. Anyone can create a vault with
+    /// this one's ID that a recipient's public key opens.
     func checkThatDataKeyIsKnown() throws(LogError) {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
     }
 
-    /// Whether this vault has had the data key of the other copy, or takes it now. If not, somebody may have written
-    /// this file who was shut out by that key.
+    /// Whether this vault has had the data key of the other copy, or takes it now. If not, a person whose access that
+    /// key removed may have written this file.
     var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
-    /// Whether values of the two copies are known by their nonces.
+    /// Whether values of the two copies can be compared by their nonces.
     var areOfOneDataKey: Bool { relation == .same }
 
-    /// Whether somebody who was shut out of this vault may have written the other copy.
+    /// Whether a person whose access this vault has removed may have written the other copy.
     var isOfFormerKey: Bool { relation == .otherIsForeign }
 
-    /// Those of the other copy's data key, if it counts.
+    /// The keys of the other copy's data key, if it counts.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether what the other copy says of its history counts: it is under a data key that nobody has who was removed
-    /// here. Once the last member was removed, the vault is as one that never had members.
+    /// Whether the other copy's history is believed: no member who was removed here has its data key. Once the last
+    /// member was removed, the vault counts as one that never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -158,18 +162,18 @@ struct MergedKeys {
     }
 
     /// Returns the members of this side, with those whom members have added in the other copy. If the data key was
-    /// rotated there, it is the other way round.
+    /// rotated there, the roles are reversed.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // Who founds the members of a vault that had none decides who they are.
+        // A person who adds the first member of a vault decides who all of them are.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns what keeps out of the other copy what this side has; nil if nothing has to. Somebody who was shut out
-    /// there may have put this file in the vault's place.
+    /// Returns the gate with which the other copy refuses states of this side; nil if none has to be refused. A person
+    /// whose access was removed there may have put this file in the vault's place.
     ///
-    /// - Parameter signer: signs what a person keeps.
+    /// - Parameter signer: signs the states that a person keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
         let brought = Set(ownMembers.records.map(\.id)).subtracting(otherMembers.records.map(\.id))
         guard relation == .otherIsNewer || relation == .same && !broughtChanges.isEmpty else { return nil }
@@ -178,10 +182,11 @@ struct MergedKeys {
             taken: taken, signer: signer)
     }
 
-    /// The members in which the copies differ once they are merged.
+    /// The differences between the members of the copies once they are merged.
     var memberDifferences: MemberDifferences {
         get throws(LogError) {
-            let (own, other) = (ownMembers.members.map(\.name), otherMembers.members.map(\.name))
+            let own = ownMembers.members.map(\.name)
+            let other = otherMembers.members.map(\.name)
             let merged = try members(ownMembers).members.map(\.name)
             return MemberDifferences(
                 removed: own.filter { !merged.contains($0) }, hereAlone: merged.filter { !other.contains($0) },
@@ -195,7 +200,7 @@ struct MergedKeys {
     }
 
     /// - Parameters:
-    ///   - isTaken: whether this side has the keys that count already.
+    ///   - isTaken: whether this side already has the keys that count.
     ///   - known: the positions that count as merged; nil if there are none yet.
     ///   - isWhole: whether the copy counts as merged.
     ///   - isOwnBelieved: whether this side's positions count.
@@ -204,7 +209,7 @@ struct MergedKeys {
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both were rotated, machines may remember the vault under any of these keys.
+        // If both copies were rotated, machines may remember the vault under any of these keys.
         let former =
             switch relation {
             case .same: [[UInt8]]()
@@ -213,7 +218,7 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // What one copy wants recorded does not go unrecorded because of the other one.
+        // Reads are recorded if either copy requires it.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header,

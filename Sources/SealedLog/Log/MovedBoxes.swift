@@ -1,37 +1,40 @@
 import LinuxSystem
 import Sealing
 
-/// Where the boxes of values are, and where they are in the new file.
+/// The old and the new offsets of the boxes of values.
 struct MovedBoxes {
     private struct Box: Comparable {
         let offset: UInt64
         let length: UInt64
         var target: UInt64 = 0
 
-        init(of version: StoredVersion) { (offset, length) = (version.offset, UInt64(version.boxLength)) }
+        init(of version: StoredVersion) {
+            offset = version.offset
+            length = UInt64(version.boxLength)
+        }
 
         static func == (one: Box, other: Box) -> Bool { (one.offset, one.length) == (other.offset, other.length) }
         static func < (one: Box, other: Box) -> Bool { (one.offset, one.length) < (other.offset, other.length) }
     }
 
-    /// In the order of their offsets, once they are copied.
+    /// The boxes, in the order of their offsets once they are copied.
     private var boxes: [Box] = []
-    /// The versions of boxes that are opened, in the order of the boxes, and then with the nonces that they have got;
-    /// nil if none is opened.
+    /// The versions of the boxes that are opened, in the order of the boxes; after that, with their new nonces. It is
+    /// nil if no box is opened.
     private var opened: [StoredVersion]?
-    /// The former offsets of those that do not open.
+    /// The former offsets of the boxes that do not open.
     private var unopened: Set<UInt64> = []
 
     init(opened: [StoredVersion]? = nil) { self.opened = opened }
 
-    /// Boxes are read and written with system calls of about this size.
+    /// The approximate size of a read or write in bytes.
     private static let runSize: UInt64 = 1 << 20
 
     mutating func add(_ version: StoredVersion) {
         if opened != nil { opened?.append(version) } else { boxes.append(Box(of: version)) }
     }
 
-    /// Opens the values and seals them anew, in the order of their offsets. Those that do not open stay as they are.
+    /// Opens and reseals the values in the order of their offsets. Those that do not open stay as they are.
     mutating func reseal(
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
@@ -54,7 +57,7 @@ struct MovedBoxes {
         opened = versions
     }
 
-    /// Copies the boxes, neighbours together. One that several entries name is copied once.
+    /// Copies the boxes, with adjacent ones together. A box to which several entries refer is copied once.
     mutating func copy(
         from reader: RecordReader, _ repair: inout BoxRepair?, to checkpoint: inout CheckpointWriter,
         _ counter: UpkeepProgress?
@@ -65,13 +68,17 @@ struct MovedBoxes {
         while index < boxes.count {
             let start = boxes[index].offset
             let first = index
-            var (end, target) = (start, checkpoint.offset)
-            // As far as one follows the other.
+            var end = start
+            var target = checkpoint.offset
+            // This collects boxes that follow each other without a gap.
             while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
                 let isSame = index > first && boxes[index] == boxes[index - 1]
                 guard isSame || boxes[index].offset == end else { break }
                 boxes[index].target = isSame ? boxes[index - 1].target : target
-                if !isSame { (end, target) = (end + boxes[index].length, target + boxes[index].length) }
+                if !isSame {
+                    end += boxes[index].length
+                    target += boxes[index].length
+                }
                 index += 1
             }
             var bytes = try reader.store.bytes(at: start, count: Int(end - start))
@@ -81,12 +88,12 @@ struct MovedBoxes {
         }
     }
 
-    /// Whether a rotation could not open one of an entry's values.
+    /// Returns whether a rotation could not open one of an entry's values.
     func hasUnopened(_ entry: Entry) -> Bool {
         !unopened.isEmpty && entry.versions.contains { unopened.contains($0.offset) }
     }
 
-    /// Returns a version as it is in the new file. Throws `damaged` if it was not copied.
+    /// Returns a version with its offset in the new file. Throws `damaged` if it was not copied.
     func moved(_ version: StoredVersion) throws(LogError) -> StoredVersion {
         let box = Box(of: version)
         let found = binarySearch(boxes.count) { boxes[$0] == box ? 0 : boxes[$0] < box ? -1 : 1 }

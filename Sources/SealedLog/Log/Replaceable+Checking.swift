@@ -1,16 +1,16 @@
-// The two ways to know that another store has all that is in one.
+// The two ways to ensure that another store has everything that is in this one.
 
 extension Replaceable {
-    /// The store of a log that a compaction has copied up to its newest record.
+    /// Creates it from a log that a compaction has copied up to its newest record.
     init(compacted view: LogView) { self.init(contained: view.store) }
 
-    /// A store that was found where a copy is to be.
+    /// Creates it from a store that was found at the target of a copy.
     ///
     /// - Parameters:
-    ///   - history: that of the copy.
-    ///   - unlocker: is asked if the copy's keys do not open the store.
-    /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if nothing tells that; `notACopy`
-    ///   if it is another vault, or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
+    ///   - history: the history of the copy.
+    ///   - unlocker: finds the key if the copy's keys do not open the store.
+    /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if that is unknown; `notACopy` if
+    ///   it is another vault or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory,
         _ unlocker: inout some Unlocker & ~Copyable
@@ -26,25 +26,26 @@ extension Replaceable {
     }
 }
 
-/// What the log of a copy includes.
+/// The history that a copy includes.
 struct CopiedHistory {
     private let vaultID: [UInt8]
     private let keys: KeyRing
-    /// The memory subkeys of the data keys that the copy has, or once had.
+    /// The memory subkeys of the copy's data keys, the present and the former ones.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
-    /// Whether what it replaces may say that there were changes which neither has.
+    /// Whether the replaced store may have had later changes that neither store has.
     private let isOlderAccepted: Bool
 
     /// Reads and authenticates all records.
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
         self.isOlderAccepted = isOlderAccepted
-        (vaultID, keys) = (view.header.vaultID, view.keys)
+        vaultID = view.header.vaultID
+        keys = view.keys
         memoryKeys = try Set(view.manifest().formerMemoryKeys + [view.keys.memoryKey])
         positions = try KnownHistory(of: view)
     }
 
-    /// Returns whether all of another copy is in this one, while no process can write to it.
+    /// Returns whether this copy includes everything of another one, while no process can write to that.
     fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
@@ -58,16 +59,16 @@ struct CopiedHistory {
         }
     }
 
-    /// Does the same for a database whose row does not fit the log, or lacks some of it. All that is authentic of the
-    /// log has to be in the copy, and what the row says that it ended with, too. Without a header, nothing is: then
-    /// nothing may be behind that end.
+    /// Checks a database whose row does not fit the log, or that lacks part of the log. The copy must include all
+    /// authentic records of the log, and also the end that the row states. Without a header no record is authentic, and
+    /// then nothing may follow that end.
     private func inclusion(
         ofDamaged store: any RecordStore, stating stated: StatedEnd
     ) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
         do throws(LogError) {
-            // The row may lead to nothing at all.
+            // The row may lead to no bytes at all.
             if try store.size() > 0 {
                 if var view = try authentic(store) {
                     var reader = view.reader
@@ -79,7 +80,7 @@ struct CopiedHistory {
                     throw LogError(
                         .rolledBack,
                         "change \(positions.newest.sequence), and \(store.path) may have had later ones: its "
-                            + "header is missing or damaged, and more follows the end that its row names")
+                            + "header is missing or damaged, and more follows the end that its row states")
                 }
             }
         } catch {
@@ -91,15 +92,14 @@ struct CopiedHistory {
         guard isOlderAccepted else {
             throw LogError(
                 .rolledBack,
-                "change \(positions.newest.sequence), and \(store.path) may have had later ones: "
-                    + (stated.offset == 0 ? "its row is malformed" : "its row names change \(stated.position.sequence)")
-            )
+                "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
+                    + (stated.offset == 0 ? "is malformed" : "states change \(stated.position.sequence)"))
         }
         return .included
     }
 
-    /// Opens the header of a damaged store; nil if it is missing or damaged, so that nothing but the row tells which
-    /// vault it is.
+    /// Opens the header of a damaged store. Returns nil if it is missing or damaged, so that only the row identifies
+    /// the vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
         do throws(LogError) {
             let view = try HeaderImage(of: store).view(following: keys)
@@ -114,13 +114,13 @@ struct CopiedHistory {
     private func inclusion(
         ofIntact store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
-        // Nobody is asked for the passphrase of another vault.
+        // The user must not be asked for the passphrase of another vault.
         guard try HeaderImage(of: store).mayBe(of: vaultID) else { throw LogError(.notACopy) }
         return try inclusion(of: LogView.whole(store, keys, orUnlockedBy: &unlocker))
     }
 
     private func inclusion(of view: LogView) -> Inclusion {
-        // Positions are no secret. A copy from before a rotation can claim those that came after it.
+        // Positions are no secret: a copy from before a rotation can contain those of later records.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

@@ -2,26 +2,26 @@ import LinuxSystem
 import Sealing
 
 extension SealedLog {
-    // The log's own errors are `accessLogUnusable` and `busy`. All of these also throw what reading throws.
+    // These methods throw `accessLogUnusable` and `busy`, and all errors of reading the vault.
 
-    /// Whether the vault says that reads of its values are recorded.
+    /// Returns whether reads of the vault's values are recorded.
     package func isAccessLogged() throws(LogError) -> Bool {
         try read { (view) throws(LogError) in view.header.isAccessLogged }
     }
 
-    /// Switches the access log on or off, for all who use the vault.
+    /// Switches the access log on or off for all users of the vault.
     ///
-    /// - Throws: as ``changeKeys(timeout:_:_:)``.
+    /// - Throws: the errors of ``changeKeys(timeout:_:_:)``.
     package func setAccessLogged(_ isLogged: Bool, timeout: Duration) throws(LogError) {
         guard try isAccessLogged() != isLogged else { return }
         _ = try changeKeys(timeout: timeout) { (table) throws(LogError) in table.isAccessLogged = isLogged }
     }
 
-    /// Records an access, if the vault says so.
+    /// Records an access if the access log is on.
     ///
     /// - Parameters:
-    ///   - folder: that of the rollback memory; nil if there is none, which is an error if the log is on.
-    ///   - access: called only if it is recorded.
+    ///   - folder: the folder of the rollback memory; nil if there is none, which is an error if the log is on.
+    ///   - access: returns the access. It is called only if the access is recorded.
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access
     ) throws(LogError) {
@@ -32,23 +32,23 @@ extension SealedLog {
         try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
     }
 
-    /// Checks that this machine has a log that can be written, though it may be off.
+    /// Checks that this machine can write the log, even if it is off.
     package func checkAccessLog(in folder: String?) throws(LogError) {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
         try accessLog(in: folder, manifest, keys).check()
     }
 
-    /// Returns what was recorded on this machine, also if the log is off now.
+    /// Returns the accesses recorded on this machine, even if the log is off now.
     package func accesses(in folder: String?, timeout: Duration) throws(LogError) -> AccessReport {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
         return try accessLog(in: folder, manifest, keys).read(until: Deadline(after: timeout))
     }
 
-    /// The path of the log of a vault.
+    /// Returns the path of the vault's access log.
     package func accessLogPath(in folder: String) -> String { "\(folder)/\(AccessLog.name(vaultID))" }
 
     private func accessLog(in path: String?, _ manifest: Manifest, _ keys: KeyRing) throws(LogError) -> AccessLog {
-        guard let path else { throw LogError(.accessLogUnusable, "there is no home folder to keep it in") }
+        guard let path else { throw LogError(.accessLogUnusable, "it needs a home folder") }
         let folder = memory?.folder ?? MemoryFolder(path: path, fileSystem: PosixFileSystem())
         let accessKeys = try AccessKeys(keys, formerMemoryKeys: manifest.formerMemoryKeys)
         return AccessLog(folder: folder, records: AccessRecords(vaultID: vaultID, keys: accessKeys))

@@ -1,28 +1,29 @@
 import LinuxSystem
 
 extension SealedLog {
-    /// Copies the vault to another place, as it is at one moment, while others write. The copy is verified before it
-    /// gets its name.
+    /// Copies the vault to another location, in its state at one moment, while other processes write. The copy is
+    /// verified before it gets its name.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether what is at the target is replaced if the copy has all that is in it; otherwise it is an
-    ///     error.
-    ///   - isOlderAccepted: whether what is replaced may have had later changes, which are lost.
-    ///   - unlocker: is asked if this vault's keys do not open what is at the target.
-    /// - Throws: `exists`; what ``Replaceable`` throws; `damaged` if the vault is, or if the copy is not as it was
-    ///   written; `busy` if another process writes a file for the target; `unavailable`: there is no copy then, and the
-    ///   file at the target is as it was. `outcomeUnknown` if the copy is there, and may not outlast a power loss.
+    ///   - isReplacing: whether a store at the target is replaced if the copy includes all of it. Otherwise a store
+    ///     there is an error.
+    ///   - isOlderAccepted: whether the replaced store may have had later changes, which are lost.
+    ///   - unlocker: finds the key if this vault's keys do not open the store at the target.
+    /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or the copy differs from
+    ///   what was written; `busy` if another process writes a file for the target; `unavailable`. In these cases, there
+    ///   is no copy, and the file at the target is unchanged. `outcomeUnknown`: the copy is there, but may not survive
+    ///   a power loss.
     package func backUp(
         to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
-        // The log only grows, and its file only changes by a rename: what is before the head stays.
+        // The log only grows, and its file is only replaced by a rename. So everything before the head stays.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
             let history = isReplacing ? try CopiedHistory(of: view, isOlderAccepted: isOlderAccepted) : nil
-            // A refusal is told before anything is copied.
+            // This check only refuses early, before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
-                // Others may have written there meanwhile. From now on they wait.
+                // Other processes may have written to the target meanwhile. From now on they wait.
                 try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
                     try copy.publish(over: old, head)
                 }
@@ -30,7 +31,7 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with what is at the target, locked; with nil if there is nothing, or nothing is to be replaced.
+    /// Runs `body` with the locked store at the target; with nil if there is none, or none is to be replaced.
     private func withReplaceable(
         at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void
@@ -51,7 +52,7 @@ extension SealedLog {
         let lock = StoreLock(store: copy)
         do throws(LogError) {
             counter?.begin(2 * view.end)
-            // A file keeps the name of the vault that it is a copy of: nothing asks a file for one.
+            // A copy in a file keeps the name of the vault: files may have any name.
             var name: BoundName?
             if let hash = copy.vaultName, hash != view.header.name?.hash {
                 name = try view.header.name(hash, behind: view.head.sequence, with: view.keys)
@@ -65,7 +66,7 @@ extension SealedLog {
             try copy.finish(at: view.end, HeaderImage(of: view.store).hint)
             try copy.synchronize()
             let copied = try LogView.whole(copy, view.keys)
-            // A hint may be for a record behind the head: it is only a shortcut.
+            // The hint may lead to a record after the head. That does no harm: the hint is not trusted.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, isWhole: false).run()
             try publish(copy, copied.head)

@@ -6,18 +6,22 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
     package let sizeBefore: Int
     /// The new file's size.
     package let sizeAfter: Int
-    /// The names with a value that a rotation of the data key could not open, sorted bytewise. It is as it was.
+    /// The names with a value that a rotation of the data key could not open, sorted bytewise. Such values stay as they
+    /// were.
     package var unopened: [String] = []
 
-    package init(sizeBefore: Int, sizeAfter: Int) { (self.sizeBefore, self.sizeAfter) = (sizeBefore, sizeAfter) }
+    package init(sizeBefore: Int, sizeAfter: Int) {
+        self.sizeBefore = sizeBefore
+        self.sizeAfter = sizeAfter
+    }
 }
 
-/// How far a long call has come: pass it in, and read it from another thread.
+/// The progress of a long call. Pass it to the call, and read it from another thread.
 package final class UpkeepProgress: Sendable {
     private let doneBytes = Atomic<UInt64>(0)
     private let totalBytes = Atomic<UInt64>(0)
 
-    /// Belongs to a call that has not begun.
+    /// Creates the progress of a call that has not begun.
     package init() {}
 
     /// The part that is done, from 0 to 1.
@@ -29,7 +33,7 @@ package final class UpkeepProgress: Sendable {
     package func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
     package func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
 
-    /// Sets the fraction to 1: the total was an estimate.
+    /// Sets the fraction to 1, since the total was an estimate.
     package func finish() {
         begin(1)
         doneBytes.store(1, ordering: .relaxed)
@@ -40,27 +44,27 @@ extension SealedLog {
     /// Rewrites the vault without dead bytes.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; `outcomeUnknown` if the new file's name
-    ///   could not be flushed; also what opening a replaced file throws.
+    ///   could not be flushed; the errors of opening a replaced file.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try compactRemembering(nil, timeout: timeout, counter)
     }
 
-    /// Does the same, unless another compaction is under way.
+    /// Compacts the vault, unless another compaction is in progress.
     func compactOnce() throws(LogError) {
         _ = try compact(nil, until: Deadline(after: lockTimeout), isImpatient: false, nil)
     }
 
-    /// Rewrites the vault with other key slots, or with other limits of its history. If the data key is a new one,
-    /// everything is sealed anew, and the old data key opens nothing in the new file.
+    /// Rewrites the vault with other key slots or other limits on its history. With a new data key, everything is
+    /// resealed, and the old data key opens nothing in the new file.
     ///
-    /// - Parameter edit: changes the slots; no lock is held, since stretching takes long.
-    /// - Throws: what ``compact(timeout:)`` throws; what `edit` throws; `conflict` if another process changed them
+    /// - Parameter edit: changes the slots. No lock is held, since stretching takes long.
+    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process has changed the slots
     ///   meanwhile.
     package func changeKeys(
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
         try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            // A machine that may not sign may not change these either.
+            // A machine that may not sign must not change keys either.
             if !table.members.isEmpty { _ = try signingKey() }
             var changed = table
             try edit(&changed)
@@ -77,7 +81,7 @@ extension SealedLog {
             let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
-                // Another process has changed the header meanwhile.
+                // Retry if another process has changed the header meanwhile.
                 guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
@@ -90,10 +94,10 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// How long a compaction on request waits for another one, where that is no more than a courtesy.
+    /// The time for which a requested compaction waits for another one, if it could also go ahead.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts on request, after another compaction that is under way. The next process knows of damage that is found.
+    /// Compacts on request, after a compaction in progress. Damage that is found is remembered for the next process.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -115,22 +119,23 @@ extension SealedLog {
         }
     }
 
-    /// Lets the next process know why a compaction or a verification failed.
+    /// Remembers for the next process why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }
         let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
-        // What a server refuses is told by the server each time.
+        // The server reports its own refusals each time.
         if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
-    /// Writes a compacted file beside the log and puts it in its place.
+    /// Writes a compacted file beside the log and renames it into place.
     ///
-    /// Others write meanwhile: the lock is held only to begin, and again for what they wrote last and for the rename.
+    /// Other processes write meanwhile: the lock is held only at the beginning, and again for their last records and
+    /// the rename.
     ///
     /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another
-    ///   compaction is under way.
+    ///   compaction is in progress.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -153,8 +158,8 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // A minor checkpoint that is left is read without the lock. The next one is over a hundred records
-                // away, unless transactions are large.
+                // A remaining minor checkpoint is read without the lock. The next one is over a hundred records away,
+                // unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -162,7 +167,8 @@ extension SealedLog {
                 var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
-                // Here, where no other thread has this file's lock: it is one for all of them.
+                // The new file's lock is released here, where no other thread holds it: the process has one lock for
+                // all its threads.
                 lock.take()?.release()
                 return report
             }
@@ -170,13 +176,13 @@ extension SealedLog {
         }
     }
 
-    /// Flushes a compacted file and renames it into the log's place, while nobody can write.
+    /// Flushes a compacted file and renames it into the log's location, while no process can write.
     private func publish(
         _ store: any NewStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         let new = try LogView.whole(store, keys)
-        // Flushed before the look at the path, which leaves hardly any time for another file to get there.
+        // It is flushed before the path is checked, so that there is hardly any time for another file to appear there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
@@ -184,26 +190,27 @@ extension SealedLog {
 
         show(new)
         memory?.forgetUpkeep()
-        // Remembered once its name is durable: until then a power loss may bring the old file back.
+        // The head is remembered once the name is durable. Until then a power loss may bring the old file back.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
         if store.target == nil { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }
 
-    /// Returns the log as it is now, and the store for the compacted one, whose lock is taken.
+    /// Returns the present view of the log, and the locked store for the compacted file.
     private func beginCompaction(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ newLock: inout StoreLock?
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The notice will count as seen, so its file has to be the one that is found after a power loss.
+            // The notice will be remembered, so this file must be the one that exists after a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            // A merge takes over no header, and what was given up or limited here would go on in the vault itself.
+            // A merge takes over no header: keys that are removed and limits that are lowered here would stay in the
+            // vault itself.
             if change != nil {
                 try old.store.checkIsVault(
-                    "Offline, the keys, the members and the limits of a vault stay as they are. Change them with the "
+                    "Offline, the keys, the members and the limits of a vault cannot be changed. Connect to the "
                         + "server.")
             }
             guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }

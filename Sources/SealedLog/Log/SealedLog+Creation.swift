@@ -2,16 +2,16 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Creates a new, empty vault, on the disk when this returns.
+    /// Creates a new, empty vault, which is durable when this returns.
     ///
     /// - Parameters:
-    ///   - secret: what opens it, the only key at first.
+    ///   - secret: the first key of the vault.
     ///   - limits: the cost of a guess at a secret that was not generated.
-    ///   - parameters: of the key slot.
-    ///   - label: of the key slot, for people; at most 256 bytes.
-    ///   - history: how much of a name's history is kept.
+    ///   - parameters: the parameters of the key slot.
+    ///   - label: the label of the key slot, for display; at most 256 bytes.
+    ///   - history: the limits on the history of a name.
     /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory`: nothing was created;
-    ///   `outcomeUnknown`: the vault is there, and may not outlast a power loss before its next use.
+    ///   `outcomeUnknown`: the vault is there, but may not survive a power loss before its next use.
     package static func create(
         _ location: any StoreLocation, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
@@ -29,7 +29,7 @@ extension SealedLog {
         }
     }
 
-    /// Generates a data key, and the slot that holds it.
+    /// Generates a data key and the slot that wraps it.
     ///
     /// - Parameter wrap: returns the slot, and leaves its wrapping key in the second buffer.
     static func newKeys(
@@ -46,7 +46,7 @@ extension SealedLog {
         return (keys, slot)
     }
 
-    /// - Parameter write: finishes the checkpoint.
+    /// - Parameter write: writes and finishes the checkpoint.
     static func create(
         _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void
@@ -65,7 +65,7 @@ extension SealedLog {
         }
         let memory = options.memory(of: view, at: location)
         let log = SealedLog(view, memory, options)
-        // The file is not removed if this fails: others may use it already.
+        // If this fails, the file is not removed, since other processes may already use it.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
             throw error.ofUnknownOutcome
         }
@@ -73,7 +73,7 @@ extension SealedLog {
         return shared(log)
     }
 
-    /// Returns the id in a vault's header, which nothing authenticates; nil if there is no vault.
+    /// Returns the ID in a vault's header, which is not authenticated; nil if there is no vault.
     package static func vaultID(at location: any StoreLocation) -> [UInt8]? {
         guard let store = try? location.open(.damaged),
             let bytes = try? store.available(at: 0, upTo: Header.size)
@@ -81,15 +81,15 @@ extension SealedLog {
         return (try? Header(parsing: bytes))?.vaultID
     }
 
-    /// Returns whether this machine has opened a vault at a place.
+    /// Returns whether this machine has opened a vault at a location.
     package static func remembersVault(at location: any StoreLocation, memoryFolder: String) -> Bool {
         RollbackMemory.remembersVault(
             at: location.path, in: MemoryFolder(path: memoryFolder, fileSystem: location.files))
     }
 }
 
-/// Writes a checkpoint into an empty store, and the header that leads to it: first the values, then the entries in the
-/// order of their names; Format.md, "Checkpoint".
+/// Writes a checkpoint and the header that refers to it into an empty store. The values come first, then the entries in
+/// the order of their names; Format.md, "Checkpoint".
 struct CheckpointWriter: ~Copyable {
     let store: any NewStore
     private let keys: KeyRing
@@ -99,7 +99,8 @@ struct CheckpointWriter: ~Copyable {
     /// The offset up to which the store is flushed.
     private var flushed = Limits.checkpointStart
 
-    /// A flush of a whole large file would let the flushes of those wait who write to the log meanwhile.
+    /// The number of bytes between flushes. Flushing a large file at once would delay the flushes of processes that
+    /// write to the log meanwhile.
     private static let flushStep: UInt64 = 8 << 20
 
     init(into store: any NewStore, keys: KeyRing) {
@@ -109,10 +110,10 @@ struct CheckpointWriter: ~Copyable {
         tree = TreeBuilder(keys: keys)
     }
 
-    /// The offset of what is written next.
+    /// The offset of the next byte.
     var offset: UInt64 { sink.offset }
 
-    /// Returns the offset.
+    /// Writes the box of a value and returns its offset.
     mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
         let offset = sink.offset
         try sink.write(box)
@@ -120,7 +121,7 @@ struct CheckpointWriter: ~Copyable {
         return offset
     }
 
-    /// - Precondition: the entry's name comes after all the names before.
+    /// - Precondition: the entry's name follows all names that were added before.
     mutating func add(_ entry: Entry) throws(LogError) {
         totals.replace(nil, with: entry)
         try tree.add(entry, to: &sink)
@@ -134,8 +135,8 @@ struct CheckpointWriter: ~Copyable {
         flushed = sink.offset
     }
 
-    /// Writes the checkpoint of a new vault: root, manifest with the totals of what was added, zeros ahead, and last
-    /// the header.
+    /// Writes the end of a new vault's checkpoint: root, manifest with the totals of the added entries, zeros ahead,
+    /// and finally the header.
     mutating func finish(
         _ manifest: Manifest, slots: [KeySlot], history: KeptHistory, isAccessLogged: Bool = false
     ) throws(LogError) {
@@ -150,14 +151,15 @@ struct CheckpointWriter: ~Copyable {
         try store.finish(at: reserved.end, nil)
     }
 
-    /// Where the parts of a checkpoint are that are written last.
+    /// The locations of the parts of a checkpoint that are written last.
     struct Reserved {
         let root: PageReference?
         let manifest: PageReference
         let end: UInt64
     }
 
-    /// Writes the root, and leaves room for a manifest of this size, with the totals of what was added.
+    /// Writes the root and reserves room for a manifest of this size, whose totals are set to those of the added
+    /// entries.
     mutating func reserve(_ manifest: inout Manifest) throws(LogError) -> Reserved {
         let root = try tree.finish(to: &sink)
         manifest.totals = totals
@@ -168,7 +170,7 @@ struct CheckpointWriter: ~Copyable {
         return Reserved(root: root, manifest: extent, end: extent.box.upperBound)
     }
 
-    /// Writes a manifest, filled up with zeros, into its room.
+    /// Writes a manifest, padded with zeros, into the reserved room.
     func write(_ manifest: Manifest, _ reserved: Reserved) throws(LogError) {
         let size = reserved.manifest.length - SecretBox.tagSize
         let plaintext = manifest.encoded

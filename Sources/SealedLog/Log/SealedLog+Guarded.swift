@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// A value, with what decides whether it may be given out, all as of one time.
+/// A value, together with the data that decides whether it may be returned, all as of one moment.
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
-    /// Those of the entry that was named beside it, also if it has expired; none if it was removed.
+    /// The attributes of the login entry, even if it has expired; none if it was removed.
     package let loginAttributes: [Attribute]
     package let isLoginPresent: Bool
     package let isAccessLogged: Bool
@@ -13,7 +13,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens the value of a name and reads what decides whether it may be given out; nil if it is absent.
+    /// Opens the value of a name and reads the data that decides whether it may be returned; nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }
@@ -26,7 +26,7 @@ extension SealedLog {
     }
 }
 
-/// The same, not yet opened.
+/// A guarded value that is still sealed.
 private struct GuardedBox: Sendable {
     let value: SealedValue
     let attributes: [Attribute]
@@ -40,7 +40,8 @@ private struct GuardedBox: Sendable {
         value = try view.sealed(content.current)
         attributes = content.attributes
         let login = if let login { try view.find(login) } else { Entry?.none }
-        (loginAttributes, isLoginPresent) = (login?.content?.attributes ?? [], login?.isPresent(at: now) ?? false)
+        loginAttributes = login?.content?.attributes ?? []
+        isLoginPresent = login?.isPresent(at: now) ?? false
         isAccessLogged = view.header.isAccessLogged
     }
 }

@@ -1,14 +1,14 @@
 package import Sealing
 
 extension SealedLog {
-    // All of these throw what reading throws.
+    // These methods throw all errors of reading.
 
-    /// Returns the newest entry of a name with its history, also if it is absent now; nil if nothing is known of it.
+    /// Returns the newest entry of a name with its history, even if the name is absent now; nil if there was never one.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
         try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
     }
 
-    /// Opens one of a name's versions, the present or an earlier one; nil if it is not kept any more.
+    /// Opens one of a name's versions, the present or an earlier one; nil if it is no longer kept.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }
@@ -16,7 +16,7 @@ extension SealedLog {
         }
     }
 
-    /// Does the same for a version that is to become the present one.
+    /// Opens a version that is to become the present one again; nil if it is no longer kept.
     package func openedVersion(of name: EntryName, _ nonce: Nonce) throws(LogError) -> OpenedVersion? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }
@@ -31,18 +31,18 @@ extension SealedLog {
         }
     }
 
-    /// Returns the entries that the newest change has left, of the names with a prefix, sorted bytewise by name: those
-    /// that the latest record among all that set any of them has set. Of transactions that were written together, in
-    /// one record, it returns all.
+    /// Returns the entries that the newest change has set, among the names with a prefix, sorted bytewise by name:
+    /// those set by the latest record that has set any of them. If several transactions were written in one record, it
+    /// returns the entries of all of them.
     ///
-    /// - Throws: `invalid` if the newest change was a merge; what reading throws.
+    /// - Throws: `invalid` if the newest change was a merge; the errors of reading.
     package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
         try withSnapshot(isSure: true) { (view) throws(LogError) in try SealedLog.newestChange(of: view, prefix) }
     }
 
     private static func newestChange(of view: LogView, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         let cursor = view.recent.cursor(from: prefix)
-        // What is recent is newer than what is in a tree, and the minor checkpoint is newer than the checkpoint.
+        // Recent entries are newer than those in a tree, and the minor checkpoint is newer than the checkpoint.
         var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)
         for root in [view.minor?.root, view.header.root] where newest.isEmpty {
             let tree = try TreeCursor(root: root, loader: view.loader, from: prefix)
@@ -51,7 +51,7 @@ extension SealedLog {
         if let merged = try view.manifest().merged.last, let sequence = newest.first?.sequence,
             sequence <= merged.sequence
         {
-            throw LogError(.invalid, "the newest change is a merge, which cannot be taken back as a whole")
+            throw LogError(.invalid, "the newest change is a merge, which cannot be undone as a whole")
         }
         return newest
     }

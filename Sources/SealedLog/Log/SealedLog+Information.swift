@@ -4,51 +4,51 @@ package import Sealing
 public struct LogInformation: Hashable, Sendable {
     /// The path of the vault.
     public let vault: String
-    /// The path of the key file that is looked for; another key may have opened the vault.
+    /// The path of the default key file. Another key may have opened the vault.
     public let keyFile: String
-    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
+    /// The reason why the key file is accepted although others can read it; nil if only its owner can.
     public let keyFileSharing: String?
     /// The vault's id, 32 hex digits.
     public let id: String
-    /// When the vault was created: milliseconds since 1970.
+    /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
-    /// The number of the last change.
+    /// The sequence number of the last change.
     public let sequence: UInt64
     /// The number of names that are present. Expired ones count until they are set, removed or dropped.
     public let entries: Int
     /// The size of the file in bytes.
     public let fileSize: Int
-    /// Bytes of what is present, and of earlier values that are kept.
+    /// The bytes of present entries and values, and of earlier values that are kept.
     public let liveBytes: Int
-    /// Bytes that compaction would free.
+    /// The bytes that compaction would free.
     public let deadBytes: Int
-    /// Changes since the last compaction.
+    /// The number of changes since the last compaction.
     public let recordsSinceCheckpoint: Int
     /// The ways to open the vault.
     package let keySlots: [LogKeySlot]
-    /// How much of a name's history is kept.
+    /// The limits on the history of a name.
     package let history: KeptHistory
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     public let memoryIsKept: Bool
-    /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
-    /// each.
+    /// Problems that fail no call but should be known, one sentence each: a memory that cannot be used, a compaction
+    /// that failed.
     public let problems: [String]
     /// Whether the keys are locked against swapping.
     public let keysAreLockedInMemory: Bool
 }
 
 extension SealedLog {
-    /// What this machine remembers of a vault.
+    /// The state of this machine's memory of a vault.
     package enum MemoryState: Sendable {
-        /// Nothing, since there is no folder for it.
+        /// There is no folder for the memory.
         case off
         case none
-        /// What is there was not written whole, or not by a program that has the vault's key.
+        /// The memory was not written completely, or not with the vault's key.
         case torn
         case kept
     }
 
-    /// What is remembered now. The first read remembers the vault, so that this is to be asked before.
+    /// The present state of the memory. The first read remembers the vault, so this must be called before.
     package var memoryState: MemoryState {
         guard let memory else { return .off }
         guard let newest = memory.newest() else { return .none }
@@ -57,7 +57,7 @@ extension SealedLog {
 
     /// Returns figures about the vault.
     ///
-    /// - Parameter describe: tells a problem in a sentence. No lock is held.
+    /// - Parameter describe: describes a problem in one sentence. No lock is held.
     package func information(
         vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
     ) throws(LogError) -> LogInformation {
@@ -85,11 +85,11 @@ extension SealedLog {
 }
 
 extension SealedLog {
-    /// As ``UnlockedVault/fingerprint()``.
+    /// Returns the same as ``UnlockedVault/fingerprint()``.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
-    /// Returns a keyed hash of a value, 32 bytes: equal for equal values of this vault and its copies, and of no use to
-    /// anyone without its data key.
+    /// Returns a keyed hash of a value, 32 bytes. Equal values of this vault and its copies have equal hashes. Without
+    /// the data key, the hash reveals nothing.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
             try keys.withKey(.fingerprint) { (key) throws(LogError) in

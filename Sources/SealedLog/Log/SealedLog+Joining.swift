@@ -1,7 +1,7 @@
 import LinuxSystem
 
-// A vault that lacks what this machine remembers may be opened to be merged with a copy that has it. The memory stays
-// as it is until the merge is finished: whatever happens before, the next opening raises the alarm again.
+// A vault that lacks positions which this machine remembers may be opened to be merged with a copy that has them. The
+// memory stays unchanged until the merge is finished. If that is interrupted, the next opening raises the alarm again.
 
 /// The history of a copy that is merged next.
 struct JoinedHistory {
@@ -15,15 +15,15 @@ struct JoinedHistory {
 
     func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
 
-    /// Whether a vault raises an alarm only since it lacks what is in the copy. The copy's keys tell what the memory
-    /// says, too: the vault may be from before a rotation.
+    /// Returns whether a vault raises an alarm only because it lacks positions that are in the copy. The copy's keys
+    /// are used to decode the memory, since the vault may be from before a rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
         [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
     }
 }
 
 extension Remembered {
-    /// Whether a history that the keys of a view open includes what is remembered.
+    /// Returns whether a history, opened by the keys of a view, includes the remembered position.
     fileprivate func isIncluded(in history: KnownHistory, of view: LogView) -> Bool {
         guard let position = try? position(of: view) else { return false }
         return history.includes(position) == .included
@@ -31,7 +31,7 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Returns what is remembered of this vault, if it was opened to be merged and a copy has that.
+    /// Returns the memory of this vault, if the vault was opened to be merged and a copy has the remembered position.
     func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
         guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
         return remembered.isIncluded(in: history, of: view) ? remembered : nil
@@ -42,17 +42,18 @@ extension SealedLog {
         do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
     }
 
-    /// Reads the history, which another vault's opening relies on if this is a copy of that.
+    /// Checks that the history can be read, which the opening of another vault depends on if this is a copy of that
+    /// vault.
     package func checkHistory() throws(LogError) { _ = try ownHistory() }
 
     private func ownHistory() throws(LogError) -> JoinedHistory {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 
-    /// Whether this vault lacks what this machine remembers, and was opened to be merged.
+    /// Whether this vault lacks a remembered position and was opened to be merged.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
-    /// Remembers the vault again that was opened to be merged. Throws `diverged` if it lacks what is remembered still.
+    /// Remembers the vault again after the merge. Throws `diverged` if it still lacks the remembered position.
     package func finishJoining() throws(LogError) {
         guard let memory, memory.isHeld else { return }
         let remembered = Remembered(memory)
@@ -67,13 +68,13 @@ extension SealedLog {
         memory.remember(head)
     }
 
-    /// Remembers the vault instead of what was remembered, if it has all of a copy that is the very file which this
-    /// machine has seen. Its history does not say so: nobody believes what such a copy says of its own, and another one
-    /// that claims to have had what is remembered changes nothing.
+    /// Remembers the vault in place of the former position, if it includes all of a copy that is exactly the file that
+    /// this machine has seen. The history of such a copy cannot prove that, since it is not believed: another copy that
+    /// claims the remembered position has no effect.
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // Another process may have remembered more of the copy, which is not here.
+        // Another process may have remembered a later position of the copy, which is not here.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

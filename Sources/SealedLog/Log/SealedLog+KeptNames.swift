@@ -1,10 +1,11 @@
 import LinuxSystem
 
-// A merge refuses, or signs anew, the states of this vault that somebody may have written whom the copy has shut out.
+// A merge refuses, or signs again, those states of this vault that a person whose access the copy has removed may have
+// written.
 
 extension SealedLog {
-    /// Refuses the names of this side with states that the other one has not and that its gate keeps out. Returns those
-    /// that a person keeps.
+    /// Refuses the names of this side with states that the other side lacks and that its gate refuses. Returns the
+    /// names that a person keeps.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
     ) throws(LogError) -> [EntryName] {
@@ -19,13 +20,13 @@ extension SealedLog {
         return kept
     }
 
-    /// Returns the values of one side, as the other side takes them over.
+    /// Returns the values of one side in the form in which the other side takes them over.
     func values(of copy: LogView, for other: LogView) throws(LogError) -> CopiedValues {
         let isRotated = try copy.keys.fingerprint(of: vaultID) != other.keys.fingerprint(of: vaultID)
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
-    /// Returns an entry of this side as the other one would take it over.
+    /// Returns an entry of this side in the form in which the other one would take it over.
     private func admission(
         of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
     ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
@@ -36,8 +37,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs the states of this side that a person keeps: their authors may be no members of the merged vault, or
-    /// unknown there. Throws `notMember` if this machine may not sign.
+    /// Signs the states of this side that a person keeps, whose authors may not be members of the merged vault, or may
+    /// be unknown there. Throws `notMember` if this machine may not sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {
@@ -65,7 +66,7 @@ extension SealedLog {
 }
 
 extension Entry {
-    /// Takes over who has signed each state of the same entry.
+    /// Takes over the signatures of the states of the same entry.
     fileprivate mutating func takeAuthorships(of other: Entry) {
         authorship = other.authorship
         for index in earlier.indices { earlier[index].authorship = other.earlier[index].authorship }

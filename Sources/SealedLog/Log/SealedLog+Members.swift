@@ -2,34 +2,35 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Who is a member, as of a file.
+    /// The members as of one file.
     struct Membership: Sendable {
         let origin: Authenticator
         let list: MemberList
     }
 
-    /// Returns who may sign changes.
+    /// Returns the members, who may sign changes.
     ///
-    /// - Throws: `diverged` if a removal is missing that this machine has seen; what reading throws.
+    /// - Throws: `diverged` if a removal is missing that this machine has seen; the errors of reading.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // A reader of a replaced file may know less than this machine.
+            // The reader of a replaced file may have an older list than this machine has seen.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try reopen()
         }
     }
 
-    /// Returns the key by which this machine signs; nil in a vault without members, in which nobody signs.
+    /// Returns the key with which this machine signs; nil in a vault without members.
     ///
-    /// - Throws: `notMember`; `conflict` if the file has been replaced meanwhile; as ``members()``; what the options'
-    ///   `deviceKey` throws.
+    /// - Throws: `notMember`; `conflict` if the file has been replaced meanwhile; the errors of ``members()`` and of
+    ///   the options' `deviceKey`.
     func signingKey() throws(LogError) -> DeviceKey? {
         guard let members = try currentMembers() else { throw LogError(.conflict) }
         return try signingKey(among: members)
     }
 
-    /// Does the same for members who are known. Throws `notMember`; what the options' `deviceKey` throws.
+    /// Returns the signing key for a known list of members. Throws `notMember` and the errors of the options'
+    /// `deviceKey`.
     func signingKey(among members: MemberList) throws(LogError) -> DeviceKey? {
         guard !members.isEmpty else { return nil }
         guard let key = try ownDeviceKey() else { throw LogError(.notMember) }
@@ -37,7 +38,7 @@ extension SealedLog {
         return key
     }
 
-    /// Throws what ``commit(_:timeout:)`` would because of the members.
+    /// Throws the errors that ``commit(_:timeout:)`` would throw because of the members.
     package func checkThatThisMachineSigns() throws(LogError) {
         _ = try members()
         _ = try signingKey()
@@ -50,24 +51,24 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members as of the file that is shown; nil if that file cannot be compared with what this machine has
-    /// seen, since another one has replaced it.
+    /// Returns the members as of the file in the view. Returns nil if that file cannot be compared with what this
+    /// machine has seen, since another one has replaced it.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // Changes that wait to be merged follow what this machine knew of the members when they were begun.
+        // Changes that wait to be merged are based on the members that this machine knew when they were begun.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
     }
 
-    /// Who was removed, and has the data key still, could write a file in which that never happened, or one with other
-    /// members from the start.
+    /// Compares the members with those that this machine has seen. A removed member who still has the data key could
+    /// write a file without that removal, or one with other members from the start.
     ///
-    /// - Returns: false if the file was replaced before what was seen was read: that may be of the new one.
+    /// - Returns: false if the file was replaced before the memory was read, which may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -87,7 +88,7 @@ extension SealedLog {
 }
 
 extension LogView {
-    /// Without members, the manifest is not read.
+    /// Returns the members. Without members, the manifest is not read.
     func members() throws(LogError) -> MemberList {
         guard header.hasMembers else { return try MemberList([], in: header.vaultID, at: head) }
         return try members(in: manifest())
@@ -103,22 +104,22 @@ extension LogView {
     }
 }
 
-// MARK: - Who has made what
+// // MARK: - Authors of changes
 
-/// A change of a name, as the vault has it still.
+/// A change of a name that the vault still has.
 package struct LoggedChange: Sendable {
     package let name: String
-    /// When it was made, in milliseconds since 1970.
+    /// The time of the change in milliseconds since 1970.
     package let time: UInt64
     package let isRemoval: Bool
-    /// nil if nobody has signed it.
+    /// The author; nil if the change is not signed.
     package let author: MemberList.Author?
-    /// The number of the newest change that the author knew.
+    /// The sequence number of the newest change that the author knew.
     package let seen: UInt64?
 }
 
 extension SealedLog {
-    // Both throw `damaged` for a signature that does not hold; as ``members()``.
+    // Both methods throw `damaged` for an invalid signature, and the errors of ``members()``.
 
     /// Returns the changes of the names with a prefix whose values are kept, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
@@ -134,12 +135,12 @@ extension SealedLog {
                             author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
                 }
             }
-            // In one millisecond, in the order of what their authors knew.
+            // Changes of the same millisecond are ordered by the positions that their authors knew.
             return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
         }
     }
 
-    /// Returns who has set the versions of an entry that were signed, by their nonces.
+    /// Returns the authors of the signed versions of an entry, by their nonces.
     package func authors(of entry: Entry) throws(LogError) -> [Nonce: MemberList.Author] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

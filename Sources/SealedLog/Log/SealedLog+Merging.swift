@@ -2,19 +2,20 @@ import LinuxSystem
 import Sealing
 
 extension SealedLog {
-    /// Takes over what another copy of this vault has: of each name the later state, with the values of both sides as
-    /// its history. Afterwards, the copies' machines accept this file as the later one of both.
+    /// Takes over the changes of another copy of this vault: the later state of each name, with the values of both
+    /// sides as its history. Afterwards, machines that remember either copy accept this file as the later one.
     ///
-    /// It is done in steps that are all durable; what a step has merged stays if the next one fails. A copy of which
-    /// something was refused does not count as merged.
+    /// The merge is done in durable steps. A finished step stays if the next one fails. A copy of which something was
+    /// refused does not count as merged.
     ///
     /// - Parameters:
     ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
-    ///   - taken: the names that are taken over whoever has changed them.
-    ///   - keptKeys: the salts of this vault's keys that stay, whatever the copy has removed.
-    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed.
+    ///   - taken: the names that are taken over, whoever has changed them.
+    ///   - keptKeys: the salts of this vault's keys that stay, even if the copy has removed them.
+    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed the
+    ///     name.
     /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign
-    ///   what has to be signed; what reading, writing and compacting throw.
+    ///   a state that must be signed; the errors of reading, writing and compacting.
     package func merge(
         _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
         keepingKeys keptKeys: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
@@ -26,10 +27,11 @@ extension SealedLog {
         return try merge(other.view, isPinned: isPinned, taken, keptKeys, keptAttribute, timeout: timeout, counter)
     }
 
-    /// Another copy as it is by now.
+    /// The present state of another copy.
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns what another vault takes over of this copy. Its errors are this copy's, which may be exchanged by then.
+    /// Returns the state that another vault takes over from this copy. Its errors concern this copy, which may have
+    /// been replaced.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
     }
@@ -40,15 +42,16 @@ extension SealedLog {
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
-            // What is merged has to reach the vault itself. If the server has gone since, this may be the copy that is
-            // merged: it would have everything, and be removed.
+            // The merge must reach the vault itself. If the server has become unreachable, this may be the very copy
+            // that is merged: it would include everything, and be removed.
             try view.store.checkIsVault("Offline, copies cannot be merged. Merge them with the server.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
         let isKnown = memory?.isHeld == false
         var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
-        // What this history includes has nothing new. But whoever was shut out may have written this file.
+        // A position in this history brings nothing new. But a person whose access was removed may have written this
+        // file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
@@ -56,7 +59,8 @@ extension SealedLog {
         let rememberedThere = remembered(in: theirs, history)
         if rememberedThere != nil && remembered(in: ours, ownHistory) == nil { keys.countOther() }
         if !isPinned { try keys.checkThatDataKeyIsKnown() }
-        (report.keys, report.isOfFormerKey) = (keys.choice, keys.isOfFormerKey)
+        report.keys = keys.choice
+        report.isOfFormerKey = keys.isOfFormerKey
         report.doubtedKeys = keys.doubtedKeys
         guard report.doubtedKeys.isEmpty else { return report }
         let gateOfOther = keys.gateOfOther(taking: taken)
@@ -66,19 +70,20 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // Each change takes one: a copy with the last ones would end this vault, too.
+        // Each change takes a sequence number: a copy with the last ones would make this vault unusable too.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
-            throw LogError(.copyDamaged, "its sequence numbers, which are beyond what changes reach")
+            throw LogError(.copyDamaged, "its sequence numbers, which are larger than changes can reach")
         }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
             let kept = try checkOwnNames(of: ours, by: gateOfOther, with: theirs, &report)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
-            // Before the members are merged: a merge that is cut in between begins anew.
+            // This comes before the members are merged, so that an interrupted merge can be repeated.
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
-        // Under the same data key, values are known by their nonces; and who has signed a state is named before it.
+        // Under one data key, values are compared by their nonces. The members must contain an author before its state
+        // is merged.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
@@ -86,21 +91,21 @@ extension SealedLog {
             try change(keys, nil, timeout: timeout, nil)
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        // Where the copy's history is not believed, what members have signed of it counts.
+        // If the copy's history is not believed, only the positions that members have signed in it count.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
             try change(
                 keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // A copy that counts as merged is in the history, which tells itself what it includes.
+        // A copy that counts as merged is part of the history, so the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
         return report
     }
 
-    /// Writes a record of a merge, unless it has nothing.
+    /// Writes the record of a merge, unless the batch is empty.
     func append(
         _ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer
     ) throws(LogError) {
@@ -111,14 +116,14 @@ extension SealedLog {
         try append(plan)
     }
 
-    /// Refuses a copy in which different values share a nonce with each other, or with one of this vault.
+    /// Refuses a copy in which different values share a nonce with each other, or with a value of this vault.
     private func checkNonces(of copy: MergedCopy) throws(LogError) {
         var isShared = try !copy.view.namesSharingNonces().isEmpty
-        // Otherwise they are sealed anew, and apart.
+        // With different data keys, the values are resealed under different nonces.
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
-        if isShared { throw .damaged("different values under one nonce, which `vault verify` names there") }
+        if isShared { throw .damaged("different values that share a nonce; `vault verify` lists them in the copy") }
     }
 
     private func change(
@@ -141,7 +146,7 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // Each step adds a tree of all that came before, which the next compaction drops.
+            // Each step adds a tree that repeats the former ones. The next compaction drops them.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -152,7 +157,7 @@ extension SealedLog {
     ) throws(LogError) {
         let merged = try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            // A copy: others may read meanwhile.
+            // It works on a copy of the view, so that other threads can read meanwhile.
             var ours = view.withLock { $0 }
             let gate = try gate(for: copy, to: ours)
             var values = try values(of: copy.view, for: ours)
@@ -173,7 +178,7 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns what keeps out what others may not bring in. The members are those of now, while nobody can change them.
+    /// Returns the gate that refuses states of the copy. It uses the present members, while no process can change them.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
@@ -199,7 +204,8 @@ extension SealedLog {
         report.signedPositions.formUnion(foreign.entry.signedStates.compactMap(\.authorship?.seen))
         let pair = copy.pair(old, foreign.entry, changedAs: entry)
         var result = old
-        let (history, now) = (ours.header.history, copy.now)
+        let history = ours.header.history
+        let now = copy.now
         let outcome = pair.merged(at: now)
         let guarded = try pair.guarded(outcome, by: copy.keptAttribute)
         if case .changed(var merged) = guarded.map(EntryPair.Outcome.changed) ?? outcome {
@@ -211,7 +217,7 @@ extension SealedLog {
                 boxes = try foreign.newBoxes(in: merged, replacing: old, in: ours, from: &values)
             } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
-                // Nobody has signed this state.
+                // This combined state is new, so it is signed here.
                 try merged.follow(at: now) { () throws(LogError) in try ours.manifest().created }
                 merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
@@ -224,7 +230,7 @@ extension SealedLog {
         if let version = pair.superseded(by: result), !result.has(version) { report.dropped.append(entry.name.text) }
     }
 
-    /// Tells damage of the other copy from that of this one.
+    /// Marks damage as that of the other copy.
     func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do throws(LogError) { return try read() } catch { throw error.ofCopy }
     }

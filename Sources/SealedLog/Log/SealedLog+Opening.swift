@@ -4,22 +4,22 @@ import Sealing
 extension SealedLog {
     package struct Options: Sendable {
         package var lockTimeout: Duration
-        /// Those of ``LogError/Code/alarms`` that the user has accepted.
+        /// The codes among ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
-        /// Copies that are merged next: an alarm about what one of them has is none. Nothing is remembered until
-        /// ``SealedLog/finishJoining()``.
+        /// Copies that are merged next. An alarm about a position that one of them has is ignored. Nothing is
+        /// remembered until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
-        /// Whether the file may be exchanged for any that this machine has seen, as in git: the memory then keeps all
-        /// that it was seen to end with, not only the newest.
+        /// Whether the file may be replaced by any other that this machine has seen, as git does. The memory then keeps
+        /// all positions that the vault was seen to end at, not only the newest.
         package var keepsHeads = false
-        /// Whether a compaction that is due after a change starts by itself, on a thread; otherwise it is left to
+        /// Whether a compaction that is due after a change starts by itself, on a thread. Otherwise it is left to
         /// ``SealedLog/finishUpkeep()``.
         package var compactsByItself: Bool
-        /// How many bytes of opened pages are kept at most.
+        /// The largest number of bytes of opened pages that are kept.
         package var indexMemory: Int
-        /// Makes or reads the key by which this machine signs what it writes to a vault with members.
+        /// Creates or reads the key with which this machine signs changes of a vault with members.
         package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
 
         package init(
@@ -27,12 +27,16 @@ extension SealedLog {
             joined: [SealedLog] = [], compactsByItself: Bool = true, indexMemory: Int = Limits.indexMemory,
             deviceKey: (@Sendable () throws(LogError) -> DeviceKey)? = nil
         ) {
-            (self.deviceKey, self.joined) = (deviceKey, joined)
-            (self.lockTimeout, self.accepted, self.memoryFolder) = (lockTimeout, accepted, memoryFolder)
-            (self.compactsByItself, self.indexMemory) = (compactsByItself, indexMemory)
+            self.deviceKey = deviceKey
+            self.joined = joined
+            self.lockTimeout = lockTimeout
+            self.accepted = accepted
+            self.memoryFolder = memoryFolder
+            self.compactsByItself = compactsByItself
+            self.indexMemory = indexMemory
         }
 
-        /// Returns what this machine remembers of a vault; nil if it must remember nothing.
+        /// Returns this machine's memory of a vault; nil if nothing must be remembered.
         func memory(of view: LogView, at location: any StoreLocation) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
@@ -44,9 +48,10 @@ extension SealedLog {
 
     /// Opens a vault.
     ///
-    /// - Parameter unlocker: is asked once the file is open, so that a missing vault is reported before a missing key.
+    /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported rather than a
+    ///   missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
-    ///   `unavailable`, or what the unlocker throws.
+    ///   `unavailable`, or the errors of the unlocker.
     package static func open(
         _ location: any StoreLocation, options: Options, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> SealedLog {
@@ -59,8 +64,8 @@ extension SealedLog {
 
     private static let registry = Mutex<[KnownLog]>([])
 
-    /// Returns the log of this process for the same file, or the new one: with one core, threads do not wait for each
-    /// other's file locks.
+    /// Returns this process's log of the same file if there is one, otherwise the new log. With a single log, threads
+    /// do not wait for each other's file locks.
     static func shared(_ opened: SealedLog) -> SealedLog {
         let view = opened.view.withLock { $0 }
         let log = registry.withLock { logs in
@@ -71,10 +76,11 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The user has accepted another file than this process knows.
+            // The user has accepted another file than the one that this process has open.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
-                (writer.durableFile, writer.rememberedFingerprint) = (nil, nil)
+                writer.durableFile = nil
+                writer.rememberedFingerprint = nil
                 log.overruled.withLock { $0 = overruled }
                 log.show(view)
             }
@@ -84,18 +90,19 @@ extension SealedLog {
     }
 
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
-        // A log is not shared between different memory folders: it would update the wrong one. Separate logs exclude
-        // each other through the file lock.
+        // A log is not shared between different memory folders, since it would update the wrong one. Separate logs
+        // exclude each other through the file lock.
         guard vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
         guard isOwn else { return false }
-        // What the user has accepted holds for every user of this log.
+        // The user's acceptance applies to every user of this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
-    // MARK: Again
+    // // MARK: Opening again
 
-    /// Opens the store again, while no process can write: the location leads to another one, or something is doubtful.
+    /// Opens the store again, while no process can write, because the location leads to another store or something is
+    /// doubtful.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
@@ -103,7 +110,8 @@ extension SealedLog {
     /// Opens the file again. The caller holds the writer's lock.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // Read before the file: what is remembered was durable before, so the file that is read now must contain it.
+        // It is read before the file. A remembered position is durable, so the file that is read afterwards must
+        // contain it.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -124,21 +132,21 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers a file in spite of an alarm, unless another process has remembered something else since.
+    /// Remembers a file in spite of an alarm, unless another process has remembered a different position since.
     ///
-    /// - Parameter former: what the alarm was about; nil if nothing was remembered.
+    /// - Parameter former: the bytes that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
-        // Flushed before: a power loss that brings the former file back would look like an attack.
+        // It is flushed first: a power loss that brings the former file back would look like an attack.
         try flush(view, of: store, in: memory)
         guard let former, memory.remember(view.head, insteadOf: former) else { return memory.remember(view.head) }
     }
 
-    /// Makes the next reading look whether the path leads to another file.
+    /// Makes the next read check whether the path leads to another file.
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
-    /// Returns what this machine remembers of the vault, unless the user has accepted the file in spite of it.
+    /// Returns this machine's memory of the vault, unless the user has accepted the file in spite of it.
     func remembered() -> Remembered? {
         guard let remembered = memory.flatMap(Remembered.init) else { return nil }
         return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
@@ -146,15 +154,15 @@ extension SealedLog {
 }
 
 extension StoreLock {
-    /// Opens a store and waits for its lock: no process can write then. If a compaction has replaced the store
-    /// meanwhile, opens the new one.
+    /// Opens a store and waits for its lock, so that no process can write. If a compaction has replaced the store
+    /// meanwhile, the new one is opened.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
         try onCurrent(.shared, until: deadline, open)
     }
 
-    /// Does the same with either lock.
+    /// Opens a store and waits for a lock of either kind.
     static func onCurrent(
         _ kind: LockKind, until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
@@ -164,25 +172,26 @@ extension StoreLock {
     }
 }
 
-/// Opens a vault: header, key, log, memory.
+/// Opens a vault: its header, key, log and memory.
 struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// How often at least a store is opened if it is replaced meanwhile each time.
+    /// The smallest number of attempts to open a store that is replaced each time meanwhile.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // What is accepted is the vault as it is now.
+        // The user accepts the vault in its present state.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
-            // A file that is replaced or written meanwhile can look like any of these. Other keys may open another one.
+            // A file that is replaced or written meanwhile can cause any of these errors. A new file may need other
+            // keys.
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // Something was doubtful: a record half written, or a file just replaced. Now no process can write, and what
-        // fails is an error.
+        // Something was doubtful: a record may be half written, or the file was just replaced. Now no process can
+        // write, so a failure is an error.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -191,8 +200,9 @@ struct Opening {
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
-                    // A database's lock keeps nobody from replacing the store while it is read. Without an answer, the
-                    // error stands. The time alone does not count: this process may have stood still.
+                    // The lock of a database does not prevent the replacement of the store while it is read. If the
+                    // location cannot be checked, the error stands. Time alone does not limit the attempts, since this
+                    // process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed,
                         try lock.store.isReplaced()
@@ -206,16 +216,18 @@ struct Opening {
         _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isLocked: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
-        // The key that has opened what was read before may have been removed since.
+        // The key that has opened the former store may have been removed since.
         let ring = if let keys, image.hasSlot(of: keys) { keys } else { try image.unlock(&unlocker) }
         keys = ring
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // Read before the log: what is remembered was durable before, so the log that is read now must contain it.
+        // It is read before the log. A remembered position is durable, so the log that is read afterwards must contain
+        // it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
-        var (alarms, accepted) = ([LogError](), options.accepted)
+        var alarms: [LogError] = []
+        var accepted = options.accepted
         do throws(LogError) { remembered = try newest?.seen(of: view) } catch {
             guard error.code == .rolledBack else { throw error }
             alarms.append(error)
@@ -224,20 +236,20 @@ struct Opening {
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
-        // A database's end was read before the memory: others may have written since.
+        // A database states its end before the memory is read, and other processes may have written in between.
         if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // Otherwise the first read remembers the location.
+        // Without a record, the first read remembers the location.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
-        // Needed rarely, but a part of the memory that cannot be used is reported.
+        // The result is rarely needed, but an unusable part of the memory is reported.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // Without the lock, a file that has just been replaced looks the same.
+            // Without the lock, a file that has just been replaced causes the same alarm.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
@@ -247,15 +259,15 @@ struct Opening {
         if let alarm = refused.first, !isJoining { throw alarm }
         let isAccepted = !alarms.isEmpty
         try view.replaceCopy(isAccepted: isAccepted) { kept in joined.contains { $0.includes(kept) } }
-        // A position that was remembered before a rotation of the data key counts until a newer one is remembered.
+        // A position remembered before a rotation of the data key counts until a newer one is remembered.
         if seen != nil, let newest, memory?.seen(in: newest.bytes) == nil {
-            memory?.learn(formerKeys: try view.manifest().formerMemoryKeys)
+            memory?.add(formerKeys: try view.manifest().formerMemoryKeys)
         }
         let log = SealedLog(
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory, !refused.isEmpty {
-            // A merge that is not finished leaves the alarm.
+            // If the merge is not finished, the alarm must stay.
             memory.hold()
         } else if let memory {
             if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }

@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-// It follows the file, looks at it, and confirms what it returns. Most of it is inlined: the closures then need no
-// contexts, which would retain and release all that they use.
+// Reading follows the file, runs the body, and confirms the newest record before it returns. Most of it is inlined: the
+// closures then need no contexts, which would retain and release everything they use.
 
 extension SealedLog {
     /// Runs `body` on a view that was followed to the end of the file.
     ///
-    /// - Parameter isSure: whether to check first that the newest record was not taken back by its writer, with another
-    ///   one of its length in its place. If a value is opened, that shows by itself.
+    /// - Parameter isSure: whether to check first that the writer of the newest record has not taken it back, and
+    ///   another record of its length has not replaced it. Opening a value would detect that.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -44,8 +44,8 @@ extension SealedLog {
         }
     }
 
-    /// Reads, and once more from the file opened again if something is damaged: a record that this log has seen, and
-    /// that its writer then took back, looks just so.
+    /// Runs `read`, and again on the reopened file if something is damaged. A record that this log has followed and
+    /// that its writer then took back causes the same error.
     @inline(__always)
     func certain<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
@@ -57,8 +57,8 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with what the log shows at one time, without any lock, and as ``certain(_:)`` does: a view's file
-    /// keeps what the view shows, whatever becomes of the log.
+    /// Runs `body` on a snapshot of the log, without any lock, and retries as ``certain(_:)`` does. The file of a
+    /// snapshot keeps its contents, whatever happens to the log.
     func withSnapshot<Result: ~Copyable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -68,43 +68,43 @@ extension SealedLog {
         }
     }
 
-    /// Follows what was appended to the file; false if something is doubtful, if the file was replaced, or if it lacks
-    /// what was seen of it.
+    /// Follows the appended records. Returns false if something is doubtful, if the file was replaced, or if it lacks
+    /// positions that were seen.
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces itself. From time to time the path is looked at, for a file that was put there by
-        // other means: the coarse clock costs 5 ns, a look a microsecond.
+        // A compaction announces its replacement. A file that was put there by other means is detected by checking the
+        // path from time to time: the coarse clock takes 5 ns, a check a microsecond.
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
-        guard try look(at: &view, isDue) else { return false }
+        guard try check(&view, isDue) else { return false }
         if isDue { view.lookedAtPath = now }
         return true
     }
 
-    /// Returns whether the view's file is still the vault, and, if that is due, whether it is as new as it was seen to
-    /// be: a backup that is copied over it keeps the file's identity, and may end where this view does.
+    /// Returns whether the view's file is still the vault, and, if a check is due, whether it includes the remembered
+    /// position. A backup that is copied over the file keeps the file's identity, and may end where this view does.
     @inline(never)
-    private func look(at view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
+    private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
         let seen: LogPosition?
         do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
-        // Others may have written since.
+        // Other processes may have written since.
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
-    /// Makes the newest record durable and remembers it, before its contents are returned: a machine that only reads
-    /// has to notice, too, if just this one change is rolled back.
+    /// Makes the newest record durable and remembers it before its contents are returned. Otherwise, a machine that
+    /// only reads would not notice a rollback of this last change.
     ///
-    /// - Returns: false if the record is gone: its writer has taken it back, or the file was replaced.
+    /// - Returns: false if the record is gone, because its writer has taken it back or the file was replaced.
     /// - Throws: `busy` while a writer holds the lock, which may still take the record back; `unavailable` if a flush
     ///   fails.
     private func confirmNewestRecord() throws(LogError) -> Bool {
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        // Changes that wait to be merged are not the vault's.
+        // Changes that wait to be merged are not remembered as the vault's.
         let memory = view.store.target == nil ? memory : nil
         if let memory, memory.seen()?.position == view.head {
             // The location may be new to this machine.
@@ -113,7 +113,7 @@ extension SealedLog {
                 try flush(view, of: store, in: memory)
             }
         } else if view.durable == view.head {
-            // No writer takes it back.
+            // A durable record is not taken back.
             if let memory {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
@@ -123,7 +123,12 @@ extension SealedLog {
             guard try confirm(view, in: memory) else { return false }
         }
         self.view.withLock { current in
-            if current.head == view.head { (current.confirmed, current.isLocationKnown) = (view.head, true) }
+            if current.head == view.head {
+                if current.head == view.head {
+                    current.confirmed = view.head
+                    current.isLocationKnown = true
+                }
+            }
         }
         return true
     }
@@ -147,8 +152,8 @@ extension SealedLog {
             } catch {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
-            // A writer that does not stop need not be waited for. It has flushed what it remembers, and a record before
-            // it appends the next one.
+            // It is not necessary to wait for a writer that does not pause. A writer has flushed each position that it
+            // remembers, and each record before it appends the next one.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {
@@ -160,7 +165,7 @@ extension SealedLog {
 
     /// Flushes the file of a view and its name, and remembers the name.
     ///
-    /// - Parameter store: has a descriptor that the log's writer does not use.
+    /// - Parameter store: a store with a descriptor that the log's writer does not use.
     func flush(_ view: LogView, of store: any RecordStore, in memory: RollbackMemory) throws(LogError) {
         do throws(LogError) {
             try store.synchronize()

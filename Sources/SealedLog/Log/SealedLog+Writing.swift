@@ -12,20 +12,20 @@ extension SealedLog {
         return try SealedValue(value, kind: kind, nonce: nonces.next(), under: keys)
     }
 
-    /// Makes changes, all or none, and returns when they are durable.
+    /// Makes all changes or none, and returns when they are durable.
     ///
-    /// - Throws: `conflict` or `exists` if an expectation does not hold, `invalid`; `busy`, `unavailable` (nothing was
-    ///   changed), `outcomeUnknown`; what a replaced file may bring.
+    /// - Throws: `conflict` or `exists` if an expectation is not met; `invalid`; `busy`, `unavailable` (nothing was
+    ///   changed); `outcomeUnknown`; the errors of opening a replaced file.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
-            // No transaction of the batch gives up before its own deadline.
+            // The latest deadline counts, so that no transaction of the batch gives up before its own.
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
             var pause: UInt32 = 1_000
             while true {
-                // Those that are finished have failed by themselves.
+                // Transactions that are finished already have failed for their own reasons.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // The copy that this machine keeps of a database may be damaged while the database is intact.
+                    // The copy that this machine keeps of a database may be damaged although the database is intact.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -49,7 +49,7 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // Positions and members are remembered from here on. After a power loss, the file that has them must be there.
+        // From here on, positions and members are remembered. The file that has them must exist after a power loss.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
@@ -63,7 +63,8 @@ extension SealedLog {
 
     /// Flushes everything that can be read now, and the name of the file.
     ///
-    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; what a replaced file may bring.
+    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; the errors of opening a
+    ///   replaced file.
     package func makeDurable(timeout: Duration) throws(LogError) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -95,14 +96,14 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // This raises the alarm again if it was right. A database may have lost the lock before the memory was
-            // read.
+            // This raises a justified alarm again. An alarm may be unjustified if a database has lost the lock before
+            // the memory was read.
             try replaceView(until: deadline)
         }
     }
 
-    /// Reads everything that was appended, clears what is behind the end, and flushes the newest record again if
-    /// another process wrote it: that process may have died before fdatasync, and once a record follows it, readers
+    /// Reads everything that was appended, and clears the bytes after the end. If another process wrote the newest
+    /// record, flushes it again: that process may have died before fdatasync, and once another record follows, readers
     /// regard it as durable.
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
@@ -110,7 +111,7 @@ extension SealedLog {
             // The new record must not follow a head that its writer took back, nor one of an older file.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
-                // The copy that this machine keeps becomes one of the new record.
+                // The copy that this machine keeps must be one that the new record continues.
                 try view.alarmOfCopy() == nil
             {
                 return
@@ -132,7 +133,7 @@ extension SealedLog {
         }
     }
 
-    /// Flushes the file's name, which has to be on the disk before the first acknowledgement.
+    /// Flushes the file's name, which must be durable before the first acknowledgement.
     func flushName(_ writer: inout Writer) throws(LogError) {
         let (store, file) = view.withLock { ($0.store, $0.file) }
         guard writer.durableFile != file else { return }
@@ -144,7 +145,7 @@ extension SealedLog {
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
-        // Taken before the flush, which does not cover later changes.
+        // The fingerprint is taken before the flush, which does not cover later changes.
         let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
@@ -154,8 +155,8 @@ extension SealedLog {
 
     // MARK: The record
 
-    /// Plans the record for the first transactions, as many as it has room for, and removes them from the list; nil if
-    /// they change nothing.
+    /// Plans the record for the first transactions, as many as it has room for, and removes them from the list. Returns
+    /// nil if they change nothing.
     private func plan(
         _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?
     ) throws(LogError) -> RecordPlan? {
@@ -188,10 +189,10 @@ extension SealedLog {
         return if batch.isEmpty || plan != nil { plan } else { try treePlan(batch) }
     }
 
-    /// Plans a record with a tree. Of a large one, the payload is written on the way: nobody follows the log to it
-    /// before its head is there.
+    /// Plans a record with a tree. A large payload is written to the store while it is built: readers do not follow the
+    /// log to it before its head is there.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // A copy: others may read meanwhile.
+        // It works on a copy of the view, so that other threads can read meanwhile.
         let view = view.withLock { $0 }
         let store = view.store
         try store.prepareAppend(behind: LogEnd(at: view.end, isPayloadFirst: true))
@@ -203,12 +204,12 @@ extension SealedLog {
 
     /// Appends a record, and returns when it is durable.
     ///
-    /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that cannot be told.
+    /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that is uncertain.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
         view.withLock { view in
-            // A reader of this process may have followed it already.
+            // A reader of this process may have followed the record already.
             if view.head == plan.record.previous { view.apply(plan.record) }
             guard view.head == plan.record.position else { return }
             view.durable = view.head
@@ -233,7 +234,7 @@ extension SealedLog {
         return error
     }
 
-    /// Forgets a record that was taken back: a reader of this process may have followed it.
+    /// Removes a record from the view that was taken back, since a reader of this process may have followed it.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

@@ -2,49 +2,50 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-/// One vault file, for all of a process: the same file opened twice is one log.
+/// A vault file within a process. If the same file is opened twice, both use one log.
 ///
-/// Reads follow the file without a lock. Writes of several threads are gathered: the first to get the writer's lock
-/// writes one record for all that wait.
+/// Reads follow the file without a lock. Writes of several threads are gathered: the first thread to get the writer's
+/// lock writes one record for all that wait.
 package final class SealedLog: Sendable {
-    /// State that belongs to the thread that writes.
+    /// The state of the thread that writes.
     struct Writer: Sendable {
-        /// The file whose name this log has flushed, or knows to be flushed.
+        /// The file whose name this log has flushed, or knows to be durable.
         var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose name the memory knows to be durable.
+        /// The fingerprint of the file whose name is durable according to the memory.
         var rememberedFingerprint: Authenticator?
-        /// After a failed compaction: the sequence number before which there is no other try.
+        /// The sequence number before which a failed compaction is not tried again.
         var compactAfter: UInt64 = 0
     }
 
     package let vaultID: [UInt8]
     let memory: RollbackMemory?
     let notices: NoticeBoard
-    /// How long a reader waits for the lock, once something is doubtful.
+    /// The time for which a reader waits for the lock if something is doubtful.
     let lockTimeout: Duration
-    /// The process that has opened it.
+    /// The process that has opened the log.
     private let processID = getpid()
-    /// Whether this opening has accepted the file in spite of an alarm.
+    /// Whether the file was accepted in spite of an alarm when it was opened.
     let isAccepted: Bool
-    /// What the memory held then: it may be read-only.
+    /// The bytes of the memory that were overruled by that. They may still be there, since the memory may be read-only.
     let overruled: Mutex<[UInt8]?>
     let view: Mutex<LogView>
-    /// Beside the view, which readers and a compaction's thread hold for longer.
+    /// The keys of the view. They are kept separately, since readers and a compaction's thread hold the view for
+    /// longer.
     private let keyRing: Mutex<KeyRing>
     let writer: Mutex<Writer>
-    /// Makes or reads the key by which this machine signs; nil if it signs nothing.
+    /// Creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
-    /// Of the file that was looked at last.
+    /// The members as of the file that was checked last.
     let membership = Mutex<Membership?>(nil)
-    /// Whether the user has accepted that this is another history than the one that this machine remembers.
+    /// Whether the user has accepted a history other than the one that this machine remembers.
     let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
-    /// Whether this process holds the lock of the copy whose changes are merged, and would wait for itself there.
+    /// Whether this process holds the lock of the copy that is being merged. It would wait for itself there.
     let holdsPending = Mutex(false)
 
-    /// - Parameter view: was followed to its end and compared with what this machine remembers.
+    /// - Parameter view: a view that was followed to its end and compared with this machine's memory.
     init(
         _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
         overruled: [UInt8]? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
@@ -65,10 +66,10 @@ package final class SealedLog: Sendable {
         writer = Mutex(Writer(rememberedFingerprint: fingerprint))
     }
 
-    /// Those of the file that this log shows now: a rotation exchanges them.
+    /// The keys of the file that this log shows now. A rotation replaces them.
     package var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Shows another file, or this one anew.
+    /// Shows another file, or the same one again.
     func show(_ next: LogView) {
         view.withLock { $0.replace(by: next) }
         adopt(next.keys)
@@ -83,40 +84,42 @@ package final class SealedLog: Sendable {
 
     package func takeNotices() -> [Notice] { notices.take() }
 
-    /// Whether this process has opened it: a child process has a copy of its parent's log, and none of its threads.
+    /// Whether this process has opened the log. A child process has a copy of its parent's log, but none of its
+    /// threads.
     var isOwn: Bool { processID == getpid() }
 
     /// Whether changes are kept apart until they can be merged.
     package var keepsChangesApart: Bool { view.withLock { $0.store.target != nil } }
 }
 
-/// An opened value, with what its entry says of it.
+/// An opened value with its kind and its nonce.
 package struct OpenedValue: ~Copyable {
     package let kind: UInt8
-    /// Unique to each value.
+    /// The nonce, which is unique to each value.
     package let nonce: Nonce
     package let bytes: SecretBytes
 
     package consuming func takeBytes() -> SecretBytes { bytes }
 
     init(_ sealed: SealedValue) throws(LogError) {
-        (kind, nonce) = (sealed.version.kind, sealed.version.nonce)
+        kind = sealed.version.kind
+        nonce = sealed.version.nonce
         bytes = try sealed.opened()
     }
 }
 
 extension SealedLog {
-    // All of these throw `damaged`, `busy`, `unavailable`, and what a replaced file may bring. Those that open values
-    // throw `outOfMemory` too.
+    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of opening a replaced file. Those that open
+    // values also throw `outOfMemory`.
 
-    /// Returns nil for a name that is absent, as the next two. A name whose value has expired is absent.
+    /// Returns the entry of a name; nil if the name is absent or its value has expired.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
         let entry = try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
-    /// Returns what is present under a name as far as this process has read; nil if that is nothing. It does not look
-    /// at what others have appended.
+    /// Returns the present contents of a name as far as this process has read the log; nil if the name is absent.
+    /// Records that others have appended since are not read.
     package func knownContent(_ name: EntryName) throws(LogError) -> Entry.Content? {
         try view.withLock { (view) throws(LogError) in try view.find(name)?.present(at: Clock.milliseconds) }
     }
@@ -134,9 +137,9 @@ extension SealedLog {
         }
     }
 
-    /// Opens the present values of names with a prefix, as they were at one time, in the order of the names.
+    /// Opens the present values of names with a prefix, as of one moment, in the order of the names.
     ///
-    /// - Parameter convert: called without any lock held.
+    /// - Parameter convert: converts a value. It is called without any lock held.
     package func openTagged<Result>(
         prefix: [UInt8], _ convert: (EntryName, borrowing OpenedValue) -> Result
     ) throws(LogError) -> [Result] {
@@ -161,14 +164,14 @@ extension SealedLog {
         return NameListing(merge: try view.items(from: prefix), prefix: prefix)
     }
 
-    /// Opens a value that is not yet written.
+    /// Opens a value that is not written yet.
     package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try value.opened() }
 
     @inline(__always)
     func withValue<Result: Sendable>(
         _ name: String, _ body: (inout LogView, StoredVersion) throws(LogError) -> Result
     ) throws(LogError) -> Result? {
-        // `withUTF8` forgets the type of the error that its closure throws.
+        // `withUTF8` would lose the type of the error that its closure throws.
         try name.utf8.span.bytes.withUnsafeBytes { (name) throws(LogError) in
             try read { (view) throws(LogError) in
                 guard let version = try view.findVersion(name) else { return nil }

@@ -1,14 +1,15 @@
 import Sealing
 
-/// The nonces of a vault's values, to find those that different boxes share. No writer leaves any, but somebody with
-/// the data key can. Who knows one of the two values learns the other one, and the key that authenticates both.
+/// The nonces of a vault's values, to find those that different boxes share. No writer creates such boxes, but a person
+/// with the data key can. A person who knows one of the two values can compute the other one, and the key that
+/// authenticates both.
 struct NonceTable {
-    /// The first 8 bytes of each: a million nonces take 8 MB.
+    /// The first 8 bytes of each nonce: a million nonces take 8 MB.
     private var starts: [UInt64] = []
 
     mutating func add(_ entry: Entry) { starts += entry.versions.map(\.nonce.start) }
 
-    /// Returns what has to be looked at again.
+    /// Returns the nonces that must be compared completely.
     consuming func shared() -> SharedNonces {
         starts.sort()
         return SharedNonces(starts: Set(zip(starts, starts.dropFirst()).filter { $0 == $1 }.map(\.0)))
@@ -44,8 +45,8 @@ struct SharedNonces {
 }
 
 extension StoredVersion {
-    /// Whether two boxes are the same bytes. Nothing authenticates these, so that bytes which this machine has kept are
-    /// read again from the store's place before they count as different.
+    /// Returns whether two boxes have the same bytes. These are not authenticated, so bytes from the copy on this
+    /// machine are read again from the store's location before they count as different.
     fileprivate func hasSameBox(
         in store: any RecordStore, as other: StoredVersion, in otherStore: any RecordStore
     ) throws(LogError) -> Bool {
@@ -63,12 +64,13 @@ extension StoredVersion {
 extension LogView {
     /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise.
     func namesSharingNonces() throws(LogError) -> [String] {
-        var (table, merge) = (NonceTable(), try entries())
+        var table = NonceTable()
+        var merge = try entries()
         while let entry = try merge.next() { table.add(entry) }
         return try namesSharingNonces(of: table)
     }
 
-    /// Does the same with the table of all entries.
+    /// Returns the same by means of the table of all entries.
     func namesSharingNonces(of table: consuming NonceTable) throws(LogError) -> [String] {
         var shared = table.shared()
         guard !shared.isEmpty else { return [] }
@@ -79,10 +81,11 @@ extension LogView {
 }
 
 extension LogView {
-    /// Whether values that another copy would bring, under the same data key, have the nonces of other values here.
+    /// Returns whether values that another copy would add, under the same data key, share nonces with other values
+    /// here.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
-        // By the first 8 bytes: that two of a million are equal by chance is as likely as one in 40 million.
+        // Only the first 8 bytes are compared. The chance that two of a million are equal is one in 40 million.
         var brought: Set<UInt64> = []
         var merge = try copy.view.entries()
         while let entry = try merge.next() {

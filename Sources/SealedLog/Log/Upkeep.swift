@@ -2,8 +2,8 @@ private import Glibc
 import LinuxSystem
 
 extension SealedLog {
-    /// Whether a compaction is due. If it has failed a short while ago, in this process or in another, there is no
-    /// other try yet.
+    /// Returns whether a compaction is due. After a recent failure, in this process or another one, it is not tried
+    /// again yet.
     func isCompactionDue(_ writer: inout Writer) -> Bool {
         let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
         guard isDue, head.sequence >= writer.compactAfter else { return false }
@@ -15,11 +15,12 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts if that is due. A failure is posted; no transaction fails by it.
+    /// Compacts if a compaction is due. A failure is posted as a notice and fails no transaction.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // Another process is at it, or was, or the disk is busy. Each look takes the lock, and there may be many.
+            // Another process compacts or has compacted, or the disk is busy. Each check takes the lock, and there may
+            // be many.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -32,19 +33,19 @@ extension SealedLog {
         view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
-    /// Waits for a compaction that was due after a change, or makes it: a program that is about to end.
+    /// Waits for a compaction that was due after a change, or runs it. Call this before the program ends.
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
         completeCopy()
     }
 
-    /// Reads some of what is missing in the copy that this machine keeps of a database.
+    /// Reads some of the bytes that are missing in the copy that this machine keeps of a database.
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
-/// Runs what is due after a change on a thread of its own, one at a time. The process does not end before it has: with
-/// programs that run for a moment only, it would never be done.
+/// Runs the work that is due after a change on a thread of its own, one task at a time. The process does not end before
+/// the task does: otherwise programs that run for only a moment would never finish it.
 final class Upkeep: Sendable {
     private struct State {
         /// The process whose thread it is. A child process has no such thread.
@@ -54,7 +55,7 @@ final class Upkeep: Sendable {
         var isRunning: Bool { runner != nil && runner == getpid() }
     }
 
-    /// Whether it starts by itself.
+    /// Whether the work starts by itself.
     let isAutomatic: Bool
     private let state = Mutex(State())
     private let process: pid_t
@@ -65,11 +66,12 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Whether it was left to the thread that made it due: that of a child process, in which the standard library's
-    /// mutexes do not admit a second thread.
+    /// Returns whether the work was left to the thread that made it due. This happens in a child process, in which the
+    /// standard library's mutexes do not admit a second thread.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
-    /// Does nothing if it is running, or if there is no thread for it: the next change starts it.
+    /// Starts the work. It does nothing if the work is running, or if no thread can be started: the next change tries
+    /// again.
     func start(_ body: @escaping @Sendable () -> Void) {
         guard getpid() == process else { return isLeft.store(true, ordering: .relaxed) }
         let isFirst = state.withLock { state in
@@ -108,7 +110,7 @@ final class Upkeep: Sendable {
     // MARK: At the end of the process
 
     private static let known = Mutex<[(upkeep: Upkeep, process: pid_t)]>([])
-    /// Takes place once, at its first use.
+    /// Registers the handler once, at its first use.
     private static let registration = atexit {
         // A child process has no such thread.
         for known in Upkeep.known.withLock({ $0 }) where known.process == getpid() { known.upkeep.wait() }

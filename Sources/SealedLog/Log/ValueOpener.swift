@@ -6,11 +6,12 @@ struct ValueOpener: ~Copyable {
     private let store: any RecordStore
     private let keys: KeyRing
     private var memory: SecretBytes
-    /// The memory grows with the largest value.
+    /// The first size of the memory in bytes. It grows with the largest value.
     private static let usualSize = 4_096
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
-        (self.store, self.keys) = (store, keys)
+        self.store = store
+        self.keys = keys
         memory = try translated(SecretBytes(zeros: ValueOpener.usualSize))
     }
 
@@ -27,7 +28,7 @@ struct ValueOpener: ~Copyable {
         }
     }
 
-    /// Does the same with a box that was read.
+    /// Opens a box that was read already.
     mutating func open(
         _ box: ArraySlice<UInt8>, _ version: StoredVersion,
         _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
@@ -44,24 +45,24 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Keeps damage in a machine's copy of a database out of the database.
+/// Prevents damage in a machine's copy of a database from being copied into the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
 
-    /// nil if the store is read from where it is.
+    /// Returns nil if the store is read from its location.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         guard store.machineCopy != nil else { return nil }
         self.store = store
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Reads the box of a value from the database if it does not open. Other boxes beside it may be damaged there, and
-    /// stay as they were read.
+    /// Reads the box of a value from the database if it does not open. Other boxes in the bytes are not replaced, since
+    /// they may be damaged in the database.
     ///
     /// - Parameters:
-    ///   - bytes: what was read of the store, with the whole box.
-    ///   - start: their offset.
+    ///   - bytes: the bytes that were read from the store, including the whole box.
+    ///   - start: the offset of these bytes.
     mutating func repair(
         _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
     ) throws(LogError) {
@@ -70,13 +71,14 @@ struct BoxRepair: ~Copyable {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // What is damaged in the database too is copied as it is, as in a file: the keys can still be changed.
+            // A box that is damaged in the database too is copied as it is, as in a file, so that the keys can still be
+            // changed.
             guard error.code == .damaged else { throw error }
         }
     }
 }
 
-/// Seals values anew, under other keys; Format.md, "Rotation".
+/// Reseals values under other keys; Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
@@ -84,13 +86,15 @@ struct ValueResealer: ~Copyable {
 
     init(of store: any RecordStore, from old: KeyRing, to new: KeyRing) throws(LogError) {
         values = try ValueOpener(of: store, keys: old)
-        (self.store, keys) = (store, new)
+        self.store = store
+        keys = new
     }
 
-    /// Opens a value and seals it anew. Returns its version, with the old offset, and its box. Throws `damaged` if it
-    /// does not open.
+    /// Opens a value and reseals it. Returns its version, with the old offset, and its box. Throws `damaged` if it does
+    /// not open.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
-        var (version, box) = (old, [UInt8](repeating: 0, count: old.boxLength))
+        var version = old
+        var box = [UInt8](repeating: 0, count: old.boxLength)
         let keys = keys
         try values.open(old) { (value) throws(SealingError) in
             version.nonce = try keys.nonce(resealing: old.nonce, ofValue: old.hash(ofValue: value))
@@ -100,8 +104,8 @@ struct ValueResealer: ~Copyable {
         }
         return (version, box)
     }
-    /// Does the same, but copies a value that does not open as it is: else whoever was let in could plant one, and keep
-    /// a rotation from shutting him out.
+    /// Reseals a value, or copies its box if it does not open. Otherwise a person with access could insert such a box,
+    /// and so prevent the rotation that removes their access.
     mutating func resealOrCopy(
         _ old: StoredVersion
     ) throws(LogError) -> (version: StoredVersion, box: [UInt8], opens: Bool) {

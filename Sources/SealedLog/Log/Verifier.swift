@@ -1,42 +1,42 @@
 import LinuxSystem
 import Sealing
 
-/// What a verification has checked.
+/// The results of a verification.
 package struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
     package internal(set) var entries = 0
     /// The number of records since the last compaction.
     package internal(set) var records = 0
-    /// Bytes that were authenticated.
+    /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0
-    /// In a vault with members: names whose state nobody has signed, although there were members already.
+    /// The names with an unsigned state that was set when there were members already.
     package internal(set) var unsigned: [String] = []
-    /// When the last member was removed, in milliseconds since 1970, so that nothing has been signed since.
+    /// The time when the last member was removed, in milliseconds since 1970. Changes are not signed since then.
     package internal(set) var unsignedSince: UInt64?
-    /// Names whose state was set after a change that this history does not include.
+    /// The names with a state whose author had read a change that this history does not include.
     package internal(set) var foreign: [String] = []
-    /// Names with a state that somebody has signed who was no member then, or no more.
+    /// The names with a state whose author was not a member at that time.
     package internal(set) var ofNonMembers: [String] = []
-    /// Names of different values that are sealed under one nonce, which is damage: see ``SharedNonces``.
+    /// The names of different values that share a nonce, which is damage: see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
 }
 
 extension SealedLog {
     /// Reads and authenticates everything.
     ///
-    /// - Throws: `damaged`, with the first offset; as ``members()``; `busy`, `unavailable`.
+    /// - Throws: `damaged`, with the first offset; the errors of ``members()``; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
-        // The lock only serves to find the log's end: to read everything takes too long to keep others from writing.
+        // The lock is held only to find the log's end: reading everything takes too long to block writers.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.whole(lock.store, known.keys)
-        // What is verified is worth keeping, where this machine keeps a copy.
+        // The bytes that are verified are worth keeping, if this machine keeps a copy.
         try view.replaceCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
             view.store.machineCopy?.endDoubt()
-            // Damage is reported before this alarm.
+            // Damage is reported rather than this alarm.
             _ = try members()
             memory?.forgetUpkeep()
             return report
@@ -48,7 +48,7 @@ extension SealedLog {
 }
 
 /// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
-/// its payload, its values and its tree. It follows no hint and trusts no memory.
+/// its payload, its values and its tree. It uses no hint and no memory.
 struct Verifier: ~Copyable {
     /// The log as it was found, followed to its end.
     private let whole: LogView
@@ -59,7 +59,7 @@ struct Verifier: ~Copyable {
     private let members: MemberList
     private let counter: UpkeepProgress?
 
-    /// - Parameter isWhole: whether the counter begins with this.
+    /// - Parameter isWhole: whether the counter starts with this verification.
     init(of whole: LogView, _ counter: UpkeepProgress?, isWhole: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
@@ -80,16 +80,17 @@ struct Verifier: ~Copyable {
             report.records += 1
             report.bytes += Int(clamping: record.frame.recordLength)
         }
-        try look()
+        try checkNames()
         return report
     }
 
-    /// Counts the names, and looks whose states do not fit the members or the history.
-    private mutating func look() throws(LogError) {
+    /// Counts the names, and collects those whose states do not fit the members or the history.
+    private mutating func checkNames() throws(LogError) {
         let known = members.isEmpty ? nil : try KnownHistory(of: view).positions
         let positions = Set(known?.positions ?? [])
         let now = Clock.milliseconds
-        var (nonces, merge) = (NonceTable(), try view.entries())
+        var nonces = NonceTable()
+        var merge = try view.entries()
         while let entry = try merge.next() {
             nonces.add(entry)
             if entry.isPresent(at: now) { report.entries += 1 }
@@ -121,7 +122,7 @@ struct Verifier: ~Copyable {
             }
         }
         boxes += cursor.pages
-        // A writer leaves no byte that does not belong to a page or a box.
+        // Every byte of a checkpoint belongs to a page or a box.
         boxes.sort { $0.lowerBound < $1.lowerBound }
         var covered = Limits.checkpointStart
         for box in boxes {
@@ -140,7 +141,7 @@ struct Verifier: ~Copyable {
         guard tree.header == view.origin.authenticator else {
             throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
         }
-        // The tree must contain what the records before it say, and what is new in it must open.
+        // The tree must contain the entries of the records before it, and its new values must open.
         var replay = EntryMerge(
             recent: [view.recent.cursor()], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
@@ -167,13 +168,13 @@ struct Verifier: ~Copyable {
         }
     }
 
-    /// Opens an entry's values, each in its range, and looks whether who has signed them did.
+    /// Opens an entry's values, checks that each is inside its range, and verifies the signatures.
     private mutating func verify(_ entry: Entry, _ range: (StoredVersion) -> Range<UInt64>) throws(LogError) {
         for state in entry.signedStates {
             var valueHash: [UInt8] = []
             if let version = state.content?.current {
                 guard range(version).contains(version.box) else {
-                    throw LogError.damaged("a value outside its offset", at: version.offset)
+                    throw LogError.damaged("a value outside its range", at: version.offset)
                 }
                 let isSigned = state.authorship != nil
                 try values.open(version) { (value) throws(SealingError) in

@@ -1,11 +1,11 @@
 private import Glibc
 import LinuxSystem
 
-/// A file of the memory, which stays open from its first use on: a set looks at one before and after its record.
+/// A file of the memory, which stays open after its first use: setting a value reads it before and after the record.
 final class MemoryFile: Sendable {
     private final class Opened: Sendable {
         let file: TrustworthyFile
-        /// Why it cannot be written.
+        /// The reason why the file cannot be written; nil if it can.
         let refusal: SystemError?
         /// A child process shares its parent's lock.
         let process = getpid()
@@ -26,7 +26,7 @@ final class MemoryFile: Sendable {
         location = folder.location(of: name)
     }
 
-    /// As ``MemoryFolder/read(_:size:report:)``.
+    /// Reads the first `size` bytes, as ``MemoryFolder/read(_:size:report:)`` does.
     func read(_ size: Int, report: (Notice) -> Void) -> [UInt8]? {
         do throws(Notice) {
             guard let opened = try kept.withLock({ (kept) throws(Notice) in try open(&kept) }) else { return nil }
@@ -39,13 +39,13 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// Writes what `change` makes of the file's present bytes, while no other process or thread writes it; nothing for
-    /// nil. If the folder cannot be created, nothing is remembered.
+    /// Replaces the file's bytes by the result of `change`, while no other process or thread writes it. If the result
+    /// is nil, it writes nothing. If the folder cannot be created, nothing is remembered.
     func update(_ size: Int, _ change: ([UInt8]) -> [UInt8]?) throws(Notice) {
         try kept.withLock { (kept) throws(Notice) in
             guard let opened = try openForWriting(&kept) else { return }
             do throws(SystemError) {
-                // Another process that writes the file needs much less.
+                // Another process holds the lock of this file for much less than a second.
                 try fileSystem.lock(opened.file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))
                 defer { fileSystem.unlock(opened.file.descriptor) }
                 guard let bytes = change(try contents(of: opened.file.descriptor, size)) else { return }
@@ -66,11 +66,11 @@ final class MemoryFile: Sendable {
 
     // MARK: Opening
 
-    /// Returns the open file, if the path still leads to it; otherwise opens it. nil if there is none.
+    /// Returns the open file if the path still leads to it, otherwise opens the file. Returns nil if there is none.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
-            // Its folder need not be looked at again: who could move this file away cannot write another of this
-            // user's.
+            // The folder need not be checked again: a user who could move this file away cannot create another one that
+            // belongs to this user.
             let status = try folder.translated(unlessMissing(fileSystem.status(at: location)), at: location)
             if let status, status.identity == opened.file.status.identity, opened.process == getpid() {
                 try folder.check(status, location)

@@ -1,6 +1,6 @@
 import Sealing
 
-// The log positions that a vault which lives in git was seen to end with; Format.md, "The rollback memory".
+// The last log positions that were seen in a vault that is kept in git; Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let headsMagic: [UInt8] = Array("vltheads".utf8)
@@ -9,14 +9,14 @@ extension RollbackMemory {
     private static let headsSize = 8 + 16 + 8 + Limits.seenHeads * positionSize + KeyedHash.size
     private var headsName: String { "\(Hexadecimal.string(of: vaultID)).heads" }
 
-    /// Returns what the vault was seen to end with, oldest first; none unless that is kept.
+    /// Returns the last positions that the vault was seen to have, oldest first. There are none unless they are kept.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
     func heads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Does the same, also if no more are kept.
+    /// Returns the positions that were kept, even if no more are added.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -42,7 +42,7 @@ extension RollbackMemory {
     func add(heads new: [LogPosition]) {
         let magic = RollbackMemory.headsMagic + vaultID
         update(MemoryFile(headsName, in: folder), size: RollbackMemory.headsSize) { old in
-            let known = (try? heads(in: old) { () throws(LogError) in learnedKeys }) ?? []
+            let known = (try? heads(in: old) { () throws(LogError) in addedFormerKeys }) ?? []
             guard known.last != new.last else { return nil }
             var all = known
             for position in new { all = all.filter { $0 != position } + [position] }

@@ -9,10 +9,10 @@ extension RollbackMemory {
     private static let membersSize = 8 + 16 + 8 + landmarkLimit * Authenticator.size + KeyedHash.size
     private var membersName: String { "\(Hexadecimal.string(of: vaultID)).members" }
 
-    /// Returns what this machine has seen of the members: see ``MemberList/landmarks``.
+    /// Returns the ``MemberList/landmarks`` that this machine has seen.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: also whether it has to be written anew, since one of these authenticates it.
+    /// - Returns: also whether a former key authenticates the file, which then has to be written again.
     func members(
         _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
@@ -30,9 +30,10 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark, and the newest of the others; nothing if another process has seen more meanwhile.
+    /// Remembers the first landmark and the newest of the others. It writes nothing if another process has seen more
+    /// meanwhile.
     ///
-    /// - Parameter isForced: whether the user has accepted that what was seen is missing.
+    /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
     func remember(
         members landmarks: [Authenticator], isForced: Bool, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) {
@@ -44,14 +45,14 @@ extension RollbackMemory {
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
         update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
-            // It fails only if the keys cannot be read, and they have been.
+            // It fails only if the keys cannot be read, and they were read above.
             isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
         }
     }
 }
 
 extension [Authenticator] {
-    /// Whether these landmarks are the same as earlier ones, or later.
+    /// Returns whether these landmarks include all earlier ones.
     func includes(_ seen: [Authenticator]) -> Bool {
         (seen.isEmpty || seen.first == first) && seen.allSatisfy(contains)
     }

@@ -1,7 +1,7 @@
 import Sealing
 import Synchronization
 
-// What this machine remembers of a path: which vault was there.
+// The vault that was last opened at a path.
 
 extension RollbackMemory {
     private static let pathMagic: [UInt8] = Array("vltpath1".utf8)
@@ -17,14 +17,14 @@ extension RollbackMemory {
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // Another vault's record is authentic only under that vault's key.
+        // Another vault's record can be authenticated only under that vault's key.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
         return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
 
-    /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if that is not known.
+    /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if unknown.
     func rememberPath(durable: Authenticator?) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.pathMagic + vaultID)
@@ -35,14 +35,14 @@ extension RollbackMemory {
         pathIsKnown.store(true, ordering: .relaxed)
     }
 
-    /// Whether the path's record names this vault, or was to name it.
+    /// Whether the record of the path contains this vault, or was meant to.
     var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
         folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil
     }
 
-    /// Returns the vault id in a path's record, if its checksum is right: all that can be read without a key.
+    /// Returns the vault ID in a path's record if its checksum is right. Without a key, nothing more can be checked.
     private static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
         let checked = pathMagic.count + Header.identifierSize + Authenticator.size
         guard bytes.count >= fileSize, bytes.starts(with: pathMagic) else { return nil }
@@ -51,7 +51,7 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns the fingerprint of a file, its checkpoint and its location: a copy of the file has the same header.
+    /// Returns the fingerprint of a file, from its checkpoint and its location. A copy of the file has the same header.
     func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
         guard let locationState else { return nil }
         var writer = ByteWriter(reserving: 64)

@@ -4,17 +4,18 @@ import Sealing
 
 extension RollbackMemory {
     private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
-    /// The room for the words, in bytes.
-    private static let wordsSize = 127
-    /// Magic, id, authenticator, sequence number, damage or not, errno, words with their length, code.
-    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + wordsSize + KeyedHash.size
+    /// The room for the message, in bytes.
+    private static let messageSize = 127
+    /// Magic, id, authenticator, sequence number, damage or not, errno, message with its length, code.
+    private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
-    /// Why the last compaction or verification failed. The next process knows it too, and does not try again at once.
+    /// The reason why the last compaction or verification failed. It is stored, so that the next process does not try
+    /// again at once.
     struct Upkeep: Sendable {
-        /// The checkpoint at which it failed. Once another has replaced it, the failure is outdated.
+        /// The checkpoint at which it failed. The failure is outdated once there is another one.
         let origin: Authenticator
-        /// The sequence number before which there is no other try.
+        /// The sequence number before which no further attempt is made.
         let retryAt: UInt64
         let error: LogError
     }
@@ -24,10 +25,10 @@ extension RollbackMemory {
         guard var reader = body(of: bytes, magic: RollbackMemory.upkeepMagic, size: RollbackMemory.upkeepSize),
             let origin = try? reader.authenticator(), let retryAt: UInt64 = try? reader.integer(),
             let isDamage = try? reader.byte(), let number: UInt32 = try? reader.integer(),
-            let words = try? reader.text(upTo: RollbackMemory.wordsSize)
+            let message = try? reader.text(upTo: RollbackMemory.messageSize)
         else { return nil }
         let error = LogError(
-            isDamage == 1 ? .damaged : .unavailable, words,
+            isDamage == 1 ? .damaged : .unavailable, message,
             systemError: number == 0 ? nil : Int32(truncatingIfNeeded: number))
         return Upkeep(origin: origin, retryAt: retryAt, error: error)
     }
@@ -39,10 +40,10 @@ extension RollbackMemory {
         file.integer(upkeep.retryAt)
         file.byte(upkeep.error.code == .damaged ? 1 : 0)
         file.integer(UInt32(bitPattern: upkeep.error.systemError ?? 0))
-        var words = upkeep.error.detail
-        while words.utf8.count > RollbackMemory.wordsSize { words.removeLast() }
-        file.text(words)
-        file.zeros(RollbackMemory.wordsSize - words.utf8.count)
+        var message = upkeep.error.detail
+        while message.utf8.count > RollbackMemory.messageSize { message.removeLast() }
+        file.text(message)
+        file.zeros(RollbackMemory.messageSize - message.utf8.count)
         update(MemoryFile(upkeepName, in: folder), to: file.bytes)
     }
 

@@ -1,58 +1,61 @@
 import LinuxSystem
 import Sealing
 
-/// What this machine remembers of a vault, outside the vault; Format.md, "The rollback memory", describes the files.
+/// The record of a vault on this machine, outside of the vault; Format.md, "The rollback memory", describes the files.
 ///
-/// All are authenticated under the vault's own subkey. A file that is torn or missing counts as no memory: losing it is
-/// never an alarm. A file that exists and cannot be used is reported.
+/// All files are authenticated under the vault's memory subkey. A torn or missing file counts as no memory: its loss is
+/// never an alarm. A file that exists but cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
-    /// A rotation exchanges them.
+    /// The vault's keys. A rotation replaces them.
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of former data keys, as far as they are needed.
+    /// The memory subkeys of former data keys, as far as they were needed.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     /// The path of the vault.
     let path: String
-    /// Whether the file at the path is exchanged for others that this machine has seen, as git does.
+    /// Whether the file at the path is replaced by others that this machine has seen, as git does.
     let keepsHeads: Bool
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
     let pathIsKnown = Atomic(false)
     private let holds = Atomic(false)
-    /// What `.seen` held when it was last read or written, if it was authentic.
+    /// The bytes of `.seen` when it was last read or written, if they were authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
 
     init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String, keepsHeads: Bool = false) {
-        (self.folder, self.vaultID, self.path, self.keepsHeads) = (folder, vaultID, path, keepsHeads)
+        self.folder = folder
+        self.vaultID = vaultID
+        self.path = path
+        self.keepsHeads = keepsHeads
         keyRing = Mutex(keys)
         seenFile = MemoryFile(RollbackMemory.seenName(vaultID), in: folder)
     }
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Authenticates with other keys from now on: the data key has been rotated. What is remembered already counts
-    /// until it is written again.
+    /// Uses other keys from now on, since the data key has been rotated. Files under the former key count until they
+    /// are written again.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
-        learn(formerKeys: [former.memoryKey])
+        add(formerKeys: [former.memoryKey])
     }
 
-    /// Learns the memory subkeys of former data keys of the vault.
-    func learn(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
+    /// Adds the memory subkeys of former data keys of the vault.
+    func add(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
 
-    var learnedKeys: [[UInt8]] { formerKeys.withLock { $0 } }
+    var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether positions and members are not remembered, since the vault lacks what was seen before.
+    /// Whether positions and members are not remembered, because the vault lacks something that was seen before.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
 
-    /// The size of `.seen` and `.path`, in bytes, and of `.seen` with its check.
+    /// The size of `.seen` and `.path` in bytes, and of `.seen` with its check.
     static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
-    /// Returns the first part of the memory that exists and cannot be read or written; none if there is none.
+    /// Returns the files of the memory that exist but cannot be read or written.
     func problems() -> [Notice] {
         let found = NoticeBoard()
         for name in [RollbackMemory.seenName(vaultID), RollbackMemory.pathName(path), upkeepName] {
@@ -63,8 +66,9 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of what is between the vault's id and the code of a file, if magic, id and code are right.
-    /// Bytes of an older file may follow its `size`, since it is written in place. `context` is authenticated with it.
+    /// Returns a reader of the bytes between the vault ID and the code, if magic, ID and code are right. `context` is
+    /// authenticated together with the file. Bytes of a longer, older file may follow after `size`, since files are
+    /// written in place.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
@@ -76,10 +80,10 @@ final class RollbackMemory: Sendable {
         return unchecked(bytes, size: size)
     }
 
-    /// Does the same for a file that may be from before a rotation of the data key.
+    /// Reads a file that may be from before a rotation of the data key.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: also whether one of these authenticates it, so that it has to be written anew.
+    /// - Returns: also whether a former key authenticates the file, which then has to be written again.
     func body(
         of bytes: [UInt8], magic: [UInt8], size: Int, orUnder formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (reader: ByteReader, isOfFormerKey: Bool)? {
@@ -100,8 +104,8 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file, and returns what is authentic then. If that fails, it only posts a notice: an older vault may
-    /// then pass unnoticed.
+    /// Writes a file and returns its authentic bytes. A failure only posts a notice; an older vault may then pass
+    /// unnoticed.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -114,7 +118,8 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Does the same with what `change` makes of the file's present bytes; nothing for nil.
+    /// Replaces a file by the result of `change`, applied to its present bytes. If the result is nil, it writes
+    /// nothing.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -139,20 +144,20 @@ extension RollbackMemory {
 
     struct Seen: Hashable, Sendable {
         let position: LogPosition
-        /// Whether its writer has flushed it. A reader that flushes what it returns cannot know that: after a failed
+        /// Whether the writer of the record has flushed it. The flush of a reader does not prove that: after a failed
         /// flush, Linux regards pages as clean that never reached the disk.
         let isFlushedByWriter: Bool
     }
 
     func seen() -> Seen? { seen(in: newest()) }
 
-    /// Returns what is remembered of the newest position, for ``seen(in:under:_:)``; nil if nothing is.
+    /// Returns the bytes of the newest position, for ``seen(in:under:_:)``; nil if there are none.
     func newest() -> [UInt8]? { seenFile.read(RollbackMemory.checkedSize, report: notices.post) }
 
-    /// Returns what the bytes of ``newest()`` say, if this memory's key or an earlier one authenticates them.
+    /// Decodes the bytes of ``newest()``; nil unless this memory's key or a former one authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
-        // Most often they are those that were written last.
+        // Most often they are the bytes that were written or read last.
         let isKnown = authentic.withLock { $0 == bytes }
         let body =
             isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
@@ -163,7 +168,7 @@ extension RollbackMemory {
 
     private func formerBody(of bytes: [UInt8]) -> ByteReader? {
         guard bytes.count >= RollbackMemory.fileSize, bytes.starts(with: RollbackMemory.seenMagic + vaultID),
-            learnedKeys.contains(where: { isAuthentic(bytes, under: $0) })
+            addedFormerKeys.contains(where: { isAuthentic(bytes, under: $0) })
         else { return nil }
         return unchecked(bytes)
     }
@@ -179,11 +184,11 @@ extension RollbackMemory {
 
     /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now.
     ///
-    /// - Parameter previous: what a writer has read before.
+    /// - Parameter previous: the position that the writer had read before.
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // Also the one that is about to be forgotten: it may be from before heads were kept.
+        // The position that is about to be overwritten is added too: it may be from before heads were kept.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -192,15 +197,17 @@ extension RollbackMemory {
         }
     }
 
-    /// Remembers a position instead of what ``newest()`` has returned. Returns false if something else is remembered.
+    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed
+    /// since.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
-        let (old, isKept) = (seen()?.position, keepsHeads && !isHeld)
+        let old = seen()?.position
+        let isKept = keepsHeads && !isHeld
         var isOther = false
         write(position, true, isForced: true) { _, bytes in
             isOther = bytes != former
             return !isOther
         }
-        // Otherwise this position would be no alarm.
+        // Without its head, this position would raise an alarm later.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }
@@ -217,7 +224,7 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // One that an unknown data key authenticates is later than this vault.
+            // A file that an unknown data key authenticates is later than this vault.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
@@ -228,13 +235,13 @@ extension RollbackMemory {
 // MARK: - After a rotation
 
 extension RollbackMemory {
-    /// Returns the position that was remembered of a vault, also if that was before its data key was rotated.
+    /// Returns the remembered position of a vault, even if it is from before a rotation of the data key.
     ///
     /// - Parameters:
-    ///   - bytes: those of ``newest()``.
-    ///   - vaultKeys: the vault's, which may have been rotated since this memory got its own.
+    ///   - bytes: the bytes of ``newest()``.
+    ///   - vaultKeys: the vault's keys, which may have been rotated since this memory got its own.
     ///   - formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Throws: `rolledBack` if another data key authenticates the bytes; what `formerKeys` throws.
+    /// - Throws: `rolledBack` if another data key authenticates the bytes; any error of `formerKeys`.
     func seen(
         in bytes: [UInt8], under vaultKeys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> Seen? {
@@ -250,7 +257,7 @@ extension RollbackMemory {
         throw LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it")
     }
 
-    /// Whether a file of the newest position was written completely, by the check that needs no key.
+    /// Returns whether a file of the newest position was written completely, by the check that needs no key.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= checkedSize, bytes.starts(with: seenMagic) else { return false }
         var reader = ByteReader(bytes, in: fileSize..<checkedSize)
@@ -273,14 +280,14 @@ extension RollbackMemory {
 extension RollbackMemory {
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Authenticator.size)
-        // The length is right, so it cannot fail.
+        // It cannot fail, since the length is right.
         try? bytes.withUnsafeBytes { bytes in try hash.withUnsafeMutableBytes { try KeyedHash.hash(bytes, into: $0) } }
         return hash
     }
 
     static func checksum(_ bytes: [UInt8]) -> UInt64 {
         let key = [UInt8](repeating: 0, count: ShortHash.keySize)
-        // The key has the right length, so it cannot fail.
+        // It cannot fail, since the key has the right length.
         return (try? bytes.withUnsafeBytes { bytes in try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) } })
             ?? 0
     }

@@ -1,10 +1,11 @@
 package import LinuxSystem
 import Sealing
 
-/// What a person has agreed to for one vault on this machine, before it is opened; Format.md, "The rollback memory".
+/// The consent that a user has given for one vault on this machine, before it is opened; Format.md, "The rollback
+/// memory".
 ///
-/// No key of the vault authenticates it: it says which vaults may be opened at all. It counts as long as no other user
-/// can have written it, as every part of the memory.
+/// No key of the vault authenticates it, since it decides which vaults may be opened at all. Like every part of the
+/// memory, it counts only if no other user can have written it.
 package struct TrustRecord: Hashable, Sendable {
     /// The vault's fingerprint, 16 bytes; nil if none is known.
     package var fingerprint: [UInt8]?
@@ -19,7 +20,8 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. There are as many as a vault has keys; the oldest makes room.
+    /// Allows a command to be run. The limit is the number of keys that a vault can have; the oldest command is
+    /// dropped.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }
@@ -28,7 +30,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     private static func hash(ofCommand command: String) -> [UInt8] {
         let hash = command.utf8.span.bytes.withUnsafeBytes { try? KeyedHash.hash($0) }
-        // It fails for no length.
+        // It cannot fail, since any length is allowed.
         return Array((hash ?? [])[..<partSize])
     }
 }
@@ -36,8 +38,8 @@ package struct TrustRecord: Hashable, Sendable {
 // MARK: - The file
 
 extension TrustRecord {
-    /// Reads what is known of a vault; nothing if the file is missing or torn. Throws a notice if there is a file that
-    /// cannot be used: that of another user, who could have any command run by it.
+    /// Reads the record of a vault; an empty one if the file is missing or torn. Throws a notice if the file cannot be
+    /// used. A file of another user could make this process run any command.
     package static func read(
         ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem
     ) throws(Notice) -> TrustRecord {
@@ -45,19 +47,19 @@ extension TrustRecord {
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         var refusal: Notice?
         let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
-        // A file that cannot be written is read all the same.
+        // A file that cannot be written is still read.
         if bytes == nil, let refusal { throw refusal }
         return TrustRecord(parsing: bytes, ofVault: id)
     }
 
-    /// Changes what is known of a vault, while no other process does. Throws a notice if that fails.
+    /// Changes the record of a vault, while no other process does. Throws a notice if that fails.
     ///
-    /// - Parameter flush: makes durable what is to be known; called only if that is new.
+    /// - Parameter flush: makes the vault durable. It is called only if the record changes.
     package static func update(
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
-        // Most often, nothing is new, and the folder may be read-only.
+        // Most often nothing changes, and the folder may be read-only.
         let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)

@@ -8,7 +8,7 @@ extension FileRecordStore {
         if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
         if let undurable = end.undurable { try rewrite(undurable) }
         if end.needsClearing {
-            // The flush of the zeros covers the record.
+            // The flush of the record covers the zeros too.
             try clear(end.offset..<max(end.offset, size()))
         } else if end.undurable != nil {
             try flush()
@@ -25,7 +25,7 @@ extension FileRecordStore {
             do throws(LogError) { try takeBack(record) } catch { throw poisoned(by: failure) }
             throw failure
         }
-        // Saves readers the records before; nothing is lost if it does not last.
+        // The hint lets readers skip the records before. It need not be durable.
         if let hint = record.hint { try? write(hint) }
     }
 
@@ -33,12 +33,12 @@ extension FileRecordStore {
 
     func write(_ hint: Hint) throws(LogError) { try write(hint.encoded, at: UInt64(Header.hintOffset)) }
 
-    /// Flushes what is in the file before this process writes to it: another process's record may or may not last.
+    /// Flushes the file before this process writes to it, since another process's record may not be durable.
     private func flush() throws(LogError) {
         do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
     }
 
-    /// Refuses all writes from now on. Returns the error of the write whose outcome is unknown.
+    /// Refuses all writes from now on. Returns the error of a write whose outcome is unknown.
     private func poisoned(by failure: LogError) -> LogError {
         isPoisoned.set()
         return failure.ofUnknownOutcome
@@ -46,37 +46,38 @@ extension FileRecordStore {
 
     // MARK: Room
 
-    /// Writes zeros where the record will be and beyond. A write over existing blocks does not change the file system's
-    /// metadata: it is cheaper by a third, and zeros show where it was torn.
+    /// Writes zeros at the record's offset and after it. A write over existing blocks does not change the file system's
+    /// metadata, which makes it cheaper by a third. Besides, remaining zeros show where the write was torn.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
-        // A large record fills its own room: writing that twice would cost more than it saves.
+        // A large record is written without zeros before: writing its range twice would cost more than it saves.
         guard record.end > size, record.end - record.offset <= 1 << 20 else { return }
         try writeZerosAhead(from: record.end, size: size)
     }
 
-    /// Writes zeros behind the file's end, as far as the next records need them.
+    /// Writes zeros after the file's end, as far as the next records need them.
     func writeZerosAhead(from end: UInt64, size: UInt64) throws(LogError) {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears the file from the log's end on if others left bytes there, up to `limit` at least: behind a record they
-    /// would be damage, and within a torn one they would not be zeros. A clearing that was cut short may have left
-    /// zeros in front that look like the log's end, or zeros that never reached the disk.
+    /// Clears the file from the log's end on, at least up to `limit`, if others left bytes there. After a record they
+    /// would be damage, and within a torn one they would replace its zeros. An interrupted clearing may have left zeros
+    /// in front that look like the log's end, or zeros that never reached the disk.
     private func clearRemains(
         from end: UInt64, upTo limit: UInt64 = .max, size: UInt64
     ) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
-    /// Overwrites a record with zeros: after a failed write or flush the page cache cannot be trusted. No reader has
-    /// returned the record, since it would need the lock for that. Zeros find no room where the record found none.
+    /// Overwrites a record with zeros, since after a failed write or flush the page cache cannot be trusted. No reader
+    /// has returned the record, since that would have needed the lock. If the disk was full for the record, zeros are
+    /// not written there either.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Writes the same bytes again: after a failed flush Linux regards pages as clean that never reached the disk.
+    /// Writes the same bytes again. After a failed flush, Linux regards pages as clean that never reached the disk.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
@@ -87,17 +88,17 @@ extension FileRecordStore {
         for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
     }
 
-    /// Overwrites with zeros what is behind the log's end, and flushes them. Holes stay holes.
+    /// Overwrites the bytes after the log's end with zeros, and flushes them. Holes stay holes.
     ///
-    /// It proceeds from the back to the front, the first sector last and by itself: if the process is killed meanwhile,
-    /// zeros at the front would pass for the end of the log, with remains behind it. A mark in the header says that the
-    /// zeros may be in the page cache alone: the next writer clears all of it again. The mark need not last, since a
-    /// power loss takes such zeros along.
+    /// It proceeds from back to front, and writes the first sector last and separately. If the process were killed,
+    /// zeros in front would look like the end of the log, with remains after it. A mark in the header shows that the
+    /// zeros may only be in the page cache: the next writer then clears everything again. The mark need not be durable,
+    /// since a power loss discards such zeros too.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }
         try flush()
-        // If it stays, the next writer clears once more.
+        // If the mark stays, the next writer clears once more.
         try? mark(isClearing: false)
     }
 
@@ -110,7 +111,8 @@ extension FileRecordStore {
     }
 
     private func isClearing() throws(LogError) -> Bool {
-        let (offset, size) = FileRecordStore.clearingMark
+        let offset = FileRecordStore.clearingMark.offset
+        let size = FileRecordStore.clearingMark.size
         return try available(at: offset, upTo: size).contains { $0 != 0 }
     }
 
@@ -125,7 +127,7 @@ extension FileRecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether there are only zeros, as far as the file reaches.
+    /// Returns whether there are only zeros up to the file's end.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)
@@ -134,7 +136,7 @@ extension FileRecordStore {
         return true
     }
 
-    /// Returns the offset behind the last byte that is not zero; the range's start if there is none.
+    /// Returns the offset after the last byte that is not zero; the range's start if there is none.
     private func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
         var end = range.lowerBound
         for piece in range.pieces {

@@ -12,10 +12,10 @@ extension FileRecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
     }
 
-    /// Creates an empty store that gets its location once it is published, and takes its lock: nobody then takes it for
-    /// one that a killed process has left. Throws `busy` while another one is being written for the location.
+    /// Creates an empty store that gets its location once it is published, and takes its lock. The lock shows that no
+    /// killed process has left the file. Throws `busy` while another store is being written for the location.
     ///
-    /// - Parameter identity: of a file that a power loss may have left under the new one's name, too.
+    /// - Parameter identity: the identity of a file that a power loss may also have left under the new file's name.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -61,14 +61,15 @@ extension FileRecordStore {
         if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) }
     }
 
-    /// False if a process that began at the same moment has taken this file for a left one, and has another there.
+    /// Returns false if a process that began at the same moment has mistaken this file for an abandoned one and created
+    /// another.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
-    /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for one that is
-    /// being written.
+    /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for a replacement
+    /// that is being written.
     func removeLeftReplacement() throws(LogError) {
         try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }
@@ -77,9 +78,9 @@ extension FileRecordStore {
         of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
         let path = unpublishedPath(for: replaced)
-        // Not being able to look is no proof that nobody writes it.
+        // A file that cannot be checked may be one that is being written.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // A power loss may have left a renamed file under both names. Who writes another holds its lock.
+        // A power loss may have left a renamed file under both names. The writer of any other file holds its lock.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// What may stand behind the end of a log in a file: zeros, a torn write, or damage.
+// The bytes after the end of a log in a file: zeros, a torn write, or damage.
 
 extension FileRecordStore {
     /// Accepts a torn record at the end, which no writer has acknowledged.
@@ -15,17 +15,19 @@ extension FileRecordStore {
         return TailState(needsClearing: !isZero, isDurable: false)
     }
 
-    /// Searches everything behind the end for records, except for one at the end itself: they, or more of their magics
-    /// than there are by chance, are damage. Holes are skipped.
+    /// Searches for records after the end, except for one at the end itself. Records there, or more of their magics
+    /// than appear by chance, are damage. Holes are skipped.
     ///
-    /// Anyone can compute a frame's checksum, and its index may be 1 MiB long, so no index is opened here. It need not
-    /// be: a writer that is killed leaves no valid frame but its first.
+    /// No index is opened here: anyone can compute a frame's checksum, and an index may be 1 MiB long. It is not
+    /// necessary either, since a writer that is killed leaves no frame that holds except its first.
     ///
     /// - Returns: whether there are only zeros.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
-        var (offset, size) = (end, Int(Limits.growth))
-        var (isZero, magics) = (true, 0)
+        var offset = end
+        var size = Int(Limits.growth)
+        var isZero = true
+        var magics = 0
         while true {
             let piece = try available(at: offset, upTo: size)
             try piece.withRawBytes { (bytes) throws(LogError) in
@@ -41,18 +43,18 @@ extension FileRecordStore {
                 }
             }
             guard magics <= Limits.strayMagics else {
-                throw LogError.damaged("what no writer leaves behind the log's end,", at: end)
+                throw LogError.damaged("bytes behind the log's end that no writer leaves there,", at: end)
             }
-            // The next piece begins with the last bytes of this one: a frame may cross the border.
+            // The next piece repeats the last bytes of this one, since a frame may cross the border.
             guard piece.count == size, let data = try nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
-            (offset, size) = (data & ~(Limits.alignment - 1), 1 << 20)
+            offset = data & ~(Limits.alignment - 1)
+            size = 1 << 20
         }
     }
 
-    /// Returns whether the failing record at the end was never acknowledged: it is cut by the end of the file, or a
-    /// part of it never reached the disk. Disks write whole sectors of 512 bytes or more, over zeros that were there
-    /// before.
+    /// Returns whether the failing record at the end was never acknowledged: the end of the file cuts it, or a part of
+    /// it never reached the disk. Disks write whole sectors of 512 bytes or more, and there were zeros before.
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -60,7 +62,7 @@ extension FileRecordStore {
         let frame = head.withUnsafeBytes { Frame($0, vaultID: tail.vaultID) }
         let recordEnd = end + (frame?.recordLength ?? UInt64(Frame.size))
         guard try size() >= recordEnd else { return true }
-        // Pieces end at sector borders.
+        // Pieces end at sector boundaries.
         for piece in (end / Limits.sector * Limits.sector..<recordEnd).pieces {
             let start = max(piece.lowerBound, end)
             let bytes = try bytes(at: start, count: Int(piece.upperBound - start))
@@ -71,7 +73,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The indices from `start` on, 16 apart, that hold the magic of a record and have room for its frame.
+    /// Returns the indices from `start` on, 16 apart, that hold the magic of a record and have room for its frame.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -79,7 +81,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether these bytes, which are at `offset` in the file, fill a part of a sector with zeros alone.
+    /// Returns whether these bytes, which are at `offset` in the file, fill their part of any sector with zeros.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

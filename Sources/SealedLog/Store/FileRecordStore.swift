@@ -3,26 +3,27 @@ import LinuxSystem
 import Sealing
 
 final class FileRecordStore: NewStore {
-    /// The path, without symbolic links: a rename would replace them.
+    /// The path without symbolic links, which a rename would replace.
     let path: String
     let identity: RecordStoreIdentity
     let target: (any StoreLocation)?
-    /// Whether the file system does not show others' writes to those who have no lock, as NFS.
+    /// Whether the file system shows other machines' writes only to processes that take a lock, as NFS does.
     private let isRemote: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// A child process shares its parent's descriptor, and with it the lock: flock would admit both.
+    /// The process that has opened the file. A child process shares the descriptor, and with it the lock: flock would
+    /// admit both.
     private let processID = getpid()
-    /// Why the file is open for reading only.
+    /// The reason why the file is open for reading only.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
-    /// Whether the outcome of a write is unknown. Nothing more is written then, in the files that follow either.
+    /// Whether the outcome of a write is unknown. Then nothing more is written, in replacements of the file either.
     let isPoisoned: Poison
-    /// Whether this store has searched for what a killed compaction may have left.
+    /// Whether this store has searched for remains of a killed compaction.
     let hasTidied = Atomic(false)
     private let isLocked = Atomic(false)
-    /// How long a reader on a remote file system waits for the lock.
+    /// The time for which a reader on a remote file system waits for the lock.
     private let lockTimeout: Duration
 
     init(
@@ -45,8 +46,8 @@ final class FileRecordStore: NewStore {
         self.lockTimeout = lockTimeout
     }
 
-    /// Opens the file, for reading only if it cannot be written. A damaged one is always opened so, and blocks of 4 KiB
-    /// that the disk fails to read are read as zeros.
+    /// Opens the file, for reading only if it cannot be written. A damaged file is always opened for reading only, and
+    /// blocks of 4 KiB that the disk fails to read are read as zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
         poison: Poison = Poison(), lockTimeout: Duration = .seconds(10), in fileSystem: any FileSystem
@@ -68,7 +69,7 @@ final class FileRecordStore: NewStore {
             writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison, lockTimeout: lockTimeout)
     }
 
-    /// Changes that are to be merged are believed to be this user's: nobody else's come into the vault by them.
+    /// Checks that changes which are to be merged are this user's: another user's must not get into the vault.
     private static func believed(
         _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?,
         in fileSystem: any FileSystem
@@ -84,18 +85,18 @@ final class FileRecordStore: NewStore {
             return try FileRecordStore.open(
                 path, mergedInto: target, poison: isPoisoned, lockTimeout: lockTimeout, in: fileSystem)
         } catch {
-            // Another process has merged the changes, and removed the file.
+            // Another process has merged the changes and removed the file.
             guard error.code == .missing, let target else { throw error }
             return try target.open(.fresh)
         }
     }
 
-    // What waits for a database is a copy of its vault.
+    // A file of changes that wait for a database is a copy of that database's vault.
     var vaultName: [UInt8]? { target?.vaultName }
 
     func forReader() throws(LogError) -> (any RecordStore)? {
-        // Linux reports to each descriptor once that a flush has failed: another thread's flush would keep that from
-        // the writer.
+        // Linux reports a failed flush to each descriptor once. If a reader flushed by the writer's descriptor, the
+        // writer would not get the error.
         let store = try reopened()
         return store.identity == identity ? store : nil
     }
@@ -110,7 +111,7 @@ final class FileRecordStore: NewStore {
         if kind == .exclusive {
             guard !isPoisoned.isSet else { throw LogError(.outcomeUnknown) }
             if let writeRefusal {
-                // Its mode may have been changed since.
+                // The mode of the file may have been changed since.
                 guard let now = try? fileSystem.open(path, .readWrite) else { throw LogError(writeRefusal, path) }
                 _ = consume now
                 return nil
@@ -168,8 +169,9 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    /// Makes later reads ask a remote server, as NFS does for whoever takes a lock. With a descriptor of its own: the
-    /// store's belongs to the writer, with its lock. Returns false if the path leads to another file.
+    /// Makes later reads fetch the bytes from a remote server: NFS does that for a process that takes a lock. The lock
+    /// is taken on a separate descriptor, since the store's own belongs to the writer. Returns false if the path leads
+    /// to another file.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
@@ -191,14 +193,14 @@ final class FileRecordStore: NewStore {
     func synchronizeLocation() throws(LogError) {
         let folder = path.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
-            // A user of the vault need not be permitted to open its folder.
+            // A user of the vault may not be permitted to open its folder.
             guard error.isRefused else { throw LogError(error, folder) }
             try translated(fileSystem.synchronizeVolume(of: file), at: folder)
         }
     }
 
-    /// The file, and its folder as it is now: a copy of the file has the same header, and even the same inode number if
-    /// the first file was removed.
+    /// Returns the identity of the file and the present state of its folder. A copy of the file has the same header,
+    /// and even the same inode number if the first file was removed.
     func locationState() -> [UInt8]? {
         guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)
@@ -217,7 +219,8 @@ extension FileStatus.Identity {
     }
 }
 
-/// Whether the outcome of a write is unknown, for all stores that one process opens of a vault one after the other.
+/// Records whether the outcome of a write is unknown, for all stores that one process opens of a vault one after the
+/// other.
 final class Poison: Sendable {
     private let value = Atomic(false)
 

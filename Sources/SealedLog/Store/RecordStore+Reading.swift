@@ -1,8 +1,8 @@
 import LinuxSystem
 import Sealing
 
-// What a store does unless its kind has another way: it stores a record as a whole or not at all, and what can be read
-// is durable.
+// The default behaviour of a store: it stores a record as a whole or not at all, and all records that can be read are
+// durable.
 
 extension RecordStore {
     package var vaultName: [UInt8]? { nil }
@@ -28,17 +28,17 @@ extension RecordStore {
 }
 
 extension RecordStore {
-    /// The time by which it is decided what is too old to be kept: a clock that is ahead of the server's drops nothing
-    /// for that. A server that lies can only have more kept.
+    /// The time that decides which history is too old. A clock ahead of the server's drops nothing early. A malicious
+    /// server can only make the vault keep more.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
 
-    /// Throws `unreachable`, with the reason, if changes wait in this store until they can be merged.
+    /// Throws `unreachable`, with the reason, if this store has changes that wait to be merged.
     func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
 
-    /// Returns whether the location leads to another store now; false if it cannot be asked. Throws `gone` if it leads
-    /// to none any more.
+    /// Returns whether the location leads to another store now; false if that cannot be checked. Throws `gone` if the
+    /// location no longer leads to a store.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {
             guard error.code == .gone else { return false }
@@ -46,7 +46,7 @@ extension RecordStore {
         }
     }
 
-    /// Returns the outcome of a replacement whose name could not be flushed.
+    /// Returns the error of a replacement whose name could not be flushed.
     func unknownName(_ error: LogError) -> LogError {
         let cause = error.systemError.map { " (\(SystemError.message(for: $0)))" } ?? ""
         return LogError(
@@ -56,7 +56,7 @@ extension RecordStore {
                 + "verify the vault with a key that opens it.")
     }
 
-    /// Runs `body`, and again with each of the other servers while it raises an alarm.
+    /// Runs `body`. If it raises an alarm, runs it again with each of the other servers.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {
@@ -67,11 +67,12 @@ extension RecordStore {
         return try body()
     }
 
-    /// Reads sealed bytes and opens them. If they do not authenticate, does so once more without cached bytes. A
-    /// machine's copy of a database is never flushed, and the server may have been wrong when it was read.
+    /// Reads sealed bytes and opens them. If they do not authenticate, reads once more without cached bytes. A
+    /// machine's copy of a database is never flushed, and the server may have returned wrong bytes when the copy was
+    /// read.
     ///
-    /// - Parameter stays: whether the copy is read no more afterwards, since it may be of another history: what follows
-    ///   a record there is authentic, too.
+    /// - Parameter stays: whether the copy is no longer read afterwards, since it may belong to another history, whose
+    ///   records are authentic too.
     func rereading<Result: ~Copyable>(
         stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -89,7 +90,7 @@ extension RecordStore {
 
     // MARK: Bytes
 
-    /// Reads exactly `count` bytes; `damaged` if the file ends before.
+    /// Reads exactly `count` bytes. Throws `damaged` if the file ends before.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)
         guard bytes.count == count else { throw .cut(at: offset) }

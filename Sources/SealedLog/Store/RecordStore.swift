@@ -1,36 +1,36 @@
 package import LinuxSystem
 import Sealing
 
-/// The bytes of a sealed log, and what each kind of store does in its own way: how a record becomes durable, what may
-/// stand behind the log's end, how a replacement is announced. A store does not know what the bytes mean.
+/// The bytes of a sealed log, and the operations in which the kinds of stores differ: how a record becomes durable,
+/// which bytes may follow the log's end, and how a replacement is announced. A store cannot decode the bytes.
 ///
 /// Offsets and sizes are in bytes. Bytes before the log's end never change.
 package protocol RecordStore: AnyObject, Sendable {
     /// The path of the file, or the URL of the database, for messages.
     var path: String { get }
     var identity: RecordStoreIdentity { get }
-    /// The hash of the name that its vault has to be bound to; nil if it may have any: a file may be renamed.
+    /// The hash of the name that its vault must be bound to; nil if any name is allowed, since a file may be renamed.
     var vaultName: [UInt8]? { get }
-    /// The vault that the changes in this store wait for, until they can be merged; nil if this is the vault itself.
+    /// The vault that the changes in this store are to be merged into; nil if this is the vault itself.
     var target: (any StoreLocation)? { get }
-    /// What this machine keeps of the store; nil if the store is always read from its location.
+    /// The copy that this machine keeps of the store; nil if the store is always read from its location.
     var machineCopy: (any MachineCopy)? { get }
     /// The servers that have the store; nil for a file.
     var server: (any StoreServer)? { get }
-    /// How many dead bytes, at least, are worth a compaction.
+    /// The smallest number of dead bytes that makes a compaction worthwhile.
     var deadBytesFloor: UInt64 { get }
 
     // MARK: Reading
 
     func size() throws(LogError) -> UInt64
-    /// Reads up to the buffer's size; fewer bytes only at the end.
+    /// Reads up to the buffer's size. There are fewer bytes only at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
     /// Returns the offset of the next bytes, at or after `offset`, that are not in a hole; nil if there are none.
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
-    /// Checks what follows the end of a log that ends with `head`.
+    /// Checks for records after the end of a log whose head is `head`.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Decides, while no process can write, what is behind the log's end: nothing, what an interrupted writer may have
-    /// left, or damage, which it throws.
+    /// Classifies the bytes after the log's end, while no process can write: none, remains of an interrupted writer, or
+    /// damage, which it throws.
     func examine(_ tail: LogTail) throws(LogError) -> TailState
 
     // MARK: Location
@@ -39,127 +39,131 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store for a reader that flushes it, independent of this process's writer; nil if the location leads
-    /// to another store by now.
+    /// Returns this store for a reader that flushes it, independent of this process's writer; nil if the location now
+    /// leads to another store.
     func forReader() throws(LogError) -> (any RecordStore)?
-    /// Makes durable what can be read.
+    /// Makes all bytes durable that can be read.
     func synchronize() throws(LogError)
     /// Makes the location durable that leads to the store.
     func synchronizeLocation() throws(LogError)
-    /// Returns bytes that differ once the location may lead to other bytes; nil if they cannot be read.
+    /// Returns bytes that change when the location may lead to different bytes; nil if they cannot be read.
     func locationState() -> [UInt8]?
 
     // MARK: Writing
 
-    /// Waits for the lock between processes. Two threads must not use it at once.
+    /// Waits for the lock between processes. Two threads must not use it at the same time.
     ///
-    /// - Returns: nil if the location leads to another store by now, or if this process has to open the store again,
-    ///   since its parent has opened it.
+    /// - Returns: nil if the location now leads to another store, or if this process must open the store again, since
+    ///   its parent has opened it.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock?
     func unlock()
 
-    // The caller of these holds the exclusive lock, and has read everything up to the log's end. All but `write` may
-    // throw `outcomeUnknown` if nothing shows whether the newest record will last.
+    // The caller of these methods holds the exclusive lock and has read everything up to the log's end. All except
+    // `write` may throw `outcomeUnknown` if it is uncertain whether the newest record is durable.
 
-    /// Prepares for bytes behind the log's end.
+    /// Prepares for bytes after the log's end.
     func prepareAppend(behind end: LogEnd) throws(LogError)
-    /// Writes bytes that no reader regards before a record in front of them is appended. Each is written once: a
-    /// database keeps all that is written.
+    /// Writes bytes that readers ignore until a record in front of them is appended. Each byte is written only once: a
+    /// database keeps everything that is written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
     /// Appends a record, and returns when it is durable. Throws `overtaken` if the log does not end with the record
-    /// before; any other error but `outcomeUnknown` means that nothing was appended.
+    /// before. Any other error except `outcomeUnknown` means that nothing was appended.
     func append(_ record: StoredRecord) throws(LogError)
     /// Appends the record that announces a replacement. It is durable at the latest when the replacement is published.
     func announce(_ record: StoredRecord) throws(LogError)
-    /// Creates an empty store, of the same owner and mode, that takes the place of this one once it is published, and
-    /// takes its lock. The caller holds the lock of this one. Throws `busy` while another replacement is being written.
+    /// Creates an empty store of the same owner and mode, and takes its lock. It replaces this store once it is
+    /// published. The caller holds the lock of this store. Throws `busy` while another replacement is being written.
     ///
-    /// - Parameter isImpatient: whether not to wait for others if they are no hindrance: of two replacements, the
-    ///   second one throws `conflict` then.
+    /// - Parameter isImpatient: whether to continue without waiting for other replacements if they are no hindrance.
+    ///   The later one of two replacements then throws `conflict`.
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore
 }
 
-/// A store that is being written, and that nobody finds before it is published.
+/// A store that is being written, and that other processes do not find before it is published.
 package protocol NewStore: RecordStore {
     /// Prepares the store, whose log ends at `end`, for the first append.
     ///
-    /// - Parameter hint: where readers may begin.
+    /// - Parameter hint: the newest minor checkpoint; nil if there is none.
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError)
-    /// Flushes the store and lets the location lead to it, which is durable only after ``synchronizeLocation()``. Throws
-    /// `exists` if the location leads to another store than the one that this one may replace.
+    /// Flushes the store and makes its location lead to it, which is durable only after ``synchronizeLocation()``.
+    /// Throws `exists` if the location leads to a store other than the one that may be replaced.
     ///
     /// - Parameters:
     ///   - old: the store at the location, whose lock is held; nil if there is none.
-    ///   - head: what the log in it ends with.
+    ///   - head: the newest position of this store's log.
     func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError)
     func discard()
 }
 
-/// A copy of a store that this machine keeps, so that it need not ask a server for what it has read before.
+/// A copy of a store that this machine keeps, so that bytes which were read before are not requested from a server
+/// again.
 package protocol MachineCopy: AnyObject {
-    /// The position at which the log ends in the copy; nil if there is no copy.
+    /// The newest position of the log in the copy; nil if there is no copy.
     var head: LogPosition? { get }
-    /// Saves the copy as a file that nothing replaces, and posts a notice of it: this store lacks some of it.
+    /// Saves the copy as a file that is never replaced, and posts a notice, because this store lacks some of it.
     ///
-    /// - Parameter end: returns where the log in the file ends; what follows does not belong to it.
+    /// - Parameter end: returns the end of the log in the file. Later bytes do not belong to it.
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
-    /// Records that the log was opened on this store, and no alarm was raised. The copy becomes one of it.
+    /// Records that the log was opened on this store without an alarm. The copy becomes one of this store.
     ///
     /// - Parameters:
-    ///   - kept: the ``head`` with which nothing is lost, since the log includes it: another process may have kept more
-    ///     since.
-    ///   - isContinued: whether this very log includes it, so that what is kept of the store is this store's.
+    ///   - kept: the ``head`` that the log includes, so that nothing is lost. Another process may have saved later
+    ///     records since.
+    ///   - isContinued: whether this very log includes it, so that the copy's bytes are this store's.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
-    /// Records that the log was followed up to `head`, and includes what is kept.
+    /// Records that the log was followed up to `head`, and includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
-    /// Reads some of what is missing in the copy. A failure only leaves it as it is.
+    /// Reads some of the bytes that are missing in the copy. A failure only leaves them missing.
     func complete()
-    /// Discards cached bytes after some of them failed to authenticate. Returns whether the bytes are read from the
+    /// Discards cached bytes after some of them failed to authenticate. Returns whether bytes are now read from the
     /// store's location, until ``endDoubt()``. Throws `unreachable` if they cannot be read there, `gone` if there is no
     /// store.
     func distrust() throws(LogError) -> Bool
     /// Uses cached bytes again.
     func endDoubt()
-    /// Records bytes that were read, and have authenticated. In a doubt, they replace others in the copy; nothing else
-    /// does.
+    /// Records bytes that were read and have authenticated. During a doubt, they replace other bytes in the copy;
+    /// otherwise nothing does.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
-    /// Begins a store for changes that wait to be merged, if the lock could not be had since no server answers, and
-    /// there is none yet.
+    /// Begins a store for changes that wait to be merged, if no server answers the request for the lock and there is no
+    /// such store yet.
     ///
-    /// - Parameter check: reads and authenticates all of it, before it counts.
+    /// - Parameter check: reads and authenticates the whole store before it is used.
     func beginPending(
         until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError)
-    /// Returns an error of reading the log. If all of the log was read from the copy, damage or age is that of the copy.
+    /// Returns the error of reading the log with its cause. If the whole log was read from the copy, the copy is what
+    /// is damaged or old.
     func explanation(of error: LogError) -> LogError
 }
 
-/// The servers that have a store, and what they say of it beside its bytes.
+/// The servers that have a store, and their statements about it.
 package protocol StoreServer: AnyObject {
-    /// The server that was asked last, for messages.
+    /// The server that was used last, for messages.
     var name: String? { get }
-    /// Whether that server only follows another one, and may lag.
+    /// Whether that server follows another one and may lag behind.
     var isStandby: Bool { get }
-    /// The time by its clock, in milliseconds since 1970: a hint, since the server may lie. nil if it was not asked.
+    /// The time of its clock in milliseconds since 1970; nil if it was not requested. It is only a hint, since a server
+    /// may be malicious.
     var time: UInt64? { get }
-    /// How many servers may have the store. After a failover, a former primary has an older or a diverged one.
+    /// The number of servers that may have the store. After a failover, a former primary has an older or a diverged
+    /// store.
     var hostCount: Int { get }
-    /// Asks the next server from now on.
+    /// Uses the next server from now on.
     func turnToNextHost()
-    /// Where the server says that the log ends, apart from the log; nil after ``ignoreStatedEnd()``.
+    /// The end of the log as the server states it, apart from the log itself; nil after ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? { get }
-    /// Shows all bytes that are there from now on, whatever the ``statedEnd`` is.
+    /// Shows all existing bytes from now on, whatever the ``statedEnd`` is.
     func ignoreStatedEnd() throws(LogError)
 }
 
-/// Is equal for two stores if they are one: the same file, or the same rows of a database.
+/// Identifies a store. It is equal for two stores if they are the same file, or the same rows of a database.
 package struct RecordStoreIdentity: Hashable, Sendable {
     package let bytes: [UInt8]
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// A lock that is held as long as this value lives.
+/// A lock that is held during the lifetime of this value.
 package struct StoreLock: ~Copyable, Sendable {
     package let store: any RecordStore
 

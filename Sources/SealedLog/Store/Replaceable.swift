@@ -1,9 +1,9 @@
-/// A store that another one may replace, since that one has all that is in it. A vault is replaced in no other way:
-/// ``RecordStore/publish(over:_:)`` asks for one.
+/// A store that another one may replace, since that one includes everything in it. ``NewStore/publish(over:_:)``
+/// requires one, so a vault cannot be replaced in any other way.
 package struct Replaceable: Sendable {
-    /// Its exclusive lock is held until the other one is in its place.
+    /// The store. Its exclusive lock is held until it has been replaced.
     package let store: any RecordStore
 
-    /// - Parameter store: all that is in it is in the other one: the caller knows, or finds out before it uses this.
+    /// - Parameter store: a store that the other one includes. The caller ensures that before it uses this value.
     init(contained store: any RecordStore) { self.store = store }
 }

@@ -1,6 +1,6 @@
-// What a store is asked and told of the end of its log.
+// Values that describe the end of a log to its store, and by its store.
 
-/// What follows the end of a log.
+/// The bytes after the end of a log.
 package enum StoreGrowth: Sendable {
     case none
     /// Records follow, up to an end that the store states, if it states one.
@@ -11,12 +11,12 @@ package enum StoreGrowth: Sendable {
     case doubtful
 }
 
-/// Where a store says that the log ends. The next record is appended by that, so it has to be what the log, which is
-/// authentic, ends with.
+/// The end of the log as the store states it. The store decides by it whether to append the next record, so it must
+/// equal the end of the log, which is authentic.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
-    /// Whether the store has bytes behind it.
+    /// Whether the store has bytes after the stated end.
     package let hasMore: Bool
 
     package init(_ position: LogPosition, at offset: UInt64, hasMore: Bool) {
@@ -28,12 +28,12 @@ package struct StatedEnd: Sendable {
 
 /// The end of a log as it was found.
 package struct LogTail: Sendable {
-    /// What stands at the end and is no record of the log.
+    /// The bytes at the end that are no record of the log.
     package enum Remains: Sendable {
         case nothing
-        /// What fails to be a record: torn, or damaged. The text says how.
+        /// The bytes are not a valid record: torn or damaged. The text is the reason.
         case failing(StaticString)
-        /// What no interrupted writer leaves.
+        /// An authentic record that does not belong here. No interrupted writer leaves one.
         case foreign(StaticString)
     }
 
@@ -43,9 +43,9 @@ package struct LogTail: Sendable {
     package let vaultID: [UInt8]
 }
 
-/// What a store has found behind the end of a log.
+/// The state of the bytes after the end of a log.
 package struct TailState: Sendable {
-    /// Whether there are bytes other than zeros: the next writer clears them first.
+    /// Whether bytes other than zeros follow. The next writer clears them first.
     package let needsClearing: Bool
     /// Whether the newest record is durable because it can be read.
     package let isDurable: Bool
@@ -59,9 +59,9 @@ package struct TailState: Sendable {
 /// The end of a log that is about to grow.
 package struct LogEnd: Sendable {
     package let offset: UInt64
-    /// The bytes of the newest record, if its writer may have died before it was durable.
+    /// The range of the newest record, if its writer may have died before it was durable.
     package let undurable: Range<UInt64>?
-    /// Whether other bytes than zeros were seen behind the end.
+    /// Whether bytes other than zeros were seen after the end.
     package let needsClearing: Bool
     /// Whether a payload is written next, and the record in front of it later.
     package let isPayloadFirst: Bool
@@ -76,15 +76,15 @@ package struct LogEnd: Sendable {
     }
 }
 
-/// A sealed record as a store appends it.
+/// A sealed record in the form that a store appends.
 package struct StoredRecord: Sendable {
     package let offset: UInt64
-    /// From its offset on. The rest was written before.
+    /// The bytes from the record's offset on. The rest was written before.
     package let bytes: [UInt8]
     package let end: UInt64
     package let previous: LogPosition
     package let position: LogPosition
-    /// Where readers may begin, if the record has a tree.
+    /// The hint for readers, if the record has a tree.
     package let hint: Hint?
 
     package var isWhole: Bool { UInt64(bytes.count) == end - offset }

@@ -1,28 +1,32 @@
-/// What was found out about a place.
+/// The result of one check of a location.
 package struct StoreFinding: Sendable {
     package let name: String
-    /// Sentences.
+    /// The result in whole sentences.
     package let message: String
-    /// What to do; nil if nothing is wrong.
+    /// The fix; nil if nothing is wrong.
     package let fix: String?
 
     package init(_ name: String, _ message: String, fix: String? = nil) {
-        (self.name, self.message, self.fix) = (name, message, fix)
+        self.name = name
+        self.message = message
+        self.fix = fix
     }
 }
 
-/// What this machine has kept of a vault that is elsewhere.
+/// The copy that this machine keeps of a vault on a server.
 package struct KeptCopy: Sendable {
     package let path: String
-    /// How many bytes of the vault are missing.
+    /// The number of bytes of the vault that are missing.
     package let missing: UInt64
-    /// As of when: milliseconds since 1970.
+    /// The time of the copy in milliseconds since 1970.
     package let time: UInt64
 
     package init(path: String, missing: UInt64, time: UInt64) {
-        (self.path, self.missing, self.time) = (path, missing, time)
+        self.path = path
+        self.missing = missing
+        self.time = time
     }
 
-    /// Whether it is a whole vault file.
+    /// Whether the copy is a complete vault file.
     package var isComplete: Bool { missing == 0 }
 }

@@ -1,12 +1,12 @@
 package import LinuxSystem
 
-/// Where the bytes of a vault are kept: opens and creates the store there.
+/// The location of a vault's bytes. It opens and creates the store there.
 package protocol StoreLocation: Sendable {
-    /// For messages, and what the rollback memory knows the place by.
+    /// The name of the location in messages and in the rollback memory.
     var path: String { get }
-    /// The hash of the name that a vault in it has to be bound to; nil if it may have any.
+    /// The hash of the name that a vault there must be bound to; nil if any name is allowed.
     var vaultName: [UInt8]? { get }
-    /// That of the rollback memory.
+    /// The file system of the rollback memory.
     var files: any FileSystem { get }
 
     /// Opens the store. Throws `missing` if there is none, `gone` if this process has found one there before.
@@ -15,51 +15,52 @@ package protocol StoreLocation: Sendable {
     func exists() throws(LogError) -> Bool
     /// Creates an empty store that gets its location once it is published.
     func createUnpublished() throws(LogError) -> any NewStore
-    /// Does the same, and takes its lock: nobody then takes it for one that a killed process has left. Throws `busy`
-    /// while another one is being written for the location.
+    /// Creates an empty store and takes its lock. The lock shows that no killed process has left the store. Throws
+    /// `busy` while another one is being written for the location.
     func createLocked() throws(LogError) -> any NewStore
-    /// Calls `onChange` whenever the store may have changed, from a thread of its own, until the result is released.
+    /// Calls `onChange` from a thread of its own whenever the store may have changed, until the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
-    /// Returns one of many locks that mean nothing to the store, not yet taken.
+    /// Returns one of many named locks, which is not taken yet. These locks have no meaning for the store itself.
     ///
-    /// - Parameter number: below 2^62.
+    /// - Parameter number: the number of the lock, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns what was met since the last time that failed no call.
+    /// Returns the problems since the last call that have not failed an operation.
     func takeNotices() -> [Notice]
-    /// What a person or an administrator may want to know; nil if there is nothing, as of a file.
+    /// Details for users and administrators; nil if there are none, as for a file.
     var report: (any StoreReport)? { get }
-    /// Returns a copy of the vault with changes that were made while no server answered, to be merged; nil if there is
-    /// none.
+    /// Returns a copy of the vault with changes that were made while no server answered and wait to be merged; nil if
+    /// there is none.
     func pending() throws(LogError) -> FileLocation?
 }
 
-/// What a person or an administrator may want to know of a location on a server.
+/// Details of a location on a server, for users and administrators.
 package protocol StoreReport {
-    /// What an administrator runs to prepare the database, where users may not.
+    /// The statements with which an administrator prepares the database if users may not.
     var preparation: String { get }
-    /// Checks the server, for a person.
+    /// Checks the server and describes the results to the user.
     func findings() throws(LogError) -> [StoreFinding]
-    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if the server was not asked.
+    /// The number of milliseconds by which this machine's clock is ahead of the server's; nil if the server's is
+    /// unknown.
     var clockDifference: Int64? { get }
-    /// nil if this machine keeps no copy.
+    /// The copy that this machine keeps; nil if there is none.
     var keptCopy: KeptCopy? { get }
 }
 
-/// How a store is opened.
+/// The way in which a store is opened.
 package enum StoreOpening: Sendable {
-    /// Perhaps as this machine knows it, without a look at where it is: the first look at the log's end follows.
+    /// Possibly from the copy on this machine, without a connection. The log's end is checked afterwards.
     case quick
-    /// As it is now. What this machine has kept of it is in doubt.
+    /// In its present state. The copy on this machine is not trusted.
     case fresh
-    /// For reading only, and around what cannot be read.
+    /// For reading only, skipping parts that cannot be read.
     case damaged
 }
 
-/// A lock between processes, held from a successful try on for as long as this object lives.
+/// A lock between processes. After a successful attempt, it is held during the lifetime of this object.
 package protocol NamedLock: AnyObject, Sendable {
-    /// Returns false if another process or thread holds it.
+    /// Returns false if another process or thread holds the lock.
     func tryLock() throws(LogError) -> Bool
-    /// Throws if the lock was taken and is lost since: another process may have it.
+    /// Throws if the lock was taken and has been lost since: another process may hold it.
     func check() throws(LogError)
 }
 
@@ -80,9 +81,9 @@ extension StoreLocation {
 
 /// The path of a file.
 package struct FileLocation: StoreLocation {
-    /// How the names of files end in which changes wait for a server.
+    /// The suffix of files with changes that wait for a server.
     package static let pendingEnding = "-offline.vault"
-    /// The same of those of which a merge has refused some.
+    /// The suffix of files of which a merge has refused some changes.
     package static let refusedEnding = ".refused.vault"
 
     package let path: String
@@ -91,9 +92,10 @@ package struct FileLocation: StoreLocation {
     private let lockTimeout: Duration
 
     /// - Parameters:
-    ///   - path: without symbolic links: a rename would replace them.
-    ///   - target: where the changes in the file are to be merged, if this machine keeps them apart until then.
-    ///   - lockTimeout: how long a reader waits for the lock, where it needs one: on a remote file system.
+    ///   - path: a path without symbolic links, which a rename would replace.
+    ///   - target: the location that the changes in the file are to be merged into, if this machine keeps them apart
+    ///     until then.
+    ///   - lockTimeout: the time for which a reader on a remote file system waits for the lock.
     package init(
         _ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil,
         lockTimeout: Duration = .seconds(10)
@@ -125,12 +127,12 @@ package struct FileLocation: StoreLocation {
         try translated(FileWatch(path, in: files, onChange: onChange), at: path)
     }
 
-    /// The lock of one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is never
-    /// removed: two processes could then have a file each.
+    /// Returns the lock of one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is
+    /// never removed, since two processes could then lock different files.
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // One that root creates is its user's.
+        // A file that root creates must belong to the vault's owner.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }
@@ -140,9 +142,12 @@ private final class NamedByteLock: NamedLock {
     private let lock: ByteLock
     private let path: String
 
-    init(lock: ByteLock, path: String) { (self.lock, self.path) = (lock, path) }
+    init(lock: ByteLock, path: String) {
+        self.lock = lock
+        self.path = path
+    }
 
     func tryLock() throws(LogError) -> Bool { try translated(lock.tryLock(), at: path) }
-    // The kernel keeps it for as long as the file is open.
+    // The kernel keeps the lock while the file is open.
     func check() throws(LogError) {}
 }

@@ -43,7 +43,7 @@ struct MemoryFolderTests {
         let target = fixture.folder.file("a file of the user's")
         let bytes = try contents(seen)
         try overwrite(target, bytes)
-        for (make, reason) in [(symlink, "is a symbolic link"), (Glibc.link, "has another name, a hard link")] {
+        for (make, reason) in [(symlink, "is a symbolic link"), (Glibc.link, "has a second hard link")] {
             try FileManager.default.removeItem(atPath: seen)
             try #require(make(target, seen) == 0)
             #expect(try notices() == ["\(seen) \(reason)"])

@@ -102,7 +102,7 @@ struct TrustTests {
         try setMode(file, 0o600)
         #expect(try read() == record)
         try FileManager.default.linkItem(atPath: file, toPath: folder.file("link"))
-        #expect(throws: Notice.memoryUnusable("\(file) has another name, a hard link")) { try read() }
+        #expect(throws: Notice.memoryUnusable("\(file) has a second hard link")) { try read() }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file away")) func rootDoesNotTrustWhatAUserDoes() throws {

@@ -79,7 +79,7 @@ def test_an_entry_that_is_marked_for_the_database_logs_in(home: Home, cluster_of
     assert "no password supplied" in home.with_variables(VAULT_FILE=cluster_of_own.url(user="guarded")).refusal(IO, "init")
     shared = with_url(home, cluster_of_own)
     sentence = shared.refusal(IO, "init")
-    assert "does not say that it is for this database" in sentence
+    assert "is not marked for this database" in sentence
     # As it says, in the same shell.
     shared.output(*shlex.split(sentence.split("`")[1])[1:])
     shared.set("a", b"1")
@@ -111,8 +111,8 @@ def test_a_read_of_the_password_is_recorded(home: Home, cluster_of_own: Cluster)
     [
         (("policy=run",), "Only `vault run` may read"),
         (("policy=run", "username=guarded"), "Only `vault run` may read"),
-        (("username=other",), "is for something else"),
-        (("path=other",), "is for something else"),
+        (("username=other",), "is marked for something other"),
+        (("path=other",), "is marked for something other"),
     ],
 )
 def test_a_read_that_is_not_allowed_is_none(
@@ -142,7 +142,7 @@ def test_a_server_with_a_certificate_gets_it_and_one_without_does_not(home: Home
     url = cluster_of_own.tls_url(user="guarded").replace("?", "?password-entry=db%2Fteam&")
     home.with_variables(VAULT_FILE=url).set("a", b"1")
     weaker = url.replace("verify-full", "require")
-    assert "does not prove who it is (sslmode=require)" in home.with_variables(VAULT_FILE=weaker).refusal(IO, "get", "a")
+    assert "need not prove its identity (sslmode=require)" in home.with_variables(VAULT_FILE=weaker).refusal(IO, "get", "a")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost"])
@@ -151,7 +151,7 @@ def test_a_server_that_proves_nothing_is_not_even_asked(home: Home, thief: Thief
     home.set("bank/pin", PASSWORD, "-a", "protocol=postgresql", "-a", f"host={host}:{thief.port}")
     home.output("log", "--on")
     url = f"postgresql://u@{host}:{thief.port}/team?sslmode={mode}&password-entry=bank/pin#x"
-    assert "does not prove who it is" in home.with_variables(VAULT_FILE=url).refusal(IO, "ls")
+    assert "need not prove its identity" in home.with_variables(VAULT_FILE=url).refusal(IO, "ls")
     assert (thief.connections, thief.received, reads(home)) == (0, b"", [])
 
 
@@ -165,7 +165,7 @@ def test_neither_is_one_that_a_service_file_names(home: Home, thief: Thief) -> N
     assert PASSWORD not in thief.received
     services.write_text(services.read_text() + "sslmode=require\n")
     thief.connections = 0
-    assert "does not prove who it is" in shared.refusal(IO, "ls")
+    assert "need not prove its identity" in shared.refusal(IO, "ls")
     assert thief.connections == 0
 
 

@@ -123,7 +123,7 @@ def test_a_machine_that_has_not_kept_all_says_so(shared: Home, own_cluster: Clus
     assert other.get("a") == b"2"
     own_cluster.sql("DELETE FROM vault.head")
     sentence = other.refusal(4, "get", "b")
-    assert "has not kept all" in other.refusal(8, *advised_clone(sentence))
+    assert "is incomplete" in other.refusal(8, *advised_clone(sentence))
     shared.output(*advised_clone(sentence))
     assert other.get("a") == b"2" and len(other.get("b")) == 300_000
 

@@ -226,7 +226,7 @@ def test_offline_it_shows_what_this_machine_has_kept(shared: Home, cluster: Clus
     assert offline.stdout == b"1" and b"as this machine has kept it" in offline.stderr
     assert shared.get("a") == b"2"
     fresh = other_machine(shared, tmp_path / "fresh")
-    assert "has kept nothing" in fresh.refusal(8, "get", "--offline", "a")
+    assert "has no copy" in fresh.refusal(8, "get", "--offline", "a")
 
 
 def test_what_is_set_offline_is_merged_at_the_next_contact(home: Home, own_cluster: Cluster, tmp_path: Path) -> None:
@@ -779,7 +779,7 @@ def test_the_doctor_says_whether_the_server_has_proved_itself(home: Home, vault_
         local = encryption(url.replace("@localhost", "@127.0.0.1").replace("verify-full", "require"))
         assert (local["state"], local["message"]) == ("ok", "TLS: the server is on this machine")
         plain = encryption(url.replace("verify-full", "disable"))
-        assert plain["state"] == "warning" and "in the server's place" in plain["message"]
+        assert plain["state"] == "warning" and "impersonate the server" in plain["message"]
     finally:
         cluster.remove()
 

@@ -125,7 +125,7 @@ struct DamagedCopyTests {
         let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
         #expect(try !store.distrust(), "the server was not asked")
         let head = try #require(try storeLocation.currentHead())
-        store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
+        store.state.withLock { $0.update(head, StoreBytes(offset: head.size), of: store.generation) }
         if isOlder {
             let position = LogPosition(sequence: head.position.sequence + 1, authenticator: .zero)
             let newer = StoreHead(generation: head.generation, position: position, size: head.size, hint: head.hint)

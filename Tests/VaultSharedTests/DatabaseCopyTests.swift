@@ -149,7 +149,7 @@ struct DatabaseCopyTests {
         let head = try #require(try fixture.storeLocation().currentHead())
         earlierStore.state.withLock { state in
             state.phase = .open(isNew: false)
-            state.learn(head, StoreBytes(offset: head.size), of: head.generation)
+            state.update(head, StoreBytes(offset: head.size), of: head.generation)
             state.keep(StoreBytes(offset: 0, bytes: [UInt8](repeating: 9, count: Int(head.size))))
         }
         guard case .none = try earlierStore.growth(after: head.size, head.position) else {

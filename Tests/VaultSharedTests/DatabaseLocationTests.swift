@@ -29,7 +29,7 @@ struct DatabaseLocationTests {
         let store = try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
         let head = store.state.withLock { $0.head }
         let foreign = StoreHead(generation: head.generation + 1, position: head.position, size: 1, hint: nil)
-        store.state.withLock { $0.learn(foreign, StoreBytes(offset: head.size), of: store.generation) }
+        store.state.withLock { $0.update(foreign, StoreBytes(offset: head.size), of: store.generation) }
         #expect(try store.size() == head.size, "those who are reading it go on")
         try keychain.set("a", to: "second")
         guard case .some = try store.growth(after: head.size, head.position) else {

@@ -68,7 +68,7 @@ struct GoneVaultTests {
         let storeLocation = try fixture.storeLocation()
         let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
         let head = try remove(fixture)
-        store.state.withLock { $0.learn(head, StoreBytes(offset: head.size), of: store.generation) }
+        store.state.withLock { $0.update(head, StoreBytes(offset: head.size), of: store.generation) }
         let error = #expect(throws: LogError.self) { _ = try store.distrust() }
         #expect(error?.code == .gone)
         #expect(try fixture.storeLocation().mirror?.completePath != nil)

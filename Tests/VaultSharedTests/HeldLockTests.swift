@@ -157,7 +157,7 @@ struct HeldLockTests {
         ])
         let second = try await other.acquireLock("refresh")
         let error = #expect(throws: VaultError.self) { try lock.check() }
-        #expect(error?.code == .unavailable && error?.message.contains("a lock with it") == true)
+        #expect(error?.code == .unavailable && error?.message.contains("with it a lock") == true)
         try second.check()
         lock.release()
         try second.check()

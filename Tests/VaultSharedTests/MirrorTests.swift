@@ -161,7 +161,7 @@ struct MirrorTests {
         #expect(late.savedHead == head(generation, size: 6))
         let piece = StoreBytes(offset: 0, bytes: [1, 2])
         #expect(!late.keep(head(1, size: 5), [piece], isNew: true), "it has only been looked at")
-        late.learnIncluded(head(generation, size: 6).position)
+        late.setIncluded(head(generation, size: 6).position)
         #expect(late.keep(head(1, size: 5), [piece], isNew: true))
         #expect(mirror().head == head(1, size: 5) && bytes(of: mirror(), 0..<2) == [1, 2])
         #expect(bytes(of: mirror(), 0..<5) == nil, "nothing that was kept before counts")
@@ -191,7 +191,7 @@ struct MirrorTests {
         #expect(mirror().ranges(of: 1) == [0..<4, 6..<7] && bytes(of: mirror(), 0..<4) == [1, 2, 3, 4])
         #expect(late.keep(StoreBytes(offset: 9, bytes: [9]), of: head(1, size: 10)))
         #expect(mirror().head == head(1, size: 9) && bytes(of: mirror(), 6..<7) == [7])
-        late.learnIncluded(head(1, size: 9).position)
+        late.setIncluded(head(1, size: 9).position)
         late.keep(head(1, size: 10), [StoreBytes(offset: 4, bytes: [5, 6, 9, 8, 9])], isNew: false)
         #expect(bytes(of: mirror(), 0..<10) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9])
     }
@@ -234,7 +234,7 @@ struct MirrorTests {
             if number(0...9) == 0 { processes[index] = Process(mirror()) }
             let process = processes[index]
             if number(0...3) == 0, let former {
-                process.mirror.learnIncluded(former.head.position)
+                process.mirror.setIncluded(former.head.position)
                 processes[index].included = former.head.position
             }
             let size = number(1...9)

@@ -129,21 +129,22 @@ struct ServerTests {
     func whatRefusesALoginIsNotAway(_ message: String, _ reason: PostgresError.Reason, _ words: String) {
         let error = PostgresError(ofLogin: message, isRefusal: true)
         #expect(error.reason == reason)
-        #expect(error.words == words)
+        #expect(error.message == words)
         #expect(error.isOutage == (reason == .refused("57P03")))
     }
 
     @Test func theWordsOfAServerAreNoneForATerminal() {
-        let words = PostgresError(.refused("XX000"), "a\u{1b}[31mb\u{202e}c\u{a0}d e\n\tf").words
+        let words = PostgresError(.refused("XX000"), "a\u{1b}[31mb\u{202e}c\u{a0}d e\n\tf").message
         #expect(words == "a\u{fffd}[31mb\u{fffd}c\u{fffd}d e f")
     }
 
     @Test func aNameIsToldThatItHasToProveItself() throws {
         func words(_ host: String, isRefusal: Bool) throws -> String {
             let server = try #require(try servers("postgresql://\(host)/x").first)
-            return PostgresError(ofLogin: "no SSL\n", isRefusal: isRefusal, server.advice).words
+            return PostgresError(ofLogin: "no SSL\n", isRefusal: isRefusal, server.advice).message
         }
-        #expect(try words("localhost", isRefusal: true).hasPrefix("no SSL. A host's name has to prove itself"))
+        let refusal = try words("localhost", isRefusal: true)
+        #expect(refusal.hasPrefix("no SSL. A server that is given by name needs a certificate"))
         #expect(try words("localhost", isRefusal: false) == "no SSL")
         #expect(try words("127.0.0.1", isRefusal: true) == "no SSL")
         #expect(try words("db.example.org", isRefusal: true) == "no SSL")

@@ -30,7 +30,7 @@ struct VerifiedServerTests {
     ])
     func doesNotByAName(_ url: String) throws {
         let error = #expect(throws: PostgresError.self) { try server(url) }
-        #expect(error?.words.contains("does not prove who it is") == true)
+        #expect(error?.message.contains("need not prove its identity") == true)
     }
 
     // MARK: The entry
@@ -65,7 +65,7 @@ struct VerifiedServerTests {
     ])
     func isNotForAnEntryThatIsForSomethingElse(_ change: [String: String]) throws {
         let attributes = Self.marked.merging(change) { $1 }
-        #expect(try refusal(attributes, Self.url)?.contains("is for something else") == true)
+        #expect(try refusal(attributes, Self.url)?.contains("is marked for something other") == true)
     }
 
     @Test(arguments: [

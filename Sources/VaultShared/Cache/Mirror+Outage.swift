@@ -1,16 +1,17 @@
 import LinuxSystem
 
-// Every command would wait for a server that is away: one that has found it so leaves a note for those that follow.
+// If a server cannot be reached, every command would wait for it. So the first one that notices leaves a note for the
+// following ones.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }
 
-    /// How long ago, in seconds, the server was found absent; nil if it was not, or is back.
+    /// The number of seconds since the server was found unreachable; nil if it was not, or is back.
     var outageAge: Int? {
         guard let found = (try? outage.readTrustworthy(upTo: 8)) ?? nil, found.bytes.count == 8 else { return nil }
         let time = found.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
         let now = Clock.milliseconds
-        // A clock that was set back says nothing.
+        // A time in the future shows only that a clock was set back.
         return time <= now ? Int(clamping: (now - time) / 1_000) : nil
     }
 

@@ -18,12 +18,12 @@ extension Mirror.State {
         return bytes + Self.check(of: bytes)
     }
 
-    /// Tells a file that another process is writing.
+    /// Returns a check by which a file that another process is writing is detected.
     private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Bytes of an older file may follow.
+    /// Parses a state. Bytes of an older file may follow.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -50,21 +50,22 @@ extension Mirror.State {
 }
 
 extension RangeSet<UInt64> {
-    /// Returns the parts of a range that are not there. Nothing from `end` on counts as there.
+    /// Returns the parts of a range that are missing. All bytes from `end` on count as missing.
     func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
         Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 
 extension Mirror.State {
-    /// Whether nothing shows that another process has another history, or has gone on to another generation. Then this
-    /// one goes on to read what it knows.
+    /// Returns whether this process may use the copy: nothing shows that another process has another history, or has
+    /// changed to another generation.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
 }
 
 extension LogPosition {
-    /// Whether nothing shows that another history ends here than the one that has ended there.
+    /// Returns whether this position may follow the other one, because nothing shows that they belong to different
+    /// histories.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }

@@ -2,20 +2,20 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// A copy of a vault's bytes on this machine, as sealed as in the database.
+/// A copy of a vault's bytes on this machine, sealed as in the database.
 ///
-/// It only saves time: what does not authenticate is read from the database again. But where the log ends is believed,
-/// so another user's files do not count. A file has the bytes, at the same offsets; another says which of them are
-/// there. Once all are, the first is a vault file.
+/// It only saves time: bytes that do not authenticate are read from the database again. But the end of the log is
+/// trusted, so another user's files do not count. One file has the bytes, at the same offsets, and another one lists
+/// which of them are there. Once all are there, the first file is a vault file.
 final class Mirror: Sendable {
     struct State {
-        /// What the database said last.
+        /// The head that the database stated last.
         var head: StoreHead
-        /// When that was, in milliseconds since 1970.
+        /// The time of that statement in milliseconds since 1970.
         var contact: UInt64
         /// The bytes that are there.
         var ranges = RangeSet<UInt64>()
-        /// The file of the bytes, once it was opened. It stays the same if another process that knows of a later
+        /// The file of the bytes, once it was opened. It stays open even if another process that has read a later
         /// generation removes it.
         fileprivate var file: BytesFile?
 
@@ -33,43 +33,45 @@ final class Mirror: Sendable {
         }
     }
 
-    /// How exactly the time of the last contact is kept, in milliseconds.
+    /// The precision of the time of the last contact in milliseconds.
     private static let contactPrecision: UInt64 = 1_000
-    /// How many bytes of a state are read at most.
+    /// The largest size of a state in bytes.
     private static let largestState: UInt64 = 16 << 20
 
     let folder: String
     let name: String
     let files: any FileSystem
-    /// It is read when it is needed first: meanwhile, a connection may have begun.
+    /// The state, which is read when it is first needed. A connection may be established meanwhile.
     private let state = Mutex(Reading())
 
     private struct Reading {
         var isDone = false
         var found: State?
-        /// Where the log ended in the newest state of which this process knows that nothing is lost with it: its own
-        /// log includes that, or it is a file as well.
+        /// The end of the log in the newest state that can be replaced without a loss: this process's log includes it,
+        /// or it was saved to a file.
         var included: LogPosition?
     }
 
-    /// - Parameter location: of the database's vault.
+    /// - Parameter location: the location of the vault in the database.
     init(of location: String, in folder: String, _ files: any FileSystem) {
-        (self.folder, self.files) = (folder, files)
+        self.folder = folder
+        self.files = files
         name = Mirror.name(of: location)
     }
 
     private func withState<Result>(_ body: (inout Reading) -> Result) -> Result {
         state.withLock { state in
             if !state.isDone {
-                (state.isDone, state.found) = (true, read())
-                // The log is opened from it.
+                state.isDone = true
+                state.found = read()
+                // The log is opened from this state.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
         }
     }
 
-    /// Reads the files again when they are needed: another process may have written them.
+    /// Makes the next use read the files again, since another process may have written them.
     func reread() { state.withLock { $0.isDone = false } }
 
     private func read() -> State? {
@@ -80,7 +82,7 @@ final class Mirror: Sendable {
 
     /// Reads the state alone, without the file of the bytes.
     private func readState() -> State? {
-        // Another process may just be writing it.
+        // Another process may be writing it at this moment.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
             else {
@@ -91,23 +93,23 @@ final class Mirror: Sendable {
         return nil
     }
 
-    /// What files of a database's vault are named after.
+    /// Returns the common part of the names of all files of a vault in a database.
     static func name(of location: String) -> String {
         Hexadecimal.string(of: Array(RunningHash.hash(of: location).prefix(16)))
     }
 
     private var statePath: String { "\(folder)/\(name).state" }
 
-    /// The file of the bytes. A compaction writes others.
+    /// Returns the path of the file of the bytes. A compaction creates another file.
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
-    /// What the database said last; nil if there is no copy.
+    /// The head that the database stated last; nil if there is no copy.
     var head: StoreHead? { withState { $0.found?.head } }
-    /// When that was, in milliseconds since 1970.
+    /// The time of that statement in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
-    /// What the database said last to any process of this machine; nil if there is no copy.
+    /// The head that the database stated last to any process of this machine; nil if there is no copy.
     var savedHead: StoreHead? {
-        // What comes later is not what the log was opened from.
+        // The own state is read first, since the log must not be opened from a later one.
         withState { _ in }
         return readState()?.head
     }
@@ -115,7 +117,7 @@ final class Mirror: Sendable {
     /// The path of the copy; nil if there is none.
     var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
-    /// The path of the copy, if it is a whole vault file.
+    /// The path of the copy if it is a complete vault file; otherwise nil.
     var completePath: String? {
         withState { state in
             guard let found = state.found, found.has(0..<found.head.size) else { return nil }
@@ -123,12 +125,12 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Returns which bytes of a generation are there; nil if those of another are.
+    /// Returns the ranges of a generation's bytes that are there; nil if the copy is of another generation.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns which bytes of the vault are missing; none if what is kept does not end so.
+    /// Returns the missing ranges of the vault; none if the copy has a different end.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -136,12 +138,12 @@ final class Mirror: Sendable {
         }
     }
 
-    /// How many bytes of the vault are missing.
+    /// The number of missing bytes of the vault.
     var missingCount: UInt64 { head.map { gaps(of: $0).reduce(0) { $0 + UInt64($1.count) } } ?? 0 }
 
     // MARK: Reading
 
-    /// Returns whether it has all of a range; then copies it.
+    /// Copies a range and returns true, if the copy has all of it.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         let file = withState { state in
             state.found.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
@@ -153,18 +155,18 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Learns that nothing is lost with the copy as it was when it ended with a position: this process's log includes
-    /// that, or it is a file as well.
-    func learnIncluded(_ position: LogPosition) { withState { $0.included = position } }
+    /// Records that the copy can be replaced without a loss if it ends at a position: this process's log includes that,
+    /// or it was saved to a file.
+    func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
-    /// Keeps what the database says of the vault, and bytes that the log has followed. Returns whether it did; a
-    /// failure only costs time later.
+    /// Keeps the head that the database has stated, and bytes that the log has followed. Returns whether that
+    /// succeeded; a failure only costs time later.
     ///
     /// - Parameter isNew: whether nothing that was kept before counts.
     @discardableResult
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
         let now = Clock.milliseconds
-        // Of commands that follow each other at once, not each need write when it was.
+        // If commands follow each other at once, not each of them needs to write the time of the contact.
         if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
             (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
         {
@@ -173,30 +175,31 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Another process may have gone on after this one has looked whether the copy may be replaced.
+                // Another process may have changed the copy since this one has checked that it may be replaced.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
             guard let saved, saved.continues(included, of: head.generation) else { return nil }
             let end = saved.head.position
             guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
-            // Threads may bring what they have heard in another order, and so may processes.
+            // Threads and processes may pass on the database's statements in a different order.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Otherwise there may be two histories between what this process knows of the copy and the copy's end.
+            // Otherwise there may be two histories between the known position and the copy's end.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
         guard let kept else { return false }
-        if kept.head.position == head.position { learnIncluded(head.position) }
+        if kept.head.position == head.position { setIncluded(head.position) }
         return true
     }
 
-    /// Keeps bytes of the vault as it is, or was. The log need not have followed it. Returns whether they are there.
+    /// Keeps bytes of the vault in its present or a former state, which the log need not have followed. Returns whether
+    /// they are there.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
-            // A server that was put back must not change the copy: bytes before its end wait until the log has followed
-            // what the server has.
+            // A server that was restored from a backup must not change the copy. Bytes before the copy's end are not
+            // kept until the log has followed the server's history.
             guard let saved, saved.continues(included, of: head.generation),
                 bytes.offset >= saved.head.size || [saved.head.position, included].contains(head.position)
             else { return nil }
@@ -205,7 +208,7 @@ final class Mirror: Sendable {
         return kept?.ranges.isSuperset(of: RangeSet(bytes.range)) ?? false
     }
 
-    /// Puts bytes that have authenticated, of the vault as it is, in the place of those that are kept.
+    /// Replaces the kept bytes by bytes that have authenticated, of the vault in its present state.
     func replace(_ bytes: StoreBytes, of head: StoreHead) {
         _ = change { saved, included in
             guard let saved, saved.continues(included, of: head.generation),
@@ -219,21 +222,22 @@ final class Mirror: Sendable {
 
     /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
     ///
-    /// Another process may have kept later changes, which may be nowhere else once a server is put back. Whatever
-    /// counts of the saved state is never written over, unless the new one begins without it.
+    /// Another process may have kept later changes. If a server is restored from a backup, there may be no other copy
+    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts without
+    /// it.
     ///
-    /// The state is written in place: another file in its place costs ten times as much. Nothing is flushed: what a
-    /// power loss leaves does not authenticate, or is older.
+    /// The state is written in place, since replacing the file costs ten times as much. Nothing is flushed: the remains
+    /// after a power loss do not authenticate, or are older.
     ///
-    /// - Parameter decide: returns the new state, whose ranges are what still counts of the saved one, and the bytes to
-    ///   add; nil if nothing may change.
+    /// - Parameter decide: returns the new state, whose ranges are the parts of the saved one that still count, and the
+    ///   bytes to add; nil if nothing may change.
     /// - Returns: the new state; nil if nothing has changed.
     private func change(
         creating isCreating: Bool = false,
         _ decide: (_ saved: State?, _ included: LogPosition?) -> (State, [StoreBytes])?
     ) -> State? {
         if isCreating { try? files.makeFolders(folder) }
-        // Another process that writes the file needs much less.
+        // Another process holds the lock of this file for much less than a second.
         guard let file = opened(statePath, isCreating ? .readWriteOrCreateNoFollow : .readWriteNoFollow),
             (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
         else { return nil }
@@ -282,8 +286,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file of the bytes, to write if it can be. Bytes that it does not have do not count: it may have been
-    /// removed or cut.
+    /// Opens the file of the bytes, for writing if possible. Ranges that the file does not have are dropped: it may
+    /// have been removed or cut.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

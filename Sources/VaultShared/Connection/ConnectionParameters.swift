@@ -15,7 +15,7 @@ struct ConnectionParameters: Sendable {
 
     typealias List = UnsafePointer<UnsafePointer<CChar>?>?
 
-    /// Passes them as libpq takes them: two lists of C strings, with null at the end.
+    /// Passes the parameters in the form that libpq takes: two lists of C strings, with null at the end.
     ///
     /// - Parameter password: a C string, which stays in guarded memory here.
     func withPointers<Result>(
@@ -48,36 +48,39 @@ struct ConnectionParameters: Sendable {
 // MARK: - Hosts
 
 extension ConnectionParameters {
-    /// Splits a value that is a list: one host after the other.
+    /// Splits a value that is a list, with one item for each host.
     static func list(_ text: String?) -> [String] {
         text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
     }
 
-    /// Returns the hosts, each with its port unless that is the usual one.
+    /// The hosts, each with its port unless that is the usual one.
     var addresses: [String] {
-        let (hosts, ports) = (Self.list(self["host"] ?? self["hostaddr"]), Self.list(self["port"]))
+        let hosts = Self.list(self["host"] ?? self["hostaddr"])
+        let ports = Self.list(self["port"])
         return hosts.enumerated().map { index, host in
             let port = ports.count == 1 ? ports[0] : index < ports.count ? ports[index] : ""
             return port.isEmpty || port == "5432" ? host : "\(host):\(port)"
         }
     }
 
-    /// Whether a host is an address of this machine's own, and no name: 127.0.0.0/8 or ::1.
+    /// Returns whether a host is an address of this machine, not a name: 127.0.0.0/8 or ::1.
     static func isLoopback(_ host: String) -> Bool {
-        var (four, six) = (in_addr(), in6_addr())
+        var four = in_addr()
+        var six = in6_addr()
         if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
         guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
         return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
     }
 }
 
-// MARK: - What libpq adds
+// // MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
-    /// No server can be such a one: libpq finds all that it would connect with, and does not connect.
+    /// A value that no server can match: libpq collects all parameters of a connection, but does not connect.
     private static let noServer = "none-is-asked"
 
-    /// Returns what libpq connects with: what is given, and what its variables and a service file say. No passwords.
+    /// Returns the parameters with which libpq connects: the given ones, and those of its variables and a service file.
+    /// Passwords are omitted.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> ConnectionParameters {
         var parameters = given
         parameters["target_session_attrs"] = noServer

@@ -1,45 +1,47 @@
 import Formats
 import LinuxSystem
 
-/// The connections of this process to one place. A thread takes one, and gives it back.
+/// The connections of this process to one location. A thread takes one, and gives it back.
 final class ConnectionPool: Sendable {
     private let parameters: ConnectionParameters
-    /// In the order in which they are tried. They are found when the first is needed.
+    /// The servers in the order in which they are tried. They are found when the first one is needed.
     private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
-    /// One that is not connected yet, or was asked ahead.
+    /// A connection that is not established yet, or that was sent a statement ahead.
     private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<Host?>(nil)
 
     struct Host {
-        /// With its port.
+        /// The name with the port.
         let name: String
-        /// Whether it only follows another one.
+        /// Whether the server only follows another one.
         let isStandby: Bool
     }
 
     private struct Begun {
         let connection: PostgresConnection
-        /// What is asked once it is connected.
+        /// The statement that is sent once the connection is established.
         var question: Statement?
-        /// When it was.
+        /// The time when it was sent.
         var asked: Deadline?
     }
 
-    /// How long to wait for the login at first. A server on this machine may share our processor: it runs when we wait.
-    /// One that takes longer logs us in while we go on.
+    /// The time for which a login is waited for at first. A server on this machine may share the processor with this
+    /// process, and runs while it waits. A slower server logs in while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// How old an answer may be that was asked for ahead: a person may have been asked for a passphrase meanwhile.
+    /// The time for which an answer to a statement sent ahead counts. The user may have been prompted for a passphrase
+    /// meanwhile.
     private static let answerLifetime: Duration = .seconds(1)
-    /// How long one of several hosts may take to answer: behind a dead one, the next waits.
+    /// The time that one of several hosts has to answer, so that a dead one does not delay the next for long.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
-    ///   - parameters: what a URL gives.
-    ///   - password: what to log in with; nil leaves that to libpq.
+    ///   - parameters: the parameters of a URL.
+    ///   - password: the password for the login; nil leaves that to libpq.
     init(_ parameters: ConnectionParameters, _ password: DatabasePassword? = nil) {
-        (self.parameters, self.password) = (parameters, password)
+        self.parameters = parameters
+        self.password = password
     }
 
     private func found() throws(PostgresError) -> [Server] {
@@ -49,15 +51,15 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// How many hosts there are. If one goes, another may take its place soon.
+    /// The number of hosts. If one fails, another may replace it soon.
     var hostCount: Int { (try? found().count) ?? 1 }
     /// Whether all of them are on this machine.
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
-    /// The host that was connected to last.
+    /// The host of the last connection.
     var lastHost: Host? { last.withLock { $0 } }
 
-    /// Runs `body` with a connection, which it has for itself.
+    /// Runs `body` with a connection that no other thread uses meanwhile.
     func withConnection<Result>(
         until deadline: Deadline, _ body: (PostgresConnection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
@@ -66,8 +68,9 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, hardly waiting: ``goOn()`` goes on, and so does the next ``take(until:)``,
-    /// which begins anew if this one fails. A password that has to be asked for is not, before it is needed.
+    /// Begins to connect to the first host, almost without waiting. ``goOn()`` continues, and so does the next
+    /// ``take(until:)``, which starts again if this connection fails. It does nothing if a password must be read, since
+    /// that waits until it is needed.
     func begin() {
         guard password == nil, let server = try? found().first,
             let connection = try? PostgresConnection(beginning: server)
@@ -76,19 +79,19 @@ final class ConnectionPool: Sendable {
         begun.withLock { $0 = Begun(connection: connection) }
     }
 
-    /// Asks as soon as what was begun is connected, for ``answer(until:)``.
+    /// Sends a statement as soon as the connection that was begun is established, for ``answer(until:)``.
     func ask(_ question: Statement) {
         begun.withLock { $0?.question = question }
         goOn()
     }
 
-    /// Goes on with what was begun, without waiting. Returns whether there is nothing more to go on with.
+    /// Continues the connection that was begun, without waiting. Returns whether there is nothing left to continue.
     @discardableResult
     func goOn() -> Bool {
         guard var found = begun.withLock({ $0?.asked == nil ? $0.take() : nil }) else { return true }
         do throws(PostgresError) {
             if try found.connection.goOn(until: .now), let question = found.question {
-                try found.connection.ask(question)
+                try found.connection.send(question)
                 found.asked = .now
             }
         } catch { return true }
@@ -96,7 +99,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to what was asked ahead; nil if nothing was, or too long ago.
+    /// Waits for the answer to the statement that was sent ahead; nil if there is none, or if it was sent too long ago.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -106,7 +109,7 @@ final class ConnectionPool: Sendable {
         return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
-    /// Takes an idle connection, or makes one. One of several hosts that is away is waited for.
+    /// Takes an idle connection, or creates one. If there are several hosts, it waits for an unreachable one.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
@@ -124,9 +127,9 @@ final class ConnectionPool: Sendable {
         while true {
             do throws(PostgresError) { return try connect(to: targets, until: deadline) } catch {
                 guard hostCount > 1, error.isOutage || error.isOfConnection, !deadline.hasPassed else {
-                    throw error.orWhatTellsMore(known)
+                    throw error.orMoreUseful(known)
                 }
-                known = error.orWhatTellsMore(known)
+                known = error.orMoreUseful(known)
             }
             Clock.sleep(microseconds: 50_000)
         }
@@ -145,7 +148,7 @@ final class ConnectionPool: Sendable {
                 try connect(connection, until: deadline)
                 return connection
             } catch {
-                failure = error.orWhatTellsMore(failure)
+                failure = error.orMoreUseful(failure)
             }
         }
         throw failure ?? PostgresError(.notConnected, "no host is named")
@@ -156,17 +159,17 @@ final class ConnectionPool: Sendable {
         last.withLock { $0 = connection.host }
     }
 
-    /// Keeps a connection for the next use, unless it is broken or in the midst of a transaction.
+    /// Keeps a connection for the next use, unless it is broken or in the middle of a transaction.
     func give(back connection: PostgresConnection) {
         if connection.isIdle { idle.withLock { $0.append(connection) } }
     }
 
-    /// Begins with the next host from now on: the present one is not as new as it was.
+    /// Starts with the next host from now on, because the present one has lost changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
-        // Their connections end once they are released, which takes no lock.
+        // The idle connections end when they are released, outside of the lock.
         _ = idle.withLock { idle in
             defer { idle = [] }
             return idle

@@ -3,16 +3,16 @@ import SealedLog
 import Sealing
 import Vault
 
-/// The password for a database, in an entry of this machine's own vault. It is read as other programs read: the entry's
-/// policy and the access log count.
+/// The password for a database, in an entry of this machine's own vault. It is read as other programs read it, subject
+/// to the entry's policy and the access log.
 struct DatabasePassword: Sendable {
     private let name: String
-    /// What the access log calls the reader, and a policy would.
+    /// The name of the reader in the access log and in a policy.
     private static let reader = "password-entry"
 
     init(inEntry name: String) { self.name = name }
 
-    /// Reads the entry for servers that it is marked for. Returns a C string.
+    /// Reads the entry for servers that its attributes permit. Returns a C string.
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
             var location = try VaultLocation.local()
@@ -26,15 +26,15 @@ struct DatabasePassword: Sendable {
                 check: { (attributes) throws(VaultError) in
                     try VerifiedServer.check(servers, attributes, of: name, in: vault)
                 }, access: { Access(to: name, by: DatabasePassword.reader) })
-            guard let found else { throw VaultError(.absent, "There is no entry named \"\(name)\" in \(vault).") }
+            guard let found else { throw VaultError(.absent, "No entry named \"\(name)\" in \(vault).") }
             guard let password = try DatabasePassword.cString(of: found.bytes) else {
-                throw VaultError(.wrongType, "\"\(name)\" has a zero byte, which no password can have.")
+                throw VaultError(.wrongType, "\"\(name)\" has a zero byte, which a password cannot have.")
             }
             return password
         } catch { throw PostgresError(.malformed, "the password cannot be read: \(error.message)") }
     }
 
-    /// nil if there is a zero among the bytes.
+    /// Returns a C string; nil if the bytes contain a zero.
     private static func cString(of bytes: borrowing SecretBytes) throws(VaultError) -> HeldSecret? {
         var text: SecretBytes
         do throws(SealingError) { text = try SecretBytes(zeros: bytes.count + 1) } catch { throw .noGuardedMemory }

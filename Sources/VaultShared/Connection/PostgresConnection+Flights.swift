@@ -2,26 +2,27 @@ import CPostgres
 private import Glibc
 import LinuxSystem
 
-// Statements that are sent together, and their results: libpq's pipeline mode (PostgreSQL's documentation, 34.5).
+// A flight is a group of statements that are sent together in one round trip, by libpq's pipeline mode (PostgreSQL's
+// documentation, 34.5).
 
 extension PostgresConnection {
-    /// What came back from a flight.
+    /// The results of a flight.
     struct Answer {
-        /// One for each statement.
+        /// The rows of each statement.
         let rows: [Rows]
-        /// Whether the server has warned of anything.
+        /// Whether the server has sent any warning.
         let hasWarning: Bool
     }
 
     /// Sends statements together and waits for all of their results: one round trip (34.5, "Pipeline Mode").
     ///
-    /// Without a transaction begun among them, or before, they are one. Throws the first statement's error; those after
-    /// it were not carried out.
+    /// Unless a transaction was begun among them or before, they form one transaction. Throws the first statement's
+    /// error; the statements after it were not executed.
     func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
         let answer = try turn.withLock { (session) throws(PostgresError) in
             try fly(statements, &session, until: deadline)
         }
-        // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and with no error.
+        // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and without an error.
         for (statement, rows) in zip(statements, answer.rows)
         where statement.text == Statement.commit.text && rows.tag != "COMMIT" {
             throw .aborted
@@ -29,10 +30,10 @@ extension PostgresConnection {
         return answer
     }
 
-    /// Sends a statement, and passes its rows on one by one, as they arrive (34.6, "Retrieving Query Results
-    /// Row-by-Row"): many megabytes are never in memory at once.
+    /// Sends a statement, and passes on its rows one by one as they arrive (34.6, "Retrieving Query Results
+    /// Row-by-Row"). So many megabytes are never in memory at once.
     ///
-    /// - Parameter take: must not use the connection.
+    /// - Parameter take: handles a row. It must not use the connection.
     func rows(
         of statement: Statement, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) {
@@ -41,7 +42,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Does the same, unless another thread has the connection: returns false then.
+    /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread has the connection.
     func rowsIfFree(
         of statement: Statement, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Bool {
@@ -52,17 +53,17 @@ extension PostgresConnection {
 
     typealias RowTaker = (Rows) throws(PostgresError) -> Void
 
-    /// Sends a statement alone, and does not wait: ``answer(until:)`` has to follow.
-    func ask(_ statement: Statement) throws(PostgresError) {
+    /// Sends a statement alone, without waiting. ``answer(until:)`` must follow.
+    func send(_ statement: Statement) throws(PostgresError) {
         try checkProcess()
         try turn.withLock { (session) throws(PostgresError) in
-            try depart(&session, asking: statement.limit, until: .now) { (_) throws(PostgresError) in
+            try depart(&session, limit: statement.limit, until: .now) { (_) throws(PostgresError) in
                 try send(statement, as: nil)
             }
         }
     }
 
-    /// Waits for the result of what was asked.
+    /// Waits for the result of the statement that was sent alone.
     func answer(until deadline: Deadline) throws(PostgresError) -> Rows {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
@@ -78,14 +79,15 @@ extension PostgresConnection {
         defer { session.prepared.note(statements) }
         let limit = statements.reduce(0) { $0 + $1.limit }
         do throws(PostgresError) {
-            try depart(&session, asking: limit, until: deadline) { (session) throws(PostgresError) in
+            try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // After each part that is sent, libpq moves all that is left in its buffer: of 16 MiB, 90 times.
+                    // After each part that was sent, libpq moves the rest of its buffer: for 16 MiB, that would be 90
+                    // times.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // Where this is refused, they come together.
+            // If this mode is refused, the rows come together.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -94,13 +96,13 @@ extension PostgresConnection {
         }
     }
 
-    /// Prepares what a session has sent that goes on for long.
+    /// Prepares the statements that a long-lived session has sent.
     private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
         do throws(PostgresError) {
             guard try !isPooledNow(&session, until: deadline) else { return }
-            try depart(&session, asking: 0, until: deadline) { (_) throws(PostgresError) in
+            try depart(&session, limit: 0, until: deadline) { (_) throws(PostgresError) in
                 try send(PreparedStatements.setting, as: nil)
                 for form in forms {
                     guard PQsendPrepare(handle, form.name, form.text, Int32(form.types.count), form.types) == 1 else {
@@ -111,14 +113,14 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // A server that does not prepare them carries them out.
+            // A server that does not prepare statements still executes them.
             guard case .refused = error.reason else { throw error }
         }
     }
 
-    /// - Parameter limit: how many bytes of values are asked for at most.
+    /// - Parameter limit: the largest number of bytes of values that the results may have.
     private func depart(
-        _ session: inout Session, asking limit: UInt64, until deadline: Deadline,
+        _ session: inout Session, limit: UInt64, until deadline: Deadline,
         _ send: (inout Session) throws(PostgresError) -> Void
     ) throws(PostgresError) {
         warnings.clear()
@@ -139,7 +141,7 @@ extension PostgresConnection {
         return Answer(rows: answer, hasWarning: warnings.isAny)
     }
 
-    /// - Parameter name: under which the server knows it; nil sends its text.
+    /// - Parameter name: the name of the prepared statement; nil sends its text.
     private func send(_ statement: Statement, as name: String?) throws(PostgresError) {
         let count = Int32(statement.parameters.count)
         let isSent = statement.withEncodedParameters { values, lengths, formats in
@@ -160,21 +162,22 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // A server that waits for its own answer to be read takes nothing more.
+                // A server that waits for its own answer to be read accepts no more bytes.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
         }
     }
 
-    /// Reads the results up to the end of the pipeline. An error of the connection is thrown, one of a statement
-    /// returned.
+    /// Reads the results up to the end of the pipeline. Throws an error of the connection, and returns one of a
+    /// statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
-        // What has come by then is read once, and a server that goes on sending is not waited for.
+        // After the deadline, the bytes that have arrived are read once more. A server that continues to send is not
+        // waited for.
         var isLate = false
         while true {
             while PQisBusy(handle) == 1 {
@@ -197,22 +200,22 @@ extension PostgresConnection {
             case PGRES_PIPELINE_ABORTED: break
             default:
                 guard let state = PQresultErrorField(result, fieldCode("C")) else { throw failure(.lost) }
-                let words = text(PQresultErrorField(result, fieldCode("M")))
-                refusal = refusal ?? PostgresError(.refused(String(cString: state)), words)
+                let message = text(PQresultErrorField(result, fieldCode("M")))
+                refusal = refusal ?? PostgresError(.refused(String(cString: state)), message)
             }
         }
     }
 
     // MARK: Poolers
 
-    /// Whether a pooler may give its connection to the server to others, with what was set for the session: it has told
-    /// us of another process than the one that serves us.
+    /// Returns whether a pooler may give its connection to other clients, together with the settings of the session. It
+    /// is detected by a process ID that differs from that of the serving process.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in try isPooledNow(&session, until: deadline) }
     }
 
     private func isPooledNow(_ session: inout Session, until deadline: Deadline) throws(PostgresError) -> Bool {
-        try depart(&session, asking: 0, until: deadline) { (_) throws(PostgresError) in
+        try depart(&session, limit: 0, until: deadline) { (_) throws(PostgresError) in
             try send(Statement("SELECT pg_backend_pid()::int8"), as: nil)
         }
         return try arrive(of: 1, &session, until: deadline).rows[0].number(0, 0) != UInt64(max(0, PQbackendPID(handle)))

@@ -6,13 +6,13 @@ import LinuxSystem
 
 /// A connection to a server, over libpq (PostgreSQL's documentation, chapter 34).
 ///
-/// Sendable although unchecked: once it is made, libpq's handle is used by the thread alone that has its turn.
+/// It is Sendable although unchecked: once it is created, only the thread that holds the mutex uses libpq's handle.
 final class PostgresConnection: @unchecked Sendable {
     struct Session: ~Copyable {
-        /// While it is not connected: what of its socket it waits for; then 0.
+        /// The events for which a connection that is being established waits on its socket; 0 once it is established.
         var wanted = Int16(POLLOUT)
         var prepared = PreparedStatements()
-        /// nil until a server is reached.
+        /// The wire to the server; nil until one is reached.
         var wire: Wire?
     }
 
@@ -23,13 +23,13 @@ final class PostgresConnection: @unchecked Sendable {
 
     private let server: Server
 
-    /// Begins to connect to a server. ``connect(until:)`` has to follow.
+    /// Begins to connect to a server. ``connect(until:)`` must follow.
     init(beginning server: Server, with password: HeldSecret? = nil) throws(PostgresError) {
         self.server = server
         let started = server.parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
-        // An error at the login then says its SQLSTATE.
+        // With this verbosity, an error of the login contains its SQLSTATE.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(
             handle,
@@ -40,19 +40,19 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     deinit {
-        // A child process that closed its copy would end the parent's session.
+        // If a child process closed its copy, that would end the parent's session.
         guard process == getpid() else { return }
         PQfinish(handle)
-        // It has taken its leave.
+        // This sends libpq's last message.
         turn.withLock { $0.wire?.carryOut() }
     }
 
-    /// Goes on until it is connected to a server that is as asked for.
+    /// Continues until it is connected to a server of the requested kind.
     func connect(until deadline: Deadline) throws(PostgresError) {
         guard try goOn(until: deadline) else { throw .timedOut }
     }
 
-    /// Does the same, but returns false once the deadline has passed. It can go on later.
+    /// Continues to connect. Returns false once the deadline has passed; it can be called again.
     func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
@@ -80,7 +80,8 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Puts a wire between libpq and the server once there is one, and another one if libpq tries another server.
+    /// Places a wire between libpq and the server once there is a connection, and another one if libpq tries another
+    /// server.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -90,7 +91,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether the other end has closed the connection, and has said nothing more.
+    /// Returns whether the server has closed the connection and all its bytes were read.
     private func isClosed(_ session: borrowing Session) -> Bool {
         guard vault_bytes_waiting(PQsocket(handle)) == 0, let socket = socket(of: session) else { return false }
         var byte: UInt8 = 0
@@ -105,18 +106,18 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Gives libpq what has come.
+    /// Passes the bytes that have arrived to libpq.
     func receive(_ session: inout Session) throws(PostgresError) {
         if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
         guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
         session.wire?.carryOut()
     }
 
-    /// A connection that is made needs it no more.
+    /// Wipes the password, which an established connection no longer needs.
     private func wipePassword() {
         guard let password = PQpass(handle) else { return }
         let count = strlen(password)
-        // Without a password it is a constant.
+        // Without a password, it points to a constant.
         if count > 0 { explicit_bzero(password, count) }
     }
 
@@ -124,8 +125,8 @@ final class PostgresConnection: @unchecked Sendable {
         guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
     }
 
-    /// Whether it leads to a server, no transaction is open on it, and nothing has come that nobody asked for: when it
-    /// ends a session, a server says so.
+    /// Whether the connection leads to a server, has no open transaction, and has received no unexpected bytes. A
+    /// server sends some when it ends a session.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { session in
@@ -134,26 +135,26 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether it leads to a server, and a transaction that goes on is open on it.
+    /// Whether the connection leads to a server and has an open transaction that has not failed.
     var isInTransaction: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { _ in PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_INTRANS
         }
     }
 
-    /// What it leads to.
+    /// The host at the other end.
     var host: ConnectionPool.Host {
         let isStandby = PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) == "on" } ?? false
         return ConnectionPool.Host(name: "\(text(PQhost(handle))):\(text(PQport(handle)))", isStandby: isStandby)
     }
 
-    /// What protects the way to the server.
+    /// The protection of the connection to the server.
     enum Encryption {
-        /// The server has proved who it is, by its certificate or its ticket.
+        /// The server has proved its identity, by its certificate or its ticket.
         case certificate, ticket
-        /// Nothing has to: there is no way. Whether it is encrypted all the same.
+        /// The server is on this machine, so no protection is needed. The value is whether there is TLS anyway.
         case local(hasTLS: Bool)
-        /// TLS to whoever has answered; the `sslmode`.
+        /// There is TLS, but the server has not proved its identity. The value is the `sslmode`.
         case unproved(String)
         case none
     }
@@ -171,7 +172,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits until the server has something to tell, or another descriptor is readable. Returns whether there was a
+    /// Waits until the server sends something or another descriptor is readable. Returns whether there was a
     /// notification.
     func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in
@@ -201,10 +202,10 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Waits for the server. Returns whether it is ready. libpq's own timeouts do not bound an answer, and the server's
-    /// do not bound a commit.
+    /// Waits for the server. Returns whether it is ready. libpq's own timeouts do not limit an answer, and the server's
+    /// do not limit a commit.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
-        // There is something left of what libpq was given.
+        // Some bytes that were passed to libpq are not read yet.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft
@@ -218,7 +219,8 @@ final class PostgresConnection: @unchecked Sendable {
 /// A field of an error's report (34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// Whether the server has warned. A commit whose wait for the standby was cancelled is a success with a warning.
+/// Records whether the server has sent a warning. A commit whose wait for the standby was cancelled succeeds with a
+/// warning.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

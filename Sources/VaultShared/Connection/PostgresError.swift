@@ -1,45 +1,46 @@
 import LinuxSystem
 import SealedLog
 
-/// What a server or libpq has refused. It holds neither a password nor a value.
+/// A failure of a server or of libpq. It contains neither a password nor a value.
 struct PostgresError: Error {
     enum Reason: Hashable {
-        /// No host of the place could be reached, or none is what was asked for, such as the primary.
+        /// No host of the location can be reached, or none is of the requested kind, such as the primary.
         case notConnected
-        /// A server was reached, and it or libpq has refused the login: the certificate, the password.
+        /// A server was reached, but it or libpq has refused the login because of the certificate or the password.
         case loginRefused
-        /// The connection was lost. What was in flight may have been carried out.
+        /// The connection was lost. The statements that were sent may have been executed.
         case lost
-        /// The server did not answer in time. What was in flight may still be carried out.
+        /// The server did not answer in time. The statements that were sent may still be executed.
         case timedOut
         /// The server refused a statement, with an SQLSTATE (PostgreSQL's documentation, appendix A).
         case refused(String)
-        /// The server's answer is not what was asked for.
+        /// The server's answer is invalid.
         case malformed
         /// There is no such vault.
         case absent
     }
 
     let reason: Reason
-    /// In the server's words, on one line, without a full stop. A terminal obeys nothing of them.
-    let words: String
+    /// The server's message on one line, without a full stop. Characters that a terminal would interpret are replaced.
+    let message: String
 
-    init(_ reason: Reason, _ words: String) {
+    init(_ reason: Reason, _ message: String) {
         self.reason = reason
-        let line = words.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
+        let line = message.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
         let shown = line.joined(separator: " ").unicodeScalars.reduce(into: "") { text, scalar in
             text.unicodeScalars.append(scalar != " " && scalar.isUnsafeOnTerminal ? "\u{FFFD}" : scalar)
         }
-        self.words = shown.trimmingSuffix(while: { ".?: ".contains($0) })
+        self.message = shown.trimmingSuffix(while: { ".?: ".contains($0) })
     }
 
     /// - Parameters:
-    ///   - message: libpq's, at the highest verbosity: before the words of a server it has their SQLSTATE, and behind
-    ///     them a line that says where in the server's source they are.
-    ///   - isRefusal: whether something has answered.
-    ///   - advice: what is told with a refusal.
+    ///   - message: libpq's message at the highest verbosity. It has the SQLSTATE before the text of a server, and a
+    ///     last line with a location in the server's source.
+    ///   - isRefusal: whether a server has answered.
+    ///   - advice: a sentence that is added to a refusal.
     init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
-        var (lines, state) = ([String](), String?.none)
+        var lines: [String] = []
+        var state: String?
         for line in message.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
             let parts = line.split(separator: ": ", omittingEmptySubsequences: false)
             let index = parts.firstIndex { part in
@@ -50,12 +51,13 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.dropFirst().reduce(String(said[0])) { "\($0): \($1)" })
         }
-        // libpq looks at the session after the login (34.1.2, "target_session_attrs"), and tells that in words alone.
+        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"). Its error then has no
+        // SQLSTATE, only text.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason =
             state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.reduce("") { $0.isEmpty ? $1 : "\($0)\n\($1)" })
-        if reason == .loginRefused, let advice { self.init(reason, "\(words). \(advice)") }
+        if reason == .loginRefused, let advice { self.init(reason, "\(self.message). \(advice)") }
     }
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
@@ -73,38 +75,41 @@ struct PostgresError: Error {
 extension PostgresError {
     var state: String? { if case .refused(let state) = reason { state } else { nil } }
 
-    /// Whether another connection, perhaps to another host, may do better.
+    /// Whether another connection, perhaps to another host, may succeed.
     var isOfConnection: Bool {
         switch reason {
         case .lost, .timedOut: true
-        // The server shuts down or starts up; it has become, or still is, a standby.
+        // The server is shutting down or starting up, or it has become or still is a standby.
         case .refused(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
         case .notConnected, .loginRefused, .malformed, .absent: false
         }
     }
 
-    /// Whether no server can be reached, for now: also one that starts up or shuts down is away.
+    /// Whether no server can be reached at the moment. A server that is starting up or shutting down counts as
+    /// unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
-    /// What somebody has to mend tells more than that a host is away, and that more than its silence.
+    /// The usefulness of the error for the user: a fault that must be fixed ranks above an unreachable host, and that
+    /// above a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
-    /// Returns this error, of one host, or the one of another host if that tells more.
-    func orWhatTellsMore(_ other: PostgresError?) -> PostgresError {
+    /// Returns this error of one host, or the error of another host if that is more useful.
+    func orMoreUseful(_ other: PostgresError?) -> PostgresError {
         other.map { $0.weight > weight ? $0 : self } ?? self
     }
 
-    /// Whether the same transaction may succeed if it is tried again: a serialization failure, a deadlock, another
-    /// thread's statement in it that was refused.
+    /// Whether the same transaction may succeed if it is tried again: after a serialization failure, a deadlock, or a
+    /// refused statement of another thread in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
-    /// Whether a statement is not prepared that was.
+    /// Whether a statement that was prepared no longer is.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a lock was not free in time, or a limit of the role's has ended the waiting for one.
+    /// Whether a lock was not free in time, or a limit of the role has ended the wait for one.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether the compare of a compare-and-append did not hold: no row to append to, or one in the record's place.
+    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or already one at the
+    /// record's offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
-    /// Whether there are no tables for vaults.
+    /// Whether the tables for vaults do not exist.
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }
 }
 

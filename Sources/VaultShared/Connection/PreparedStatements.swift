@@ -2,23 +2,26 @@ import CPostgres
 import Formats
 import Sealing
 
-/// The statements that a session's server has prepared: to read and plan one takes longer than to carry it out.
+/// The statements that a session's server has prepared, since parsing and planning one takes longer than executing it.
 ///
-/// A command ends after a few flights. A session that goes on prepares once what it has sent of late.
+/// A command ends after a few flights. A long-lived session prepares its recent statements once.
 struct PreparedStatements {
     /// A statement without its values.
     struct Form: Hashable {
         let text: String
         let types: [Oid]
 
-        init(_ statement: Statement) { (text, types) = (statement.text, statement.types) }
+        init(_ statement: Statement) {
+            text = statement.text
+            types = statement.types
+        }
 
-        /// Is derived from the text. A pooler that we do not notice may share a session among clients: for each of
-        /// them, the name stands for the same text.
+        /// The name, which is derived from the text. A pooler may share a session among clients unnoticed, so the name
+        /// must mean the same statement for all of them.
         var name: String { "vault_\(RunningHash.number(of: text))" }
     }
 
-    /// A plan that is made while the tables are small would read the whole of them for ever.
+    /// A plan that is made while the tables are small would scan them completely forever.
     static let setting = Statement("SELECT set_config('enable_seqscan', 'off', false)")
     private static let flightsBefore = 16
 
@@ -26,17 +29,17 @@ struct PreparedStatements {
     private var flights = 0
     private var names: [String: String] = [:]
 
-    /// The name under which the server knows a statement; nil if it is not prepared.
+    /// Returns the name of a prepared statement; nil if it is not prepared.
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Notes the statements of a flight, if it is not one of the first.
+    /// Records the statements of a flight, unless it is one of the first.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns what is to be prepared now: once, and then nothing more.
+    /// Returns the statements to be prepared now: once, and then none.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])
@@ -46,6 +49,6 @@ struct PreparedStatements {
         for form in forms { names[form.text] = form.name }
     }
 
-    /// The server does not know them, for whatever reason.
+    /// Drops the names when the server does not have the statements, for whatever reason.
     mutating func forget() { names = [:] }
 }

@@ -1,36 +1,36 @@
 private import Glibc
 import LinuxSystem
 
-/// A server as libpq would connect to it: what a URL gives, and what libpq's variables and a service file add (34.15,
-/// 34.17). Whether it has to prove who it is, is decided by that, and not by the URL alone.
+/// A server as libpq would connect to it: with the parameters of a URL, and those that libpq's variables and a service
+/// file add (34.15, 34.17). All of them together decide whether the server must prove its identity.
 struct Server: Sendable {
-    /// What to connect with: what was decided on, whatever a service file says by then.
+    /// The parameters of the connection. They do not change, even if a service file does.
     var parameters: ConnectionParameters
-    /// Whether it is on this machine: a socket, or an address of this machine's own. A name is none, even if it is
-    /// localhost: what it leads to is for others to say.
+    /// Whether it is on this machine: a socket, or a loopback address. A name never counts, not even localhost, since
+    /// others may control its resolution.
     let isLocal: Bool
 
     /// libpq's `sslmode`.
     var mode: String { parameters["sslmode"] ?? "" }
-    /// What a refused login is told with: that a name leads to this machine is for others to say.
+    /// Advice for a refused login: a name does not count as this machine.
     var advice: String? {
         guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
-        return "A host's name has to prove itself by a certificate (sslmode=verify-full). For a server on this "
+        return "A server that is given by name needs a certificate (sslmode=verify-full). For one on this "
             + "machine, write 127.0.0.1 or the folder of its socket"
     }
 
-    /// Whether it is connected to only if it proves who it is: by its certificate, or by being here.
+    /// Whether the server must prove its identity before it is used: by its certificate, or by being on this machine.
     var provesItself: Bool { isLocal || mode == Server.proof }
 
     static let proof = "verify-full"
-    /// What libpq takes if nobody says otherwise.
+    /// libpq's default.
     private static let libpqMode = "prefer"
-    /// What is decided on.
+    /// The keywords whose values are fixed here.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
 
     /// Finds the servers that libpq would try, one after the other.
     ///
-    /// - Parameter given: what a URL gives.
+    /// - Parameter given: the parameters of a URL.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {
         let found = try ConnectionParameters.found(by: given)
         var all = given
@@ -39,32 +39,34 @@ struct Server: Sendable {
         }
         let count = max(1, ["host", "hostaddr"].map { ConnectionParameters.list(all[$0]).count }.max() ?? 1)
         if count > 1 { all["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
-        let saidMode = given["sslmode"] ?? modeOfService(given, found)
-        return (0..<count).map { Server(all.ofHost($0, among: count), saidMode) }
+        let givenMode = given["sslmode"] ?? modeOfService(given, found)
+        return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns what the service that a URL names says. A variable is none of the URL's: it may be for another database.
+    /// Returns the mode of the service that a URL names. A variable does not count, since it may be meant for another
+    /// database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode
     }
 
-    private init(_ parameters: ConnectionParameters, _ saidMode: String?) {
+    private init(_ parameters: ConnectionParameters, _ givenMode: String?) {
         self.parameters = parameters
         isLocal = [parameters["host"], parameters["hostaddr"]].allSatisfy { host in
             host.map { $0.isEmpty || ConnectionParameters.isSocket($0) || ConnectionParameters.isLoopback($0) } ?? true
         }
-        self.parameters["sslmode"] = saidMode ?? (isLocal ? parameters["sslmode"] : Server.proof)
+        self.parameters["sslmode"] = givenMode ?? (isLocal ? parameters["sslmode"] : Server.proof)
         if mode.utf8.starts(with: "verify".utf8) {
             self.parameters["sslrootcert"] = parameters["sslrootcert"] ?? Server.rootFile
         }
     }
 
-    /// The certificates that are trusted: those of a file that the user has, if it is to be believed, or else the
-    /// system's; nil leaves it to libpq, which would take the former.
+    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. With nil, libpq
+    /// would use the user's own.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
-        let (own, system) = ("\(home)/.postgresql/root.crt", "/etc/ssl/certs/ca-certificates.crt")
+        let own = "\(home)/.postgresql/root.crt"
+        let system = "/etc/ssl/certs/ca-certificates.crt"
         if access(own, R_OK) == 0 {
             let files = PosixFileSystem()
             let isBelieved = [own, own.parentFolder, home].allSatisfy { path in
@@ -77,7 +79,7 @@ struct Server: Sendable {
 }
 
 extension ConnectionParameters {
-    /// Returns those of one of several hosts, whose names, addresses and ports are in lists.
+    /// Returns the parameters of one of several hosts, whose names, addresses and ports are in lists.
     fileprivate func ofHost(_ index: Int, among count: Int) -> ConnectionParameters {
         guard count > 1 else { return self }
         var parameters = self
@@ -88,7 +90,7 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// Whether a host is the path of a Unix socket's folder, or the name of an abstract one (34.1.2, "host").
+    /// Returns whether a host is the path of a Unix socket's folder, or the name of an abstract one (34.1.2, "host").
     fileprivate static func isSocket(_ host: String) -> Bool {
         host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
     }

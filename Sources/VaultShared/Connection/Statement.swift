@@ -1,6 +1,6 @@
 import CPostgres
 
-/// One SQL statement with its parameters, which are sent apart from its text.
+/// One SQL statement with its parameters, which are sent separately from its text.
 struct Statement {
     enum Parameter {
         case bytes(ArraySlice<UInt8>)
@@ -13,14 +13,16 @@ struct Statement {
 
     let text: String
     let parameters: [Parameter]
-    /// How many bytes of values it asks for at most.
+    /// The largest number of bytes of values in its result.
     let limit: UInt64
 
     init(_ text: String, _ parameters: Parameter..., limit: UInt64 = 0) {
-        (self.text, self.parameters, self.limit) = (text, parameters, limit)
+        self.text = text
+        self.parameters = parameters
+        self.limit = limit
     }
 
-    /// Roughly what it takes on its way, in bytes.
+    /// The approximate number of bytes that it takes to send.
     var size: Int {
         parameters.reduce(text.utf8.count) { size, parameter in
             if case .bytes(let bytes) = parameter { size + bytes.count } else { size + 16 }
@@ -37,7 +39,7 @@ extension Statement {
 extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
-    /// Passes pointers to the values, null for nil, with their lengths and formats, as libpq takes them.
+    /// Passes pointers to the values, null for nil, with their lengths and formats, in the form that libpq takes.
     func withEncodedParameters(
         _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
     ) -> Int32 {
@@ -57,7 +59,7 @@ extension Statement {
 }
 
 extension Statement.Parameter {
-    /// Types of PostgreSQL's catalogue (pg_type.dat).
+    /// The type's OID in PostgreSQL's catalogue (pg_type.dat).
     fileprivate var type: Oid {
         switch self {
         case .bytes: 17
@@ -70,7 +72,7 @@ extension Statement.Parameter {
     fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
         case .bytes(let bytes):
-            // An empty slice need not have a pointer, and would look like null.
+            // An empty slice may have no pointer, which would mean null.
             bytes.isEmpty ? [0].withUnsafeBytes { body(.init(rebasing: $0[..<0])) } : bytes.withUnsafeBytes(body)
         case .number(let number): withUnsafeBytes(of: number.bigEndian, body)
         case .text(let text): text.withCString { body(.init(start: $0, count: text.utf8.count)) }
@@ -79,24 +81,25 @@ extension Statement.Parameter {
     }
 }
 
-/// What a statement has returned.
+/// The result of a statement.
 ///
-/// Sendable although unchecked: libpq does not change a result once it is made (PostgreSQL's documentation, 34.20).
+/// It is Sendable although unchecked: libpq does not change a result after it was created (PostgreSQL's documentation,
+/// 34.20).
 final class Rows: @unchecked Sendable {
     private let result: OpaquePointer
 
-    /// - Parameter result: which it frees.
+    /// - Parameter result: a result, which is freed with this object.
     init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
-    /// The command tag: what the server says that the statement has done.
+    /// The command tag, which names what the statement has done.
     var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
-    /// How many rows a statement without a result has changed.
+    /// The number of rows that a statement without a result has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// Returns a value, which lives as long as the rows; nil for null.
+    /// Returns a value, which is valid during the lifetime of the rows; nil for null.
     func value(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard row < count, column < PQnfields(result), PQgetisnull(result, Int32(row), column) == 0,
             let start = PQgetvalue(result, Int32(row), column)
@@ -104,7 +107,7 @@ final class Rows: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, Int32(row), column)))
     }
 
-    /// How many bytes a column has in all rows.
+    /// Returns the total number of bytes of a column in all rows.
     func size(ofColumn column: Int32) -> Int { (0..<count).reduce(0) { $0 + (value($1, column)?.count ?? 0) } }
 
     func bytes(_ row: Int, _ column: Int32) throws(PostgresError) -> [UInt8] {

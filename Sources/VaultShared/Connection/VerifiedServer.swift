@@ -2,16 +2,17 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// A server that proves who it is, by its certificate or by being on this machine. Only such a one gets a password of
-/// this machine's vault: any server can ask for it in clear text.
+/// A server that proves its identity, by its certificate or by being on this machine. Only such a server gets a
+/// password from this machine's vault, since any server can request it in clear text.
 struct VerifiedServer: Sendable {
-    /// What to connect to.
+    /// The server to connect to.
     let server: Server
-    /// Each with its port, unless that is the usual one.
+    /// The hosts, each with its port unless that is the usual one.
     private let hosts: [String]
-    private let (user, database): (String?, String?)
+    private let user: String?
+    private let database: String?
 
-    /// The attributes of an entry by which git's helper finds logins, too.
+    /// The attributes of an entry with which git's helper also finds logins.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"
@@ -21,24 +22,25 @@ struct VerifiedServer: Sendable {
     private static let scheme = "postgresql"
 
     init(_ server: Server) throws(PostgresError) {
-        (user, database) = (server.parameters["user"], server.parameters["dbname"])
+        user = server.parameters["user"]
+        database = server.parameters["dbname"]
         var named = server.parameters
-        // Without a host it is libpq's usual socket.
+        // Without a host, libpq uses its default socket.
         if named["host"] == nil, named["hostaddr"] == nil { named["host"] = "" }
         hosts = named.addresses.map { $0.isEmpty || $0.hasPrefix(":") ? "localhost\($0)" : $0 }
         guard server.provesItself else {
             throw PostgresError(
                 .malformed,
-                "its server does not prove who it is (sslmode=\(server.mode)), so no password of this machine's vault is "
+                "its server need not prove its identity (sslmode=\(server.mode)), so no password of this machine's vault is "
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server
-        // Kerberos would encrypt in place of TLS, and the certificate would not be asked for.
+        // Kerberos would encrypt in place of TLS, and the certificate would not be checked.
         if !server.isLocal { server.parameters["gssencmode"] = "disable" }
         self.server = server
     }
 
-    /// Whether attributes say that a password is for this database.
+    /// Returns whether attributes state that a password is for this database.
     private func isNamed(by attributes: [String: String]) -> Bool {
         let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
         return attributes[Key.scheme].isSame(as: VerifiedServer.scheme)
@@ -49,7 +51,7 @@ struct VerifiedServer: Sendable {
 
     // MARK: The entry
 
-    /// Throws `guarded` unless the attributes of an entry say that its password is for the database of all servers.
+    /// Throws `guarded` unless the attributes of an entry state that its password is for the database of all servers.
     ///
     /// - Parameter vault: the path of the vault that has the entry.
     static func check(
@@ -60,15 +62,15 @@ struct VerifiedServer: Sendable {
         guard attributes[Key.scheme] != nil || attributes[Key.host] != nil else {
             throw VaultError(
                 .guarded,
-                "\"\(entry)\" does not say that it is for this database. If it is, run "
+                "\"\(entry)\" is not marked for this database. To allow it, run "
                     + "`vault attr \(ShellQuoting.quoted(entry)) \(marks.joined(separator: " ")) "
                     + "--vault \(ShellQuoting.quoted(vault))`.")
         }
         guard servers.allSatisfy({ $0.isNamed(by: attributes) }) else {
             throw VaultError(
                 .guarded,
-                "\"\(entry)\" is for something else than this database, as its attributes say. Store the password in an "
-                    + "entry of its own, with the attributes \(marks.joined(separator: " and ")).")
+                "\"\(entry)\" is marked for something other than this database. Store the password in a separate "
+                    + "entry with the attributes \(marks.joined(separator: " and ")).")
         }
     }
 }

@@ -2,16 +2,16 @@ import CPostgres
 import Formats
 import Vault
 
-/// A vault's place in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
-/// (34.1.1.2) with the vault's name behind it.
+/// The location of a vault in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
+/// (34.1.1.2) followed by the vault's name.
 struct DatabaseURL {
-    /// libpq's keywords and their values, as the URL gives them; libpq adds others.
+    /// The values of libpq's keywords in the URL. libpq adds others.
     let parameters: ConnectionParameters
     /// The entry of this machine's own vault that has the password; nil if libpq finds it.
     let passwordEntry: String?
     /// The vault's name in the database.
     let vault: String
-    /// The same for every order of the hosts and every user: a failover is no new place.
+    /// The location, which is the same for every order of the hosts and every user: a failover does not change it.
     let location: String
 
     private static let standardVault = "default"
@@ -43,7 +43,7 @@ struct DatabaseURL {
         parameters = given
     }
 
-    /// Takes our own option out of the query.
+    /// Removes this project's own option from the query.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
         guard let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(uri), nil) }
         let option = "password-entry="
@@ -59,10 +59,10 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // libpq takes a scheme in capitals for a database's name.
+        // libpq would read a scheme in capitals as the name of a database.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
-            // libpq's words may repeat parts of the URL, also a password.
+            // libpq's message may repeat parts of the URL, even a password.
             PQfreemem(message)
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
         }

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// What this machine has of the vault beside the database: changes that wait for the server, and what was kept.
+// Files of this machine beside the database: changes that wait for the server, and the copy of the vault.
 
 extension PostgresLocation {
     // MARK: Changes that wait
@@ -11,16 +11,16 @@ extension PostgresLocation {
         guard let pendingPath else { return nil }
         let location = FileLocation(pendingPath, in: files, mergedInto: self)
         do throws(LogError) { return try location.exists() ? location : nil } catch {
-            // A part of the path is no folder, so nothing was kept below it.
+            // A part of the path is not a folder, so nothing was kept below it.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
         }
     }
 
-    /// Begins a copy of the vault for changes that are made now. Waits for another process that does.
+    /// Creates a copy of the vault for changes that are made offline. Waits for another process that does the same.
     ///
-    /// - Parameter check: reads and authenticates all of it. What this machine keeps is never flushed: after a power
-    ///   loss, some of it may be gone, and what is changed in a damaged copy could never be merged.
+    /// - Parameter check: reads and authenticates the whole copy. It is never flushed, so a power loss may have damaged
+    ///   it, and changes in a damaged copy could never be merged.
     func beginPending(
         until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
@@ -29,7 +29,7 @@ extension PostgresLocation {
         if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {
             throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
         }
-        // Another process may have kept more.
+        // Another process may have kept later bytes.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(.unreachable, incompleteCopy)
@@ -45,17 +45,17 @@ extension PostgresLocation {
     }
 
     private var incompleteCopy: String {
-        "Offline, nothing can be stored: this machine has not kept all of \(path). `vault verify`, with the "
-            + "server, completes its copy."
+        "Offline, nothing can be stored, since this machine's copy of \(path) is incomplete. To complete it, run `vault "
+            + "verify` with the server."
     }
 
     // MARK: A copy that the vault does not include
 
-    /// Writes what this machine has kept of the vault to a file of its own, which nothing replaces, and tells of it.
+    /// Saves this machine's copy of the vault to a separate file, which is never replaced, and posts a notice.
     ///
-    /// - Parameter end: returns where the log in it ends. What a server has sent that does not continue it may follow.
+    /// - Parameter end: returns the end of the log in it. Bytes that do not continue it may follow.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
-        // Another process may have kept more.
+        // Another process may have kept later bytes.
         mirror?.reread()
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
@@ -72,7 +72,7 @@ extension PostgresLocation {
             }
         }
         copyInFile.withLock { $0 = head.position }
-        mirror.learnIncluded(head.position)
+        mirror.setIncluded(head.position)
         notices.post(.copyKept(path, isComplete: isComplete))
     }
 
@@ -80,7 +80,7 @@ extension PostgresLocation {
 
     /// Writes all bytes that this machine has kept to a new file.
     ///
-    /// - Parameter finish: is called before the file gets its name.
+    /// - Parameter finish: completes the file before it gets its name.
     private func write(
         _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {
@@ -99,7 +99,7 @@ extension PostgresLocation {
     }
 
     private func fill(_ copy: any NewStore, from mirror: Mirror, _ head: StoreHead) throws(LogError) {
-        let change = LogError(.unreachable, "The copy of \(path) on this machine changes. Try again.")
+        let change = LogError(.unreachable, "This machine's copy of \(path) is being changed. Try again.")
         guard let ranges = mirror.ranges(of: head.generation) else { throw change }
         for range in ranges {
             for piece in range.clamped(to: 0..<head.size).pieces {

@@ -8,9 +8,9 @@ extension PostgresLocation: StoreReport {
 
     package var clockDifference: Int64? { serverClock.difference }
 
-    /// Checks how the server keeps its promises.
+    /// Checks whether the server's settings and rights are suitable.
     package func findings() throws(LogError) -> [StoreFinding] {
-        let (rows, encryption) = try look(
+        let (rows, encryption) = try query(
             Statement(
                 """
                 SELECT current_setting('server_version'), current_setting('fsync'),
@@ -28,13 +28,13 @@ extension PostgresLocation: StoreReport {
             StoreFinding(
                 "durability",
                 isDurable
-                    ? "The server flushes what it commits."
-                    : "The server does not flush what it commits: a power loss takes changes back.",
+                    ? "The server flushes each commit."
+                    : "The server does not flush commits: a power loss undoes changes.",
                 fix: isDurable ? nil : "Set fsync and full_page_writes to on."),
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "No standby is waited for: a lost disk takes changes back, which every machine then notices."
+                    ? "Commits wait for no standby: the loss of a disk undoes changes, which every machine then notices."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(
@@ -45,12 +45,12 @@ extension PostgresLocation: StoreReport {
         ]
     }
 
-    /// Asks the server, also for its clock.
-    private func look(_ question: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
+    /// Runs a statement, and reads the server's clock too.
+    private func query(_ statement: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
         let deadline = Deadline(after: timeout)
         let (rows, encryption) = try attempt(until: deadline) { () throws(PostgresError) in
             try pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
-                (try connection.flight([question, .head(of: name)], until: deadline).rows, connection.encryption)
+                (try connection.flight([statement, .head(of: name)], until: deadline).rows, connection.encryption)
             }
         }
         serverClock.note(rows[1], Statement.clockColumn)
@@ -67,17 +67,17 @@ extension PostgresConnection.Encryption {
     fileprivate var finding: StoreFinding {
         let advice = "Use sslmode=verify-full."
         return switch self {
-        case .certificate: StoreFinding("encryption", "TLS; the server has proved by its certificate who it is")
-        case .ticket: StoreFinding("encryption", "Kerberos; the server has proved by its ticket who it is")
+        case .certificate: StoreFinding("encryption", "TLS; the server has proved its identity by its certificate")
+        case .ticket: StoreFinding("encryption", "Kerberos; the server has proved its identity by its ticket")
         case .local(let hasTLS):
             StoreFinding("encryption", "\(hasTLS ? "TLS" : "none"): the server is on this machine")
         case .unproved(let mode):
             StoreFinding(
-                "encryption", "TLS, but the server has not proved who it is (sslmode=\(mode)).", fix: advice)
+                "encryption", "TLS, but the server has not proved its identity (sslmode=\(mode)).", fix: advice)
         case .none:
             StoreFinding(
                 "encryption",
-                "none: others on the way see sizes and times, and can answer in the server's place.", fix: advice)
+                "none: others on the network see sizes and times, and can impersonate the server.", fix: advice)
         }
     }
 }

@@ -2,25 +2,26 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// A server that cannot be reached. One that answers and refuses is not away: somebody has to act.
+// The handling of a server that cannot be reached. A server that answers and refuses is not unreachable: its fault must
+// be fixed.
 
 extension PostgresLocation {
     struct Outage {
-        /// Until when it is not asked again.
+        /// The time until which the server is not contacted again.
         var end: Deadline?
-        /// In a sentence; nil if nobody has asked.
+        /// The reason as a sentence; nil if this process has not tried the server.
         var reason: String?
-        /// Whether the program was told: it is told once, and again if the server was back meanwhile.
-        var isTold = false
+        /// Whether the program was notified. It is notified once, and again if the server was back meanwhile.
+        var isNotified = false
     }
 
-    /// How long programs that change nothing do not ask an absent server again, in seconds.
+    /// The number of seconds for which programs that change nothing do not try an unreachable server again.
     static let outageSeconds = 30
 
-    /// Whether the copy of this machine can stand in for the server.
+    /// Whether this machine's copy can replace the server.
     var hasStandIn: Bool { offline == .ifUnreachable && mirror?.head != nil }
 
-    /// Returns whether the copy stands in for the server now, for reading. A change always asks.
+    /// Returns whether the copy replaces the server now, for reading. A change always tries the server.
     func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false
@@ -31,7 +32,7 @@ extension PostgresLocation {
                 outage.withLock { $0.end = Deadline(after: .seconds(PostgresLocation.outageSeconds - seconds)) }
                 return true
             }
-            // Only what waits to be merged makes it worth a look.
+            // The server is tried only because changes wait to be merged.
             guard try pending() != nil else { return false }
             do throws(LogError) { _ = try currentHead() } catch {
                 guard noteFailure(error) else { throw error }
@@ -41,10 +42,10 @@ extension PostgresLocation {
         }
     }
 
-    /// Whether no server has answered of late.
+    /// Whether no server has answered recently.
     var isInOutage: Bool { outage.withLock { $0.end.map { $0 > .now } ?? false } }
 
-    /// Returns whether the copy stands in for the server after an error.
+    /// Records an error. Returns whether the copy replaces the server because of it.
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in
@@ -55,14 +56,14 @@ extension PostgresLocation {
         return true
     }
 
-    /// Notes that the copy has stood in for the server.
+    /// Records that the copy has replaced the server.
     func noteStandIn() {
         guard let contact = mirror?.contact else { return }
-        let (wasTold, reason) = outage.withLock { (exchange(&$0.isTold, with: true), $0.reason) }
-        if !wasTold { notices.post(.offline(since: contact, reason: reason)) }
+        let (wasNotified, reason) = outage.withLock { (exchange(&$0.isNotified, with: true), $0.reason) }
+        if !wasNotified { notices.post(.offline(since: contact, reason: reason)) }
     }
 
-    /// Notes that the server has answered.
+    /// Records that the server has answered.
     func notePresence() {
         guard offline == .ifUnreachable else { return }
         let wasAway = outage.withLock { exchange(&$0, with: Outage()).end != nil }

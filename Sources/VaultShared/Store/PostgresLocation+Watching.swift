@@ -2,8 +2,8 @@ import LinuxSystem
 package import SealedLog
 
 extension PostgresLocation {
-    /// Listens for what writers tell, and looks at the end every few seconds besides: through a pooler, and on servers
-    /// that cannot notify, there is no other way.
+    /// Listens for notifications of writers, and also checks the end of the log every few seconds. Through a pooler,
+    /// and on servers that cannot notify, there is no other way.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -15,13 +15,17 @@ extension PostgresLocation {
     }
 }
 
-/// A row that a transaction has inserted, which does nothing else: the database shows it to nobody.
+/// A lock that consists of a row which a transaction has inserted and never commits. The row has no other effect, and
+/// other transactions do not see it.
 private final class RowLock: NamedLock {
     private let location: PostgresLocation
     private let number: UInt64
     private let connection = Mutex<PostgresConnection?>(nil)
 
-    init(_ location: PostgresLocation, number: UInt64) { (self.location, self.number) = (location, number) }
+    init(_ location: PostgresLocation, number: UInt64) {
+        self.location = location
+        self.number = number
+    }
 
     func tryLock() throws(LogError) -> Bool {
         try location.translated { () throws(PostgresError) in
@@ -46,13 +50,13 @@ private final class RowLock: NamedLock {
 
     func check() throws(LogError) {
         let connection = connection.withLock { $0 }
-        // The transaction has the lock for as long as it goes on.
+        // The lock is held while the transaction is open.
         guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: location.timeout))) != nil,
             connection.isInTransaction
         else {
             throw LogError(
                 .unreachable,
-                "The connection to \(location.path) was lost, and a lock with it, which another program may have now. "
+                "The connection to \(location.path) was lost, and with it a lock that another program may have taken. "
                     + "Try again.")
         }
     }
@@ -72,15 +76,18 @@ private final class DatabaseWatch: Sendable {
     deinit { loop.stop() }
 
     final class Loop: Sendable {
-        /// How often a server is asked that does not notify, and one that does, in milliseconds.
-        private static let (shortPause, longPause): (Int32, Int32) = (1_000, 5_000)
+        /// The pause between checks of a server that does not notify, in milliseconds.
+        private static let shortPause: Int32 = 1_000
+        /// The pause between checks of a server that notifies, in milliseconds.
+        private static let longPause: Int32 = 5_000
 
         private let location: PostgresLocation
         private let onChange: @Sendable () -> Void
         private let stopEvent = StopEvent()
 
         init(_ location: PostgresLocation, _ onChange: @escaping @Sendable () -> Void) {
-            (self.location, self.onChange) = (location, onChange)
+            self.location = location
+            self.onChange = onChange
         }
 
         func stop() { stopEvent.signal() }
@@ -92,7 +99,7 @@ private final class DatabaseWatch: Sendable {
             }
         }
 
-        /// Returns at the end. Throws if the connection is lost, or the server cannot notify.
+        /// Listens until the watch is stopped. Throws if the connection is lost or the server cannot notify.
         private func listen() throws(PostgresError) {
             let deadline = Deadline(after: location.timeout)
             let connection = try location.pool.take(until: deadline)
@@ -103,24 +110,25 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // Changes before this were not told.
+            // There were no notifications of earlier changes.
             onChange()
             var former: StoreHead?
-            // Whether writers know of this. A lock that is waited for would stay queued after this process is gone.
+            // Whether writers can detect this listener. A wait for the lock would stay queued after the end of this
+            // process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // A writer may have looked for listeners before.
+                    // A writer may have checked for listeners before.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause
-                let isTold = try connection.waitForNotification(or: stopEvent.descriptor, milliseconds: pause)
+                let isNotified = try connection.waitForNotification(or: stopEvent.descriptor, milliseconds: pause)
                 let answer = try connection.flight([.head(of: location.name)], until: Deadline(after: location.timeout))
                 let head = try StoreHead(answer.rows[0])
-                if isTold || head != former { onChange() }
+                if isNotified || head != former { onChange() }
                 former = head
             }
         }

@@ -3,55 +3,60 @@ package import SealedLog
 import Sealing
 package import Vault
 
-/// A vault's place in a database.
+/// The location of a vault in a database.
 package final class PostgresLocation: StoreLocation {
     package let path: String
     package let files: any FileSystem
     package var report: (any StoreReport)? { self }
     let pool: ConnectionPool
-    /// A hash of the vault's name: the database need not know it.
+    /// The hash of the vault's name, so that the database need not contain the name itself.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
-    /// The channel on which its changes are told.
+    /// The channel for notifications of changes.
     let channel: String
-    /// The numbers of advisory locks, which all vaults of a database share.
-    let (lockKey, listenerKey, compactionKey): (UInt64, UInt64, UInt64)
-    /// nil if nothing is kept.
+    /// The keys of advisory locks, which all vaults of a database share.
+    let lockKey: UInt64
+    let listenerKey: UInt64
+    let compactionKey: UInt64
+    /// The copy on this machine; nil if none is kept.
     let mirror: Mirror?
-    /// Why nothing is kept, if that is not what was asked for.
+    /// The reason why no copy is kept although one was requested.
     let cacheDistrust: LogError?
     let offline: Keychain.Options.Offline
-    /// Whether the first look at the end, right after the opening, is none: the process asks one thing and ends.
+    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command and
+    /// ends.
     let isShortLived: Bool
-    /// Whether the vault's row is asked for while the log is opened.
+    /// Whether the vault's row is requested while the log is opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }
     private let readsAtOnce: Bool
-    /// Where changes are kept that are made while no server answers.
+    /// The path of the file for changes that are made while no server answers.
     let pendingPath: String?
-    /// What files begin with that keep a copy which the vault does not include.
+    /// The start of the paths of files to which a copy is saved that the vault does not include.
     let keptPaths: [String]
-    /// The position at which the copy ends that was last kept as a file.
+    /// The position at which the copy ended that was last saved to a file.
     let copyInFile = Mutex<LogPosition?>(nil)
-    /// Tells of the files in which a former copy was kept, and of a copy that stands in for the server.
+    /// The notices of saved copies, and of a copy that replaces the server.
     let notices = NoticeBoard()
-    /// What the server's clock says, at each look at the vault's row.
+    /// The server's clock, as of the last time that the vault's row was read.
     let serverClock = ServerClock()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
     /// Whether the program changes nothing.
     let changesNothing: Bool
-    /// Since no server has answered.
+    /// The state of the server while it does not answer.
     let outage = Mutex(Outage())
 
-    /// How long a server may take to log us in, and for an answer.
+    /// The time that a server has for a login or an answer.
     let timeout: Duration
-    /// The same for many megabytes.
+    /// The time that a server has for an answer of many megabytes.
     let longTimeout: Duration
-    /// How long to wait in line before it is doubted that those in front write, and how long not to do it again.
-    static let (patience, impatience): (Duration, Duration) = (.seconds(2), .seconds(10))
-    /// Until when nobody waits in line.
+    /// The time to wait in the queue before it is doubted that the processes in front write.
+    static let patience: Duration = .seconds(2)
+    /// The time for which the queue is then not used.
+    static let impatience: Duration = .seconds(10)
+    /// The time until which the queue is not used.
     private let impatientUntil = Mutex<Deadline?>(nil)
-    /// How much of the log's end is asked for at once, in bytes.
+    /// The number of bytes of the log's end that are requested at once.
     static let tailSize: UInt64 = 256 << 10
 
     /// - Throws: ``VaultError/Code/invalid``.
@@ -60,8 +65,10 @@ package final class PostgresLocation: StoreLocation {
     ) throws(VaultError) {
         let url = try DatabaseURL(url)
         self.files = files
-        (offline, isShortLived, changesNothing) = (options.offline, options.isShortLived, options.changesNothing)
-        // Without any time, not even a server beside us could answer.
+        offline = options.offline
+        isShortLived = options.isShortLived
+        changesNothing = options.changesNothing
+        // With a shorter time, not even a server on this machine could answer.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -69,7 +76,7 @@ package final class PostgresLocation: StoreLocation {
         mirror = foreign == nil ? location.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)
         pendingPath = location.rollbackMemory.map { "\($0)/\(file)\(FileLocation.pendingEnding)" }
-        // The cache may be emptied at any time, but is better than nothing.
+        // The cache may be emptied at any time, but it is better than nothing.
         keptPaths = [location.rollbackMemory, location.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
         path = url.location
         readsAtOnce = options.readsAtOnce
@@ -90,12 +97,12 @@ package final class PostgresLocation: StoreLocation {
                 noteStandIn()
                 return store
             } catch {
-                // Another process has merged the changes, and removed the file.
+                // Another process has merged the changes and removed the file.
                 guard error.code == .missing else { throw error }
             }
         }
         if way == .fresh, offline == .always { mirror?.reread() }
-        // The server logs us in while the copy is read, and the log opened from it.
+        // The login proceeds while the copy is read and the log is opened from it.
         if way == .quick, offline != .always { pool.begin() }
         if let known = mirror?.head, way == .quick || offline == .always {
             if asksAhead { pool.ask(.head(of: name)) }
@@ -103,7 +110,7 @@ package final class PostgresLocation: StoreLocation {
         }
         guard offline != .always else {
             if let cacheDistrust { throw cacheDistrust }
-            throw LogError(.unreachable, "This machine has kept nothing of \(path). Use it once with the server.")
+            throw LogError(.unreachable, "This machine has no copy of \(path). Use the vault once with the server.")
         }
         let rows = try flight([
             .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresLocation.tailSize),
@@ -127,10 +134,10 @@ package final class PostgresLocation: StoreLocation {
         return store
     }
 
-    /// Notes that there is a vault: without it, it is gone from now on.
+    /// Records that the vault exists. If it is missing from now on, it is gone.
     func noteFound() { isFound.store(true, ordering: .relaxed) }
 
-    /// The failure of whoever finds no vault.
+    /// The error for a missing vault.
     var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
 
     package func createUnpublished() throws(LogError) -> any NewStore {
@@ -143,28 +150,28 @@ package final class PostgresLocation: StoreLocation {
         return try PostgresRecordStore.beginLocked(at: self)
     }
 
-    // MARK: Waiting in line
+    // // MARK: Queue
 
-    /// Whether those who wait in line wait in vain: the vault's row was free a short while ago.
+    /// Whether the queue is not used, because the vault's row was free recently while this process was waiting.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
 
-    /// Creates the tables if there are none. An administrator may have made them for those who cannot.
+    /// Creates the tables if there are none. For users who may not, an administrator may have created them.
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
-            // In one transaction, behind others that create them at the same time.
+            // The tables are created in one transaction, queued behind other processes that do the same.
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // Those who hold the lock need not be creating anything.
+                // The processes that hold the lock need not be creating anything.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
-                    // Others may have created the same in this moment.
+                    // Another process may have created the tables at this moment.
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // CockroachDB has no such setting, and creating roles is for those who may.
+            // CockroachDB has no such setting, and not every user may create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
@@ -175,7 +182,7 @@ package final class PostgresLocation: StoreLocation {
         _ = try flight([queue] + Schema.creation.map { Statement($0) })
     }
 
-    /// nil if there is no vault.
+    /// Returns the head that the database states; nil if there is no vault.
     func currentHead() throws(LogError) -> StoreHead? {
         let deadline = Deadline(after: timeout)
         let rows =
@@ -190,7 +197,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Calls
 
-    /// Sends statements that change nothing, or all or nothing, in one flight.
+    /// Sends statements in one flight. They change nothing, or they are all executed or none.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {
@@ -201,12 +208,13 @@ package final class PostgresLocation: StoreLocation {
         }
     }
 
-    /// How long an absent server is waited for: one that is started again, above all.
+    /// The time to wait for an unreachable server, such as one that is being restarted.
     static let restartPatience: Duration = .seconds(3)
 
-    /// Tries a call again after a connection was lost, or the server asks for it.
+    /// Repeats a call after a connection was lost, or if the server requests it.
     ///
-    /// - Parameter patience: how long to try also if no server can be reached; nil for as long as anything.
+    /// - Parameter patience: the time for repetitions if no server can be reached; nil for the same deadline as for
+    ///   other errors.
     func attempt<Result>(
         until deadline: Deadline, patience: Duration? = PostgresLocation.restartPatience,
         _ call: () throws(PostgresError) -> Result
@@ -237,24 +245,24 @@ package final class PostgresLocation: StoreLocation {
         if error.isLockTimeout { return LogError(.busy, path) }
         let sentence =
             switch error.reason {
-            case .notConnected, .loginRefused: "Cannot connect to \(path): \(error.words)."
-            case .lost: "The connection to \(path) was lost: \(error.words)."
+            case .notConnected, .loginRefused: "Cannot connect to \(path): \(error.message)."
+            case .lost: "The connection to \(path) was lost: \(error.message)."
             case .timedOut: "\(path) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
-                "The database does not permit this at \(path): \(error.words). Ask its administrator for the role "
+                "The database at \(path) does not permit this: \(error.message). Ask its administrator for the role "
                     + "vault_writer, or vault_reader to read only; and, for its first vault, to run what "
                     + "`vault init --sql` prints."
             case .refused("25006"):
                 "The server at \(path) is a standby, or read-only: nothing can be written there."
-            case .refused(let state): "The database at \(path) refused: \(error.words) (SQLSTATE \(state))."
-            case .malformed, .absent: "\(path) cannot be used: \(error.words)."
+            case .refused(let state): "The database at \(path) refused: \(error.message) (SQLSTATE \(state))."
+            case .malformed, .absent: "\(path) cannot be used: \(error.message)."
             }
         let isAway = error.isOutage || error.isOfConnection && error.state != "25006"
         return LogError(isAway ? .unreachable : .serverRefused, sentence)
     }
 }
 
-/// Called by the loader, before any other code of the program.
+/// The loader calls this before any other code of the program.
 @_cdecl("vault_shared_register")
 package func register() {
     DatabaseLocations.register { (url, location, options, files) throws(VaultError) in

@@ -2,8 +2,9 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// Lock first, then append: without contention that costs no more than a compare-and-append alone, and with it far less.
-// The compare in the statement and the primary key decide, never the lock: CockroachDB's locks are an effort.
+// The lock is taken before an append. Without contention, that costs no more than a compare-and-append alone; with
+// contention, it costs far less. The comparison in the statement and the primary key decide, never the lock, since
+// CockroachDB gives no guarantee for its locks.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -21,7 +22,7 @@ extension PostgresRecordStore {
                     try beginTransaction(until: deadline)
                 }
                 location.notePresence()
-                // A former primary that was started again is older than the one that took its place.
+                // A former primary that was restarted is older than the server that replaced it.
                 guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
@@ -41,13 +42,14 @@ extension PostgresRecordStore {
         return lock
     }
 
-    /// Waits for the vault's lock, and learns what was appended: one flight.
+    /// Waits for the vault's lock, and reads the records that were appended: one flight.
     ///
-    /// Others can hold the place in line who cannot write. So if the row is free after a while, those in front do not
-    /// write; and at last, everybody waits for the row, which decides.
+    /// Users who cannot write can still hold a position in the queue. So if the row is free after a while, the
+    /// processes in front do not write. Finally, every process waits for the row itself, which decides.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
-            let (line, left) = (location.lockKey, max(0, deadline.millisecondsLeft))
+            let line = location.lockKey
+            let left = max(0, deadline.millisecondsLeft)
             let patience = min(PostgresLocation.patience, .milliseconds(left / 4))
             if try hasBegun(behind: line, until: Deadline(after: patience)) { return }
             if try hasBegun(behind: nil, until: .now) { return location.noteImpatience() }
@@ -56,7 +58,7 @@ extension PostgresRecordStore {
         try beginTransaction(behind: nil, until: deadline)
     }
 
-    /// Returns false if the lock was not free in time.
+    /// Begins a transaction with the lock. Returns false if the lock was not free in time.
     private func hasBegun(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) -> Bool {
         do throws(PostgresError) { try beginTransaction(behind: key, until: deadline) } catch {
             guard error.isLockTimeout else { throw error }
@@ -65,10 +67,10 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// - Parameter key: of the place in line; nil waits for the row alone.
+    /// - Parameter key: the key of the queue's lock; nil waits for the row alone.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // A lock that is free is taken also after the deadline. The server itself ends the waiting for one that is not.
+        // A free lock is taken even after the deadline. The server itself ends the wait for a lock that is held.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -90,7 +92,7 @@ extension PostgresRecordStore {
         let tail = try StoreBytes(rows[3], from: end)
         let hasListener = try rows[2].flag(0, 6)
         state.withLock { state in
-            state.learn(found, tail, of: generation)
+            state.update(found, tail, of: generation)
             state.hasMore = found.generation == generation && tail.end > found.size
             if found.generation == generation, !tail.bytes.isEmpty { state.wait(toFollow: tail, with: found) }
             state.transaction = Transaction(connection: connection, hasListener: hasListener)
@@ -137,10 +139,10 @@ extension PostgresRecordStore {
         try commit(append)
         finishTransaction()
         state.withLock { state in
-            // A reader of this process may have heard of what followed.
+            // A reader of this process may already have followed later records.
             guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
-            // To append it to the bytes that came with the lock would copy all of them.
+            // Appending it to the bytes that came with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
@@ -149,7 +151,7 @@ extension PostgresRecordStore {
     // The transaction ends when the replacement is published, and the record counts from then on.
     func announce(_ record: StoredRecord) throws(LogError) { try write(record.bytes, at: record.offset) }
 
-    /// The transaction has ended.
+    /// Gives back the connection of a transaction that has ended.
     func finishTransaction() {
         guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
         location.pool.give(back: transaction.connection)
@@ -159,15 +161,15 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
-        /// What the database has said of the log that it follows.
+        /// The head that the database has stated for the log before the record.
         let head: StoreHead
         let statements: [Statement]
-        /// Whether all that the record needs is among the statements.
+        /// Whether the statements include all bytes that the record needs.
         let isRepeatable: Bool
         let deadline: Deadline
     }
 
-    /// Commits a record, and decides whether it was, if its connection died meanwhile.
+    /// Commits a record. If the connection is lost meanwhile, decides whether it was committed.
     private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
@@ -185,10 +187,10 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns why the tables have refused what was to follow the log. Usually the lock did not hold. But if the row of
-    /// the vault is as it was, nobody was faster: there is something in the place of what follows.
+    /// Returns the reason why the tables have refused to continue the log. Usually the lock was not exclusive. But if
+    /// the vault's row is unchanged, no other writer was faster: the tables already have bytes at the record's offset.
     ///
-    /// - Parameter known: what the row was when the lock was taken.
+    /// - Parameter known: the vault's row when the lock was taken.
     func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
         if error.isTransient { return LogError(.overtaken) }
         guard error.isOvertaken else { return location.translation(of: error) }
@@ -197,12 +199,12 @@ extension PostgresRecordStore {
             [.rollback, .head(of: location.name)], until: Deadline(after: location.timeout))
         let found = answer.flatMap { try? StoreHead($0.rows[1]) }
         guard found?.isAlike(known) == true else { return LogError(.overtaken) }
-        return LogError(.damaged, "the database refuses what follows the log, at byte \(known.size)")
+        return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
     }
 
-    /// Decides whether a record was appended that was offered on a connection that is lost.
+    /// Decides whether a record was appended on a connection that was lost.
     ///
-    /// - Returns: false if it was not, and can be offered again.
+    /// - Returns: false if it was not, and can be appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
@@ -224,44 +226,44 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Looks, with the lock held, what became of a transaction whose connection is lost: it held the lock, so it has
-    /// ended, one way or the other. Throws `outcomeUnknown` if no server answers, for which it has time of its own: the
-    /// lost connection may have used up all that there was.
+    /// Decides, with the lock held, whether a transaction whose connection is lost was committed. That transaction held
+    /// the lock, so it has ended, one way or the other. Throws `outcomeUnknown` if no server answers. It has time of
+    /// its own for that, since the lost connection may have used up the whole deadline.
     ///
-    /// - Returns: whether `look` has found that it was committed. The lock is still held if not.
-    func decided(after failure: PostgresError, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
+    /// - Returns: whether `check` has found that it was committed. If not, the lock is still held.
+    func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {
-            do throws(LogError) { return try decided(until: deadline, look) } catch {
+            do throws(LogError) { return try decided(until: deadline, check) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
-                // The connection to look on may be lost as well.
+                // This connection may be lost as well.
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
                     "The connection to \(path) was lost while a change was committed, and no server has answered "
-                        + "since (\(failure.words)). The change may or may not be stored. Look at it before you try "
+                        + "since (\(failure.message)). The change may or may not be stored. Check the vault before you try "
                         + "again.")
             }
         }
     }
 
-    private func decided(until deadline: Deadline, _ look: () throws(LogError) -> Bool) throws(LogError) -> Bool {
+    private func decided(until deadline: Deadline, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         try location.attempt(until: deadline, patience: nil) { () throws(PostgresError) in
             try beginTransaction(until: deadline)
         }
-        guard try look() else { return false }
+        guard try check() else { return false }
         guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
         try location.translated { () throws(PostgresError) in
             _ = try connection.flight([.rollback], until: deadline)
-            // A standby may not have had it when the connection died.
+            // A standby may not have received it when the connection was lost.
             try prove(on: connection, until: deadline)
         }
         return true
     }
 
-    /// Makes sure that what was committed is durable: a commit whose wait for the standby was cancelled is a success
-    /// with a warning. A commit after it is durable only if it is.
+    /// Ensures that a commit is durable. A commit whose wait for the standby was cancelled succeeds with a warning. A
+    /// commit after it is durable only if the earlier one is.
     func prove(on connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
         do throws(PostgresError) {
             while try connection.flight([.proof], until: deadline).hasWarning {

@@ -1,13 +1,13 @@
 import LinuxSystem
 import SealedLog
 
-// What this machine keeps of the store, and what is read past it, after some of it did not authenticate, or to verify
-// the server's bytes. What is in doubt never replaces what is known: a server's damage would destroy what it can be
-// restored from.
+// The copy of the store on this machine, and reads that bypass it, after some of it did not authenticate or to verify
+// the server's bytes. Doubtful bytes never replace known ones: otherwise damage of the server would destroy the copy
+// from which it can be restored.
 
 extension PostgresRecordStore: MachineCopy {
-    // As long as the store itself is what was kept, there is nothing to compare it with. On a full disk, nothing
-    // replaces a copy that is a file already.
+    // While the store itself is the copy, there is nothing to compare it with. On a full disk, a copy that was already
+    // saved to a file is not replaced.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -16,19 +16,19 @@ extension PostgresRecordStore: MachineCopy {
 
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try location.keepCopy(upTo: end)
-        // It has another history, or is longer: nothing of it counts for this store.
+        // The copy has another history or is longer. None of it counts for this store.
         state.withLock { $0.copy = .another(isContinued: false) }
     }
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
-        if let kept { location.mirror?.learnIncluded(kept) }
-        // The log was compared with it.
+        if let kept { location.mirror?.setIncluded(kept) }
+        // The log was compared with this head.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
 
     func follow(to head: LogPosition, over kept: LogPosition?) {
-        if let kept { location.mirror?.learnIncluded(kept) }
+        if let kept { location.mirror?.setIncluded(kept) }
         let (followed, isOpen) = state.withLock { ($0.takeFollowed(to: head), $0.isOpen) }
         if isOpen, let followed { mirror(followed.bytes, as: followed.head) }
     }
@@ -54,12 +54,13 @@ extension PostgresRecordStore: MachineCopy {
         else {
             return
         }
-        // Another process may have kept more.
+        // Another process may have kept later bytes.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // To read all of a large vault is left to those who ask for it.
+        // Large parts of a vault are read only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
-        var (wanted, room) = ([Range<UInt64>](), Self.completedAtOnce)
+        var wanted: [Range<UInt64>] = []
+        var room = Self.completedAtOnce
         for gap in gaps.reversed() where room > 0 {
             let range = gap.upperBound - min(UInt64(gap.count), room)..<gap.upperBound
             wanted.append(range)
@@ -76,7 +77,7 @@ extension PostgresRecordStore: MachineCopy {
     func distrust() throws(LogError) -> Bool {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
-        // A holder of the lock must not wait for another connection.
+        // A process that holds the lock must not wait for another connection.
         if !state.withLock({ $0.isLocked }) {
             guard try location.currentHead() != nil else { throw location.absence }
         }
@@ -108,9 +109,10 @@ extension PostgresRecordStore: MachineCopy {
 }
 
 extension PostgresRecordStore {
-    /// Keeps what was learnt, on this machine.
+    /// Keeps the bytes that were read in this machine's copy.
     ///
-    /// - Parameter head: what the log was compared with: nothing else that the database says of its end is kept.
+    /// - Parameter head: the head that the log was compared with. No other statement of the database about its end is
+    ///   kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in
@@ -122,8 +124,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // Until the copy has forgotten its former bytes, nothing is read from it; nor is it where they stay, since some
-        // may be why this store was opened.
+        // Until the copy has dropped its former bytes, nothing is read from it. The same applies if they stay, since
+        // some of them may be the reason why this store was opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own
@@ -133,6 +135,8 @@ extension PostgresRecordStore {
         for bytes in confirmed { bytes.withBytes(of: bytes.range) { confirm($0, at: bytes.offset) } }
     }
 
-    /// How many bytes a command reads for the copy beyond what it needs, and how many may be missing for that.
-    static let (completedAtOnce, mostCompleted): (UInt64, UInt64) = (256 << 10, 8 << 20)
+    /// The number of bytes that a command reads for the copy beyond its own needs.
+    static let completedAtOnce: UInt64 = 256 << 10
+    /// The largest number of missing bytes for which it does so.
+    static let mostCompleted: UInt64 = 8 << 20
 }

@@ -1,31 +1,31 @@
 import LinuxSystem
 import SealedLog
 
-// A new vault, and a compacted one, are written as a generation of their own, which nobody sees before the vault's row
+// A new vault and a compacted one are written as a separate generation, which no process reads before the vault's row
 // leads to it.
 
 extension PostgresRecordStore {
-    /// A store that is not published yet, in a transaction on a connection of its own: one of this process that changes
-    /// the vault must not take it in.
+    /// A store that is not published yet. It has a transaction on a separate connection, so that another transaction of
+    /// this process that changes the vault does not include it.
     struct Construction {
         let connection: PostgresConnection
-        /// Whether the transaction holds the lock of all that write a new generation.
+        /// Whether the transaction holds the lock of all processes that write a new generation.
         let isLocked: Bool
         var queue = StatementQueue()
         var size: UInt64 = 0
-        /// The bytes that were written, and how many they were.
+        /// The ranges of bytes that were written, and their total number.
         var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
-        /// Whether each was written once. A database that has one twice cannot be read.
+        /// Whether each byte was written exactly once. A database that has a byte twice cannot be read.
         var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
         var hint: Hint?
         /// Whether the transaction has ended, or may have.
         var isCommitted = false
-        /// Whether the vault's row may lead here already, or come to do so: then nothing of it is deleted.
+        /// Whether the vault's row may lead to this generation, now or later. Then none of it is deleted.
         var isUndecided = false
     }
 
-    /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for a pooler to
-    /// find it another connection, since those who wait for the lock may have all of them.
+    /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for another
+    /// connection of a pooler, since the processes that wait for the lock may have all of them.
     static func begin(
         at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
@@ -47,11 +47,11 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// How long an explicit call waits for another one that writes a generation. Anybody who may connect to the
-    /// database can hold the lock of those; the vault's row decides which generation counts.
+    /// The time for which an explicit call waits for another one that writes a generation. Any user of the database can
+    /// hold that lock, so it does not decide: the vault's row determines which generation counts.
     private static let patience: Duration = .seconds(2)
 
-    /// Begins a generation while no other is being written for the vault, or after a while.
+    /// Begins a generation while no other one is being written for the vault, or after a time limit.
     static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
@@ -69,8 +69,9 @@ extension PostgresRecordStore {
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
-        // Asked on the connection that has the lock: each of many processes would connect once more, only to find
-        // another one at work. The first bytes take the lock.
+        // The lock is checked on the connection that has the vault's lock. Otherwise each of many processes would open
+        // another connection, only to find that a replacement is being written. The lock itself is taken with the first
+        // bytes.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
@@ -101,8 +102,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Stores what was written; what a read needs, too. The first time, throws `busy` while another process writes a
-    /// new generation.
+    /// Sends the bytes that were written, which is also needed before a read. The first call throws `busy` while
+    /// another process writes a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -138,7 +139,8 @@ extension PostgresRecordStore {
         guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
         let head = StoreHead(
             generation: generation, position: position, size: construction.size, hint: construction.hint)
-        // The lock ends with it. A process that replaces a vault holds that one's, which others need to begin.
+        // The lock ends with this commit. A process that replaces a vault holds the vault's lock, which other processes
+        // need to begin.
         state.withLock { $0.construct { $0.isCommitted = true } }
         try location.translated { () throws(PostgresError) in
             _ = try construction.connection.flight([.commit], until: Deadline(after: location.longTimeout))
@@ -148,7 +150,7 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Readers of the generation before have their time; those of earlier ones have had it.
+        // Readers of the last generation have time left; the time of readers of older ones is over.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -160,7 +162,7 @@ extension PostgresRecordStore {
         location.pool.give(back: construction.connection)
     }
 
-    /// Creates the vault's row. After a lost connection the same is offered again: the row itself tells whose it is.
+    /// Creates the vault's row. After a lost connection it is tried again; the row itself shows whether it took effect.
     private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
         let found = try location.attempt(until: Deadline(after: location.timeout), patience: nil) {
@@ -173,7 +175,7 @@ extension PostgresRecordStore {
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
-            // It is this vault, which another process has compacted since.
+            // The row belongs to this vault, which another process has compacted since.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
         }
@@ -183,7 +185,7 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Lets the vault's row lead here, in the transaction that holds the old store's lock.
+    /// Makes the vault's row lead to this generation, in the transaction that holds the old store's lock.
     private func replace(_ old: PostgresRecordStore, _ head: StoreHead) throws(LogError) {
         let held = old.state.withLock { state in
             let statements = state.transaction?.queue.take() ?? []
@@ -215,8 +217,8 @@ extension PostgresRecordStore {
         old.finishTransaction()
     }
 
-    /// Returns whether the vault's row leads here, or has led here: another process may have compacted the vault since.
-    /// The lock of the former store is held.
+    /// Returns whether the vault's row leads or has led to this generation: another process may have compacted the
+    /// vault since. The caller holds the lock of the former store.
     func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
         let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
         if head.generation == generation { return true }

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// What the database says of the log's end.
+// The database's statements about the end of the log.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -14,7 +14,7 @@ extension PostgresRecordStore: StoreServer {
 
     func ignoreStatedEnd() throws(LogError) {
         guard state.withLock({ !$0.isKept }) else { return }
-        // A holder of the lock must not wait for another connection.
+        // A process that holds the lock must not wait for another connection.
         let answer = try location.translated { () throws(PostgresError) in
             try state.withLock { $0.transaction?.connection }?
                 .flight([.end(generation)], until: Deadline(after: location.timeout)).rows
@@ -36,22 +36,23 @@ extension PostgresRecordStore {
         return TailState(needsClearing: false, isDurable: true)
     }
 
-    /// The log was followed to its end. The database has to end it there, since it appends the next record by that.
+    /// Compares the end that was found with the one that the database states. They must be equal, since the database
+    /// appends the next record at its own end.
     private func compareStatedEnd(with tail: LogTail) throws(LogError) {
         guard let stated = statedEnd else { return }
         guard stated.position == tail.head, stated.offset == tail.end else {
             let isAnother = stated.position.sequence == tail.head.sequence && stated.offset == tail.end
             throw LogError.damaged(
-                "the store says that the log ends with \(isAnother ? "another " : "")change "
-                    + "\(stated.position.sequence) at byte \(stated.offset), and it ends with change "
+                "the store states that the log ends with \(isAnother ? "a different " : "")change "
+                    + "\(stated.position.sequence) at byte \(stated.offset), but it ends with change "
                     + "\(tail.head.sequence) at byte \(tail.end)")
         }
-        guard !stated.hasMore else { throw LogError.damaged("something is behind the log's end", at: tail.end) }
+        guard !stated.hasMore else { throw LogError.damaged("unexpected bytes follow the log's end", at: tail.end) }
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         var growth = try growthOnThisHost(after: end, head)
-        // A former primary that was started again is older than the one that took its place.
+        // A former primary that was restarted is older than the server that replaced it.
         for _ in 1..<max(1, location.pool.hostCount) {
             guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
             location.pool.turnToNextHost()
@@ -61,19 +62,19 @@ extension PostgresRecordStore {
     }
 
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        // Others' appends meanwhile make what an answer says outdated.
+        // Appends by others can make an answer outdated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }
-            guard let found = try look(after: end, knowing: before) else { break }
+            guard let found = try query(after: end, knowing: before) else { break }
             let isTaken = state.withLock { state in
                 guard !state.isLocked, state.head == before else { return false }
-                state.learn(found.head, found.newBytes, of: generation)
+                state.update(found.head, found.newBytes, of: generation)
                 return true
             }
             guard isTaken else { continue }
-            // Of a server that was put back to another state, the copy is what it can be restored from: what is read
-            // counts once the log was opened on it, and has followed it.
+            // If a server was restored from another state, the copy may be needed to restore it. So the bytes that are
+            // read count only once the log was opened on them and has followed them.
             let (growth, known, isOpen) = state.withLock { state in
                 (state.growth(after: end, head, of: generation), state.head, state.isOpen)
             }
@@ -87,16 +88,16 @@ extension PostgresRecordStore {
         return state.withLock { $0.growth(after: end, head, of: generation) }
     }
 
-    private struct Look {
+    private struct Answer {
         let head: StoreHead
         let newBytes: StoreBytes
     }
 
-    /// Asks for the vault's row and what follows an offset; nil if the copy stands in for the server.
-    private func look(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look? {
+    /// Requests the vault's row and the bytes after an offset; nil if the copy replaces the server.
+    private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
-                let found = try ask(after: end, knowing: known)
+                let found = try request(after: end, knowing: known)
                 location.notePresence()
                 return found
             } catch {
@@ -107,11 +108,11 @@ extension PostgresRecordStore {
         return nil
     }
 
-    private func ask(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Look {
-        // On this machine, one more flight where it is needed takes less time than a new session of the server to learn
-        // of another table.
+    private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
+        // On this machine, an occasional second flight takes less time than the first access of a server's session to
+        // another table.
         if location.pool.isLocal, try location.currentHead() == known {
-            return Look(head: known, newBytes: StoreBytes(offset: end))
+            return Answer(head: known, newBytes: StoreBytes(offset: end))
         }
         let rows = try location.flight([
             .head(of: location.name), .extents(generation, from: end, upTo: PostgresLocation.tailSize),
@@ -121,6 +122,6 @@ extension PostgresRecordStore {
         }
         location.serverClock.note(rows[0], Statement.clockColumn)
         guard let found else { throw location.absence }
-        return Look(head: found, newBytes: bytes)
+        return Answer(head: found, newBytes: bytes)
     }
 }

@@ -2,73 +2,76 @@ import SealedLog
 
 extension PostgresRecordStore {
     struct State {
-        /// What the database last said of the vault.
+        /// The head that the database has stated last for the vault.
         var head: StoreHead {
             didSet {
                 if head.generation == last?.generation {
-                    // Somebody has put back what was there before.
+                    // The former generation was restored.
                     last = nil
                 } else if head.generation != oldValue.generation {
                     last = last ?? oldValue
                 }
             }
         }
-        /// What it last said of this store, if another has taken its place: those who are reading this one go on.
+        /// The head that it has stated last for this store, if another store has replaced this one: its readers
+        /// continue.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that came with the head: the header's extent, the end of what the generation began with.
+        /// Bytes that came with the head: the header's extent, and the end of the bytes with which the generation
+        /// began.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes behind the end that it names.
+        /// Whether the database has bytes after the end that it states.
         var hasMore = false
-        /// Where the bytes end, if what the database says of that is ignored.
+        /// The end of the bytes, if the database's own statement is ignored.
         var sizeFound: UInt64?
         /// The newest bytes.
         var tail: StoreBytes
-        /// New bytes that the log has not followed yet, and what the database said with them.
+        /// New bytes that the log has not followed yet, and the head that came with them.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
-        /// What was read last and could not be kept: there is no copy, or its disk is full.
+        /// The last bytes that were read but could not be kept, because there is no copy or its disk is full.
         private(set) var block = StoreBytes(offset: 0)
-        /// What was read for the copy, before it was known that the server has the history of the copy.
+        /// The bytes that were read for the copy before it is known that the server has the copy's history.
         var unconfirmed: [StoreBytes] = []
-        /// What the copy that this machine keeps is of.
+        /// The store that this machine's copy belongs to.
         var copy: CopyState
-        /// How many read past the copy: some of it has not authenticated, or it is being verified.
+        /// The number of reasons to read past the copy: some of it has not authenticated, or it is being verified.
         var doubts = 0
-        /// What has authenticated before it was known whether the copy stays.
+        /// The bytes that have authenticated before it is known whether the copy stays.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether no server has answered for the lock: changes go to a file that is merged later.
+        /// Whether no server has answered the request for the lock. Changes are then written to a file that is merged
+        /// later.
         var isLeftForPending = false
-        /// While this process holds the lock.
+        /// The transaction of this process that holds the lock; nil if there is none.
         var transaction: Transaction?
     }
 
-    /// How far this process knows the store.
+    /// The phase of the store within this process.
     enum Phase {
         /// It is being written, and the vault's row does not lead to it.
         case constructing(Construction)
-        /// It is as this machine has kept it; the database was not asked.
+        /// It is this machine's copy; the database was not contacted.
         ///
         /// - Parameter isOpen: whether the log was opened on it.
         case kept(isOpen: Bool)
-        /// The database was asked, and the log was not opened on it yet.
+        /// The database was contacted, but the log was not opened on it yet.
         case found
-        /// The log was opened on it, or has written it: the copy may become one of it.
+        /// The log was opened on it or has written it, so the copy may become one of this store.
         ///
-        /// - Parameter isNew: whether that was just now, with the vault's row as it was read then: a program that ends
-        ///   soon need not read it again.
+        /// - Parameter isNew: whether the log was opened just now, with the vault's row as it was read then. A
+        ///   short-lived program need not read it again.
         case open(isNew: Bool)
     }
 
-    /// What the copy that this machine keeps is of, as far as this store may use it.
+    /// The relation of this machine's copy to the store.
     enum CopyState {
-        /// It is of this store.
+        /// The copy belongs to this store.
         case own
-        /// It is not known to be of this store, until the log has accepted the store: it may be that of another one,
-        /// which a server that was put back can be restored from.
+        /// The copy is not known to belong to this store until the log has accepted the store. It may belong to another
+        /// one, and be needed to restore a server.
         ///
-        /// - Parameter isContinued: whether the log includes what the copy ends with: what is kept of this store's
-        ///   generation stays.
+        /// - Parameter isContinued: whether the log includes the copy's end. The bytes of this store's generation are
+        ///   then kept.
         case another(isContinued: Bool)
     }
 
@@ -77,17 +80,17 @@ extension PostgresRecordStore {
         let connection: PostgresConnection
         let hasListener: Bool
         var queue = StatementQueue()
-        /// Whether its commit is under way: others may see what it has written before this process hears of it, and
-        /// write more.
+        /// Whether it is being committed. Other processes may read its changes before this process gets the answer, and
+        /// may write further ones.
         var isCommitting = false
     }
 }
 
 extension PostgresRecordStore.State {
-    /// Takes over what the database says now.
+    /// Takes over the head that the database states now.
     ///
-    /// - Parameter newBytes: from the end of a log on.
-    mutating func learn(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
+    /// - Parameter newBytes: the bytes from the end of a log on.
+    mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
             if found.size > head.size || tail.end != found.size { tail = newBytes }
@@ -95,7 +98,7 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Notes that the log was opened on the store. Returns whether the vault's row was read for that.
+    /// Records that the log was opened on the store. Returns whether the vault's row was read for that.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -108,7 +111,7 @@ extension PostgresRecordStore.State {
         return false
     }
 
-    /// Returns whether the log was just opened with what was read then; false from the next call on.
+    /// Returns whether the log was just opened with the head that was read then; false from the next call on.
     mutating func takeNew() -> Bool {
         guard case .open(isNew: true) = phase else { return false }
         phase = .open(isNew: false)
@@ -128,21 +131,21 @@ extension PostgresRecordStore.State {
 
     var isMirrored: Bool { if case .own = copy { true } else { false } }
 
-    /// What is under construction; nil once the store is published.
+    /// The store's construction; nil once the store is published.
     var construction: PostgresRecordStore.Construction? {
         if case .constructing(let construction) = phase { construction } else { nil }
     }
 
-    /// Changes what is under construction; does nothing once the store is published.
+    /// Changes the construction. It does nothing once the store is published.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {
         guard case .constructing(var construction) = phase else { return }
-        // Otherwise the change would copy all that waits to be sent.
+        // Otherwise the change would copy all bytes that wait to be sent.
         phase = .found
         change(&construction)
         phase = .constructing(construction)
     }
 
-    /// How many blocks wait at most until it is known that the copy may have them.
+    /// The largest number of blocks that are held until it is known that the copy may have them.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -155,7 +158,8 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Takes what the log has followed. Returns nil if that is not where the database has said that the log ends.
+    /// Takes the bytes that the log has followed. Returns nil if the position is not an end that the database has
+    /// stated.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -163,14 +167,18 @@ extension PostgresRecordStore.State {
         return (head, due.map(\.bytes))
     }
 
-    /// Forgets all bytes, and reads past the copy until the doubt ends. What is under construction has no other place.
+    /// Drops all bytes, and reads past the copy until the doubt ends. A store under construction keeps its bytes, since
+    /// they are nowhere else.
     mutating func doubt() {
         guard construction == nil else { return }
-        (pieces, tail, block, unconfirmed) = ([], StoreBytes(offset: own.size), StoreBytes(offset: 0), [])
+        pieces = []
+        tail = StoreBytes(offset: own.size)
+        block = StoreBytes(offset: 0)
+        unconfirmed = []
         doubts += 1
     }
 
-    /// How many bytes wait at most until it is known whether the copy stays.
+    /// The largest number of bytes that are held until it is known whether the copy stays.
     private static let mostConfirmed = 8 << 20
 
     mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {
@@ -182,13 +190,14 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// Where the database says that the log of this store ends; nil while it is being written, and once that is ignored.
+    /// The end of this store's log as the database states it; nil while the store is being written, and once the end is
+    /// ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether nobody else can write, so that nothing need be asked.
+    /// Whether no other process can write, so that the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool {
@@ -199,7 +208,7 @@ extension PostgresRecordStore.State {
         guard head.generation == generation else { return .doubtful }
         if head.size == end, head.position == position { return .none }
         guard head.size > end, head.position.sequence > position.sequence else { return .doubtful }
-        // What can be read of a database is durable.
+        // All records that can be read from a database are durable.
         return .some(upTo: statedEnd, areDurable: true)
     }
 }

@@ -5,8 +5,8 @@ import Vault
 
 /// The bytes of a sealed log in the tables of a database; see ``Schema``.
 ///
-/// What was read of the log's end is kept until something follows it: a look at the end costs one round trip, and
-/// brings what was appended.
+/// The bytes of the log's end are kept until more follow: a check of the end costs one round trip, which also brings
+/// the appended bytes.
 final class PostgresRecordStore: NewStore {
     let location: PostgresLocation
     let generation: UInt64
@@ -22,7 +22,7 @@ final class PostgresRecordStore: NewStore {
         if state.construction == nil { location.noteFound() }
     }
 
-    /// A store as this machine has kept it.
+    /// Creates a store from this machine's copy.
     convenience init(_ location: PostgresLocation, as head: StoreHead) {
         self.init(
             location,
@@ -36,7 +36,7 @@ final class PostgresRecordStore: NewStore {
     var server: (any StoreServer)? { self }
     var deadBytesFloor: UInt64 { Limits.sharedDeadBytesFloor }
 
-    // A connection must not be used by a child process.
+    // A child process must not use a connection of its parent.
     var isOfThisProcess: Bool { processID == getpid() }
 
     func isCurrent() throws(LogError) -> Bool {
@@ -64,18 +64,18 @@ final class PostgresRecordStore: NewStore {
                 state.construction == nil ? state.own.hint : nil
             )
         }
-        // The log is opened from the copy, while the server logs us in.
+        // The login proceeds while the log is opened from the copy.
         if isKept { location.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        // Of a file, it is in the header. Here it changes together with the vault's row.
+        // In a file, the hint is in the header. Here it changes together with the vault's row.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
     }
 
-    /// Bytes are read in blocks of this size, for the copy: one more round trip costs more than their way.
+    /// The size in which blocks are read for the copy: one more round trip costs more than the additional bytes.
     static let blockSize: UInt64 = 64 << 10
 
     private func fetch(
@@ -86,7 +86,7 @@ final class PostgresRecordStore: NewStore {
         }
         try checkServer()
         var range = wanted
-        // What is under construction has gaps still.
+        // A store under construction still has gaps.
         if isWhole {
             let blockSize = PostgresRecordStore.blockSize
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
@@ -104,12 +104,12 @@ final class PostgresRecordStore: NewStore {
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
         let isKept = isMirrored && location.mirror?.keep(bytes, of: own) == true
-        // To verify a clone, or on a full disk, what is read one after the other would each cost a round trip.
+        // This saves round trips for consecutive reads while a copy is verified, or on a full disk.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
 
-    /// Asks for the bytes of a range, and passes them on as they arrive. Returns where they end.
+    /// Requests the bytes of a range, and passes them on as they arrive. Returns their end.
     private func receive(
         _ range: Range<UInt64>, _ take: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(LogError) -> UInt64 {
@@ -119,18 +119,18 @@ final class PostgresRecordStore: NewStore {
         func takeRows(_ rows: Rows) throws(PostgresError) {
             end = try rows.pieces(from: end, upTo: range.upperBound, take)
         }
-        // A writer need not connect once more to read what it changes.
+        // A writer need not open another connection to read the vault that it changes.
         let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }
         let own = construction ?? transaction
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // The transaction may be another thread's, and its failure is none of this reading. What is under
-            // construction can be read on its own connection only.
+            // The transaction may be another thread's, and its failure does not concern this read. But a store under
+            // construction can only be read on its own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in
-            // What came before a connection was lost stays.
+            // The bytes that arrived before a connection was lost are kept.
             try location.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.rows(of: .bytes(generation, end..<range.upperBound), until: deadline, takeRows)
             }
@@ -140,13 +140,13 @@ final class PostgresRecordStore: NewStore {
 
     func checkServer() throws(LogError) {
         guard try !location.isOffline() else {
-            throw LogError(.unreachable, "This machine has not kept all of \(path). Use it with the server.")
+            throw LogError(.unreachable, "This machine's copy of \(path) is incomplete. Use the vault with the server.")
         }
     }
 }
 
 extension Hint {
-    /// Puts its bytes into those of a range of the store.
+    /// Copies the hint's bytes into the bytes of a range of the store.
     fileprivate func copy(into buffer: UnsafeMutableRawBufferPointer, of range: Range<UInt64>) {
         let shared = range.clamped(to: Hint.range)
         guard !shared.isEmpty else { return }

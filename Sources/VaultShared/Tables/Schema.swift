@@ -1,14 +1,14 @@
 /// The tables of vaults in a database, and the roles that may use them.
 ///
-/// `head` has a row for each vault: which generation of its bytes counts, and what its log ends with. `extent` has the
-/// bytes, each row from `first_byte` on; rows are never changed. A compaction writes a new `generation`.
+/// `head` has a row for each vault: the generation of its bytes that counts, and the end of its log. `extent` has the
+/// bytes, each row from `first_byte` on; its rows are never changed. A compaction writes a new `generation`.
 enum Schema {
     /// The largest extent, in bytes: larger ones cost more time in PostgreSQL, and CockroachDB advises against them.
     static let extentSize = 256 << 10
-    /// How long the bytes before a compaction remain for those who are reading them.
+    /// The time for which the bytes before a compaction remain for processes that are reading them.
     static let generationLifetime = "1 hour"
 
-    /// Creates what is missing.
+    /// Creates the missing tables.
     static let creation = [
         "CREATE SCHEMA IF NOT EXISTS vault",
         """
@@ -30,7 +30,7 @@ enum Schema {
     /// Sealed bytes do not compress. CockroachDB has no such setting.
     static let storage = "ALTER TABLE vault.extent ALTER COLUMN bytes SET STORAGE EXTERNAL"
 
-    /// Creates the roles and gives them what they need, and no more.
+    /// Creates the roles and grants them only the rights that they need.
     static let roles = [
         """
         DO $$ BEGIN

@@ -1,15 +1,18 @@
 import SealedLog
 import Sealing
 
-// What stores ask of the tables; see ``Schema``.
+// The statements that stores send; see ``Schema``.
 
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. That of the transaction stands still while it waits for a lock.
+    /// The server's clock in milliseconds since 1970. The transaction's own time does not advance while it waits for a
+    /// lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
-    /// The columns in which ``head(of:)`` and ``lockedHead(of:listeners:)`` return it.
-    static let (clockColumn, lockedClockColumn): (Int32, Int32) = (6, 7)
+    /// The column in which ``head(of:)`` returns the time.
+    static let clockColumn: Int32 = 6
+    /// The column in which ``lockedHead(of:listeners:)`` returns the time.
+    static let lockedClockColumn: Int32 = 7
 
     /// Fails if one of the tables is missing.
     static let tables = Statement("SELECT FROM vault.head, vault.generation, vault.extent LIMIT 0")
@@ -26,8 +29,8 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// The newest extents, from the hint on, but no more than `count` bytes. Of a vault that is not larger, all of
-    /// them.
+    /// Returns the newest extents, from the hint on, but at most `count` bytes; all extents of a vault that is not
+    /// larger.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -38,7 +41,7 @@ extension Statement {
             """, .bytes(name), .number(count), limit: count)
     }
 
-    /// The last bytes of what was there when the generation was begun: with the root of its tree.
+    /// Returns the last bytes that the generation began with, including the root of its tree.
     static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
         Statement(
             """
@@ -53,8 +56,8 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Returns whether there are extents in front of the log, or behind the end that the vault's row names, or across
-    /// it. One statement sees both as of the same time.
+    /// Returns whether there are extents before the log, or after or across the end that the vault's row states. One
+    /// statement reads both as of the same time.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
@@ -64,14 +67,14 @@ extension Statement {
             """, .bytes(name))
     }
 
-    /// Returns where the last extent of a generation ends; null if there is none.
+    /// Returns the end of the last extent of a generation; null if there is none.
     static func end(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT first_byte + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY first_byte DESC LIMIT 1",
             .number(generation))
     }
 
-    /// The extents from an offset on, but no more than `count` bytes.
+    /// Returns the extents from an offset on, but at most `count` bytes.
     static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -80,7 +83,7 @@ extension Statement {
             """, .number(generation), .number(offset), .number(count), limit: count + UInt64(Schema.extentSize))
     }
 
-    /// The bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
+    /// Returns the bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
     static func bytes(_ generation: UInt64, _ range: Range<UInt64>) -> Statement {
         Statement(
             """
@@ -100,22 +103,22 @@ extension Statement {
 
     // MARK: Appending
 
-    /// What a commit promises is not for the settings of a role or a database to say. It returns once it is durable,
-    /// and it warns if its wait for the standby was cancelled. Who asks for more gets more.
+    /// Settings under which a commit returns once it is durable, and warns if its wait for the standby was cancelled.
+    /// The settings of a role or a database must not weaken that; a stronger one stays.
     private static let promises = """
         set_config('client_min_messages', 'warning', true), set_config('synchronous_commit', CASE
             current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
         """
 
-    /// The same for a transaction that waits for no lock.
+    /// The same settings for a transaction that waits for no lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in line, since a queue for a row is not in order. Nothing but fairness depends on it: anybody who may
-    /// connect to the database can hold the lock, and CockroachDB's returned at once for years.
+    /// Waits in a queue, since waiting for a row is not in order. Only fairness depends on it: any user of the database
+    /// can hold the lock, and CockroachDB's returned at once for years.
     ///
-    /// The server gives up by itself, also if this process is gone.
+    /// The server ends the wait by itself, even if this process has ended.
     ///
-    /// - Parameter key: nil waits for what follows alone.
+    /// - Parameter key: the key of the queue's lock; nil waits only for the locks of the following statements.
     static func queue(_ key: UInt64?, upTo milliseconds: UInt64) -> Statement {
         Statement(
             """
@@ -124,8 +127,8 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks the vault's row. Returns also whether anyone listens: listeners share a lock. NOTIFY takes a lock of the
-    /// whole database at the commit.
+    /// Locks the vault's row. Also returns whether there are listeners, which share a lock. They are checked because
+    /// NOTIFY takes a lock of the whole database at the commit.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
@@ -136,7 +139,7 @@ extension Statement {
 
     static func notify(_ channel: String) -> Statement { Statement("SELECT pg_notify($1, '')", .text(channel)) }
 
-    /// Appends an extent if the log still ends with `previous`: otherwise it fails, as the generation is null then.
+    /// Appends an extent if the log still ends at `previous`. Otherwise it fails, since the generation is null.
     static func append(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, to name: [UInt8], _ head: StoreHead,
         replacing previous: LogPosition
@@ -156,7 +159,7 @@ extension Statement {
             .bytes(bytes))
     }
 
-    /// Writes nothing that counts, but its commit is durable only after those before it: the server's log is in order.
+    /// Writes nothing that counts. Its commit is durable only after earlier ones, since the server's log is in order.
     static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
@@ -166,7 +169,7 @@ extension Statement {
             "INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
     }
 
-    /// Creates the vault's row. Changes none if there is one.
+    /// Creates the vault's row. It changes nothing if there is one.
     static func create(_ name: [UInt8], _ head: StoreHead) -> Statement {
         Statement(
             """
@@ -178,9 +181,9 @@ extension Statement {
             .optional(head.hint?.sequence))
     }
 
-    /// Lets the vault's row lead to another generation. Changes none if the log does not end with `previous`.
+    /// Makes the vault's row lead to another generation. It changes nothing if the log does not end at `previous`.
     static func replace(_ name: [UInt8], _ head: StoreHead, _ previous: StoreHead) -> Statement {
-        // Nobody appends to a log by a row that is malformed.
+        // No process appends to a log whose row is malformed.
         let comparison =
             previous.isMalformed
             ? "(sequence = $9 AND authenticator = $10) IS NOT NULL" : "sequence = $9 AND authenticator = $10"
@@ -200,14 +203,14 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Returns a row if a generation counted once: whatever replaced it has taken over what it holds.
+    /// Returns a row if a generation counted once: the generation that replaced it has taken over its contents.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
             .number(generation))
     }
 
-    /// Deletes generations that were replaced long ago, and those that a killed process left a day ago.
+    /// Deletes generations that were replaced long ago, and those that a killed process has left a day ago.
     static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
         let old = """
             name = $1 AND generation <> (SELECT generation FROM vault.head WHERE name = $1)
@@ -228,7 +231,7 @@ extension Statement {
         }
     }
 
-    /// Returns whether no session holds a lock. It is not taken: rolling back to a savepoint gives it back.
+    /// Returns whether no session holds a lock. The lock is not kept: rolling back to a savepoint releases it.
     static func isFree(_ key: UInt64) -> [Statement] {
         [
             Statement("SAVEPOINT look"), Statement("SELECT pg_try_advisory_xact_lock_shared($1)", .number(key)),
@@ -236,8 +239,8 @@ extension Statement {
         ]
     }
 
-    /// Takes a lock that only those can take who may write: what is inserted and not committed is seen by nobody, and
-    /// keeps others from inserting the same. Refused if somebody has it, after a moment.
+    /// Takes a lock that requires the right to write. A row that is inserted but not committed is not visible, but
+    /// prevents other transactions from inserting the same. The statement fails after a moment if the lock is held.
     static func exclude(_ number: UInt64, in name: [UInt8]) -> [Statement] {
         [
             Statement("SELECT set_config('lock_timeout', '1ms', true)"),
@@ -248,10 +251,11 @@ extension Statement {
         ]
     }
 
-    /// A lock of the transaction. One of the session would stay with a pooler's connection, which others get next.
+    /// Takes a lock of the transaction. A lock of the session would stay with a pooler's connection, which other
+    /// clients get next.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
-    /// Lets a transaction wait between its flights, whatever the server's limit is.
+    /// Allows a transaction to pause between its flights, whatever the server's limit is.
     static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true), \(promises)")
 }
 

@@ -1,13 +1,13 @@
 import SealedLog
 
-/// Statements that are sent together with the next one that is waited for.
+/// Statements that are sent together with the next one whose result is needed.
 struct StatementQueue {
     private(set) var statements: [Statement] = []
     private var size = 0
     /// Whether statements have been sent already.
     private(set) var hasSent = false
 
-    /// Larger ones are sent before: CockroachDB takes messages up to 16 MiB.
+    /// The size from which on the statements are sent earlier: CockroachDB accepts messages up to 16 MiB.
     private static let limit = 4 << 20
 
     var isFull: Bool { size >= StatementQueue.limit }
@@ -19,7 +19,8 @@ struct StatementQueue {
 
     /// Adds the insertion of bytes, in pieces that are not copied.
     mutating func addExtents(_ bytes: ArraySlice<UInt8>, at offset: UInt64, of generation: UInt64) {
-        var (rest, offset) = (bytes, offset)
+        var rest = bytes
+        var offset = offset
         while !rest.isEmpty {
             let piece = rest.prefix(Schema.extentSize)
             add(.insertExtent(generation, at: offset, piece))
@@ -28,9 +29,13 @@ struct StatementQueue {
         }
     }
 
-    /// Takes all of them, to be sent.
+    /// Takes all statements, to be sent.
     mutating func take() -> [Statement] {
-        defer { (statements, size, hasSent) = ([], 0, hasSent || !statements.isEmpty) }
+        defer {
+            hasSent = hasSent || !statements.isEmpty
+            statements = []
+            size = 0
+        }
         return statements
     }
 }

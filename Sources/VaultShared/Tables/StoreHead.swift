@@ -1,26 +1,27 @@
 import SealedLog
 import Sealing
 
-/// What the database says of a vault: which generation of its bytes counts, and what its log ends with.
+/// The database's statements about a vault: the generation of its bytes that counts, and the end of its log.
 ///
-/// Nothing of it is authentic: what is said of the end is compared with the log (``PostgresRecordStore/statedEnd``),
-/// and a wrong hint only costs time.
+/// They are not authentic. The stated end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong
+/// hint only costs time.
 struct StoreHead: Hashable {
-    /// Of a malformed row, its bits: no other row may be taken for it.
+    /// The generation. For a malformed row, it has the bits of the column, so that no other row is taken for this one.
     let generation: UInt64
     let position: LogPosition
-    /// Of the log, in bytes.
+    /// The size of the log in bytes.
     let size: UInt64
     let hint: Hint?
-    /// Whether no program has written the row so. Then it says that the log has no bytes.
+    /// Whether no program can have written the row in this form. The log then counts as empty.
     let isMalformed: Bool
 
-    /// nil if there is no such vault.
+    /// Reads the row; nil if there is no such vault.
     init?(_ rows: Rows) throws(PostgresError) {
         guard rows.count > 0 else { return nil }
         generation = try rows.bits(0, 0)
         let authenticator = try rows.bytes(0, 2)
-        let (sequence, size) = (try rows.bits(0, 1), try rows.bits(0, 3))
+        let sequence = try rows.bits(0, 1)
+        let size = try rows.bits(0, 3)
         let isValid =
             [generation, sequence, size].allSatisfy { $0 < 1 << 62 } && authenticator.count == Authenticator.size
         isMalformed = !isValid
@@ -36,18 +37,21 @@ struct StoreHead: Hashable {
     }
 
     init(generation: UInt64, position: LogPosition, size: UInt64, hint: Hint?) {
-        (self.generation, self.position, self.size, self.hint) = (generation, position, size, hint)
+        self.generation = generation
+        self.position = position
+        self.size = size
+        self.hint = hint
         isMalformed = false
     }
 
-    /// Whether the vault is the same by both, wherever readers may begin.
+    /// Returns whether both describe the same state of the vault, apart from the hint.
     func isAlike(_ other: StoreHead) -> Bool {
         generation == other.generation && position == other.position && size == other.size
             && isMalformed == other.isMalformed
     }
 }
 
-/// Neighbouring bytes of a store.
+/// Consecutive bytes of a store.
 struct StoreBytes {
     let offset: UInt64
     let bytes: [UInt8]
@@ -55,24 +59,28 @@ struct StoreBytes {
     var end: UInt64 { offset + UInt64(bytes.count) }
     var range: Range<UInt64> { offset..<end }
 
-    /// Joins the bytes of rows; see ``Rows/pieces(from:_:)``.
+    /// Joins the bytes of rows; see ``Rows/pieces(from:upTo:_:)``.
     init(_ rows: Rows, from offset: UInt64) throws(PostgresError) {
         var bytes: [UInt8] = []
         if rows.count > 1 { bytes.reserveCapacity(rows.size(ofColumn: 1)) }
         _ = try rows.pieces(from: offset, upTo: .max) { _, piece in bytes += piece }
-        (self.offset, self.bytes) = (offset, bytes)
+        self.offset = offset
+        self.bytes = bytes
     }
 
-    init(offset: UInt64, bytes: [UInt8] = []) { (self.offset, self.bytes) = (offset, bytes) }
+    init(offset: UInt64, bytes: [UInt8] = []) {
+        self.offset = offset
+        self.bytes = bytes
+    }
 
-    /// Returns whether it has all of a range; then copies it.
+    /// Copies a range and returns true, if these bytes include all of it.
     func copy(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard range.lowerBound >= offset, range.upperBound <= end else { return false }
         withBytes(of: range) { buffer.copyMemory(from: $0) }
         return true
     }
 
-    /// - Parameter range: of which it has all.
+    /// - Parameter range: a range that these bytes include.
     func withBytes<Result>(of range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(range.lowerBound - offset)
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count])) }
@@ -80,10 +88,11 @@ struct StoreBytes {
 }
 
 extension Rows {
-    /// Passes the bytes of rows of an offset and bytes, in ascending order, as far as one follows the other. Returns
-    /// where they end.
+    /// Passes on the bytes of rows that consist of an offset and bytes, in ascending order, as far as each follows the
+    /// one before. Returns their end.
     ///
-    /// - Parameter limit: where they end at the latest. More than was asked for is no answer, and is not passed on.
+    /// - Parameter limit: the largest possible end. If the server sends more than was requested, the bytes are not
+    ///   passed on.
     func pieces(
         from offset: UInt64, upTo limit: UInt64,
         _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
@@ -93,7 +102,7 @@ extension Rows {
             guard try number(row, 0) == end else { break }
             guard let bytes = value(row, 1) else { throw .malformed("a value") }
             guard UInt64(bytes.count) <= limit - end else {
-                throw PostgresError(.malformed, "the server's answer is longer than what was asked for")
+                throw PostgresError(.malformed, "the server's answer is longer than requested")
             }
             body(end, bytes)
             end += UInt64(bytes.count)

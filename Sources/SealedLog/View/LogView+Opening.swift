@@ -11,7 +11,7 @@ struct HeaderImage {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
         guard !bytes.isEmpty else {
-            throw LogError.damaged("it is empty")
+            throw LogError.damaged("the header is missing")
         }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file ends within its header") }
         self.bytes = bytes

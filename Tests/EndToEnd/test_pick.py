@@ -186,8 +186,8 @@ def test_a_program_gets_names_alone(filled: Home) -> None:
     [
         ("false", "Nothing was chosen"),
         ("cat > /dev/null", "Nothing was chosen"),
-        ("cat", "no name"),
-        ("echo other", "no name"),
+        ("cat", "did not return a name"),
+        ("echo other", "did not return a name"),
     ],
 )
 def test_a_program_that_chooses_no_name_is_refused(filled: Home, program: str, message: str) -> None:
@@ -196,7 +196,7 @@ def test_a_program_that_chooses_no_name_is_refused(filled: Home, program: str, m
 
 def test_a_program_that_is_missing_is_named(filled: Home) -> None:
     finished = filled.run("pick", "--with", "/nowhere/rofi")
-    assert finished.returncode == 4 and b"There is no program `/nowhere/rofi`." in finished.stderr
+    assert finished.returncode == 4 and b"Program not found: `/nowhere/rofi`." in finished.stderr
 
 
 def test_rofi_is_started_in_the_mode_that_reads_names(filled: Home) -> None:

@@ -3,11 +3,11 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// A way to the clipboard: a program that serves the text to others, or the terminal by an escape sequence.
+/// A way to the clipboard: a program that serves the text to others, or an escape sequence of the terminal.
 enum Clipboard: String, CaseIterable {
     case wlCopy = "wl-copy"
     case xclip, xsel
-    /// The number of the escape sequence.
+    /// OSC 52, named after the number of the escape sequence.
     case terminal = "osc52"
 
     /// Returns the clipboards that the environment suggests, the best first.
@@ -17,12 +17,12 @@ enum Clipboard: String, CaseIterable {
         return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
     }
 
-    /// Copies a text, which another process clears some seconds later: that is started first, so an interruption does
-    /// not leave the text where it is.
+    /// Copies a text, which another process clears after some seconds. That process is started first, so that an
+    /// interruption cannot leave the text in the clipboard.
     ///
-    /// - Parameter seconds: nil to leave it there.
-    /// - Returns: whether it has copied the text.
-    /// - Throws: ``CommandError`` for a text that the terminal does not take, and if the system fails.
+    /// - Parameter seconds: the time after which the text is cleared; nil to keep it.
+    /// - Returns: whether the text was copied.
+    /// - Throws: ``CommandError`` if the terminal cannot take the text, or if the system fails.
     func copy(_ text: borrowing SecretBytes, clearedAfter seconds: Int?) throws -> Bool {
         guard let seconds else { return try copy(text) }
         var clearing = try ClipboardClearing.start(self, afterSeconds: seconds, unlessChangedFrom: text)
@@ -39,9 +39,9 @@ enum Clipboard: String, CaseIterable {
     private func copy(_ text: borrowing SecretBytes) throws -> Bool {
         switch self {
         case .wlCopy:
-            // With a type it starts no program to guess one. Versions before 2.3 do not know --sensitive.
+            // With a type, wl-copy starts no program to guess one. Versions before 2.3 do not support --sensitive.
             let words = ["wl-copy", "--type", "text/plain"]
-            // It copies its input to a temporary file first. The folder that every Wayland session has is in memory.
+            // wl-copy first writes its input to a temporary file. The runtime folder of a Wayland session is in memory.
             if let folder = ScratchFolder.runtimeFolder { setenv("TMPDIR", folder, 1) }
             return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
         case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
@@ -52,7 +52,7 @@ enum Clipboard: String, CaseIterable {
         }
     }
 
-    /// Returns what the clipboard has; nil if it is unknown, for the terminal always.
+    /// Returns the contents of the clipboard; nil if they cannot be read, as in a terminal.
     func contents() throws -> SecretBytes? {
         switch self {
         case .wlCopy: try Clipboard.output(of: ["wl-paste", "--no-newline", "--type", "text/plain"])
@@ -62,12 +62,12 @@ enum Clipboard: String, CaseIterable {
         }
     }
 
-    /// - Parameter terminal: the path of the terminal that has copied the text.
+    /// - Parameter terminal: the path of the terminal to which the text was copied.
     func clear(_ terminal: String) throws {
         let nothing = try SecretBytes(zeroCount: 0)
         switch self {
         case .wlCopy: _ = try Clipboard.feed(nothing, to: ["wl-copy", "--clear"])
-        // It can only serve another text: an empty one.
+        // xclip cannot clear the clipboard, but can serve another text: an empty one.
         case .xclip: _ = try Clipboard.feed(nothing, to: Clipboard.xclipInput)
         case .xsel: _ = try Clipboard.feed(nothing, to: ["xsel", "--clipboard", "--clear"])
         case .terminal: TerminalClipboard.clear(terminal)
@@ -78,11 +78,11 @@ enum Clipboard: String, CaseIterable {
 
     private static let xclipInput = ["xclip", "-selection", "clipboard", "-in"]
 
-    /// Runs a program with a text as its standard input, which no list of processes shows. Returns whether it took it.
+    /// Runs a program with a text as its standard input, which process lists do not show. Returns whether it succeeded.
     private static func feed(_ text: borrowing SecretBytes, to words: [String]) throws -> Bool {
         let pipe = try Pipe()
         guard var process = try start(words, input: .descriptor(pipe.reading.number)) else { return false }
-        // Otherwise a program that ends without reading would let the writing wait for ever.
+        // With this end open, writing would block forever if the program ended without reading.
         discard(pipe.reading)
         let number = pipe.writing.number
         _ = text.withUnsafeBytes { SystemCall.writeAll($0, to: number) }
@@ -90,7 +90,7 @@ enum Clipboard: String, CaseIterable {
         return process.wait() == .status(0)
     }
 
-    /// Returns what a program has written; nil if it has failed.
+    /// Returns the output of a program; nil if it failed.
     private static func output(of words: [String]) throws -> SecretBytes? {
         let pipe = try Pipe()
         guard var process = try start(words, input: .empty, output: pipe.writing.number) else { return nil }
@@ -100,8 +100,8 @@ enum Clipboard: String, CaseIterable {
         return output
     }
 
-    /// Starts a program that may go on in the background to serve the text: so it gets none of the standard streams.
-    /// Returns nil if there is no such program.
+    /// Starts a program that may keep running in the background to serve the text, and therefore gets none of the
+    /// standard streams. Returns nil if the program is not installed.
     private static func start(
         _ words: [String], input: ChildProcess.Input, output: Int32? = nil
     ) throws -> ChildProcess? {

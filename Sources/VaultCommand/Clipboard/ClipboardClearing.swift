@@ -7,16 +7,16 @@ import Vault
 
 /// Clears the clipboard some time after a value was copied, if it still has the value.
 ///
-/// A process of its own waits: this program under another name. It has opened no vault, and knows the value only by a
-/// keyed hash.
+/// A separate process waits: this program under another name. It has not opened a vault, and has only a keyed hash of
+/// the value.
 enum ClipboardClearing {
-    /// As lists of processes show it, with the clipboard and the time.
+    /// The name in process lists, where the clipboard and the time follow it.
     private static let programName = "vault-clear-clipboard"
     private static let keySize = 32
 
-    /// Starts the process. It ends with what is returned, unless that is detached.
+    /// Starts the process. The returned object ends it at the end of its own lifetime, unless it is detached.
     ///
-    /// - Throws: ``CommandError`` if it cannot be started, or has ended at once.
+    /// - Throws: ``CommandError`` if the process cannot be started, or ends at once.
     static func start(
         _ clipboard: Clipboard, afterSeconds seconds: Int, unlessChangedFrom text: borrowing SecretBytes
     ) throws -> ChildProcess {
@@ -32,7 +32,7 @@ enum ClipboardClearing {
         return process
     }
 
-    /// Where there is no /proc, the program is found by the path by which it was started.
+    /// Starts this program again. Without /proc, it is found by the path by which it was started.
     private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
         let start = { (path: String) throws(SystemError) in
             try ChildProcess(
@@ -66,7 +66,7 @@ enum ClipboardClearing {
     }
 
     static func run(_ words: [String]) throws -> ExitCode {
-        // It keeps no file system busy, and ends with no terminal.
+        // The process keeps no file system busy, and does not end with the terminal.
         chdir("/")
         let expected = try ValueInput.read(from: STDIN_FILENO, named: "The hash", isExact: true).unsafeArray()
         guard words.count == 3, let clipboard = Clipboard(rawValue: words[0]), let seconds = Int(words[1]),

@@ -3,14 +3,14 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The clipboard of the terminal emulator, also over ssh: the control sequence OSC 52 sets it. Few terminals let
-/// programs read it, so nothing tells whether it has the text, or still has it.
+/// The clipboard of the terminal emulator, which also works over ssh: the control sequence OSC 52 sets it. Few
+/// terminals allow programs to read it, so it is unknown whether it has the text, or still has it.
 enum TerminalClipboard {
-    /// Terminals take sequences of 100,000 bytes at least, in base64.
+    /// The largest text in bytes. Terminals accept sequences of at least 100,000 bytes, in base64.
     static let largestText = 74_994
 
-    /// The path of the terminal that one of the standard streams is, if it may have a clipboard. It is opened anew to
-    /// clear that.
+    /// The path of the terminal behind one of the standard streams, if it may have a clipboard. To clear the clipboard,
+    /// the path is opened again.
     static var path: String? {
         guard EscapeSequences.areObeyed else { return nil }
         for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
@@ -31,7 +31,8 @@ enum TerminalClipboard {
         }
     }
 
-    /// Sets a blank, which all terminals and tmux take, and then nothing, which clears it in those that allow it.
+    /// Sets a blank, which all terminals and tmux accept, and then nothing, which clears the clipboard where that is
+    /// allowed.
     static func clear(_ path: String) {
         for text in ["IA==", ""] {
             guard let sequence = try? sequence(SecretBytes(utf8: text)) else { continue }

@@ -2,7 +2,7 @@ import Glibc
 import Sealing
 import Vault
 
-/// How a random passphrase is made: of words of a list, all equally likely.
+/// The recipe for a random passphrase: words of a list, all equally likely.
 struct PassphraseRecipe {
     static let standardSeparator = "-"
     static let longest = 256
@@ -10,14 +10,15 @@ struct PassphraseRecipe {
     let count: Int
     private let separator: String
 
-    /// - Returns: nil if the number of words is out of bounds, or if the separator could be part of a word or is long:
-    ///   other words might then have the same text, and the entropy would be less.
+    /// - Returns: nil if the number of words is out of bounds, or if the separator is too long or could be part of a
+    /// word: different words might then give the same text, and the entropy would be lower.
     init?(count: Int, separator: String = standardSeparator) {
         let isLowerCase = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
         guard (1...PassphraseRecipe.longest).contains(count), (1...8).contains(separator.utf8.count),
             !separator.utf8.contains(where: isLowerCase)
         else { return nil }
-        (self.count, self.separator) = (count, separator)
+        self.count = count
+        self.separator = separator
     }
 
     func passphrase(from numbers: inout UniformNumbers) throws -> SecretBytes {
@@ -37,6 +38,6 @@ struct PassphraseRecipe {
         }
     }
 
-    /// The logarithm to base 2 of the number of passphrases that can come out.
+    /// The binary logarithm of the number of possible passphrases.
     var entropy: Double { Double(count) * log2(Double(WordList.eff.count)) }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Sealing
 import Vault
 
-/// How a random password is made: all its characters are equally likely, and each class has at least one.
+/// The recipe for a random password: all characters are equally likely, and each class occurs at least once.
 struct PasswordRecipe {
     enum CharacterClass: String, CaseIterable {
         case lower, upper, digits, symbols
@@ -17,7 +17,7 @@ struct PasswordRecipe {
         }
     }
 
-    /// Those that look like another one in some fonts.
+    /// The characters that look like another one in some fonts.
     static let ambiguous = "0Oo1lI|"
     static let standardLength = 20
     static let longest = 4_096
@@ -25,7 +25,7 @@ struct PasswordRecipe {
     let length: Int
     private let alphabets: [[UInt8]]
 
-    /// - Returns: nil if the length is out of bounds: no less than there are classes.
+    /// - Returns: nil if the length is out of bounds. The least length is the number of classes.
     init?(length: Int = standardLength, classes: Set<CharacterClass>, avoidsAmbiguous: Bool = false) {
         guard !classes.isEmpty, classes.count <= length, length <= PasswordRecipe.longest else { return nil }
         self.length = length
@@ -37,7 +37,7 @@ struct PasswordRecipe {
     func password(from numbers: inout UniformNumbers) throws -> SecretBytes {
         let alphabet = alphabets.flatMap(\.self)
         var password = try SecretBytes(zeroCount: length)
-        // A password without a class is drawn again as a whole. To put the missing class somewhere would make some
+        // A password without one of the classes is discarded as a whole. To insert the missing class would make some
         // passwords more likely than others.
         repeat {
             password.withUnsafeMutableBytes { password in
@@ -51,10 +51,11 @@ struct PasswordRecipe {
         password.withUnsafeBytes { password in alphabets.allSatisfy { password.contains(where: $0.contains) } }
     }
 
-    /// The logarithm to base 2 of the number of passwords that can come out.
+    /// The binary logarithm of the number of possible passwords.
     var entropy: Double {
         let all = alphabets.reduce(0) { $0 + $1.count }
-        // The share of candidates that have every class, by inclusion and exclusion over the sets of missing classes.
+        // This is the fraction of candidates that contain every class, by inclusion and exclusion over the sets of
+        // missing classes.
         let share = (0..<1 << alphabets.count).reduce(0.0) { share, mask in
             let missing = alphabets.indices.filter { mask >> $0 & 1 == 1 }
             let rest = all - missing.reduce(0) { $0 + alphabets[$1].count }

@@ -1,8 +1,8 @@
 import Sealing
 
-/// Draws numbers below a bound, each as likely as the others, from random bytes in guarded memory.
+/// Draws numbers below a bound, all equally likely, from random bytes in guarded memory.
 struct UniformNumbers: ~Copyable {
-    /// 128 numbers, enough for most passwords.
+    /// The pool's size in bytes. 128 numbers are enough for most passwords.
     private static let poolSize = 256
 
     private let fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -15,10 +15,10 @@ struct UniformNumbers: ~Copyable {
         pool = try SecretBytes(zeros: UniformNumbers.poolSize)
     }
 
-    /// - Parameter bound: from 1 to 65,536.
+    /// - Parameter bound: the bound, from 1 to 65,536.
     mutating func next(below bound: Int) -> Int {
-        // There are 65,536 numbers of 16 bits. Those past the last whole multiple of the bound are drawn again: their
-        // remainders would make the first numbers more likely than the others.
+        // 16 bits give 65,536 numbers. Those past the last whole multiple of the bound are drawn again: their
+        // remainders would make small numbers more likely.
         let limit = 65_536 - 65_536 % bound
         while true {
             let number = draw()

@@ -1,4 +1,4 @@
-/// A list of words, in a text with a space between two.
+/// A list of words, stored as a text with spaces between them.
 struct WordList {
     private let text: StaticString
     private let words: [Range<Int>]
@@ -15,7 +15,7 @@ struct WordList {
     var count: Int { words.count }
     var longest: Int { words.map(\.count).max() ?? 0 }
 
-    /// Calls `body` for each byte of a word, so that it need not be copied to ordinary memory.
+    /// Calls `body` for each byte of a word, so that no copy in ordinary memory is needed.
     func forEachByte(ofWord index: Int, _ body: (UInt8) -> Void) {
         text.withUTF8Buffer { $0[words[index]].forEach(body) }
     }

@@ -1,18 +1,18 @@
 import LinuxSystem
 
-/// Decodes what a terminal sends into keys.
+/// Decodes the bytes from a terminal into keys.
 struct KeyDecoder {
     enum Key: Equatable {
         case text(Unicode.Scalar)
         case up, down, enter, cancel, erase, eraseWord, eraseLine
     }
 
-    /// What the bytes before the next one have begun.
+    /// The state that the previous bytes have led to.
     private enum State {
         case start
-        /// After Esc: the key itself, the start of a sequence, or Alt and the next character.
+        /// Follows Esc: the next byte decides between the Esc key, a sequence, and Alt with a character.
         case escape
-        /// After `ESC [` or `ESC O`, up to the sequence's last byte.
+        /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
         case sequence
         /// Inside a character of several bytes.
         case character([UInt8], isIgnored: Bool)
@@ -20,7 +20,7 @@ struct KeyDecoder {
 
     private var state = State.start
 
-    /// Whether only a pause tells the Esc key from other keys that begin with the same byte.
+    /// Whether only a pause distinguishes the Esc key from other keys that begin with the same byte.
     var awaitsEscape: Bool { if case .escape = state { true } else { false } }
 
     /// Ends the Esc key after a pause.
@@ -29,7 +29,7 @@ struct KeyDecoder {
         return .cancel
     }
 
-    /// Returns nil for a byte that ends no key, and for keys that mean nothing.
+    /// Returns the key that a byte completes; nil if it completes none, and for keys without a meaning.
     mutating func take(_ byte: UInt8) -> Key? {
         let former = state
         state = .start
@@ -48,7 +48,7 @@ struct KeyDecoder {
             switch byte {
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
-            // Parameters; and the second bracket of the Linux console's function keys.
+            // These are parameters, and the second bracket of the Linux console's function keys.
             case 0x20...0x3F, UInt8(ascii: "["): state = .sequence
             default: break
             }
@@ -74,14 +74,14 @@ struct KeyDecoder {
         return nil
     }
 
-    /// Ends a character as soon as its bytes are one. Invalid UTF-8 is ignored.
+    /// Ends a character as soon as its bytes are complete. Invalid UTF-8 is ignored.
     private mutating func takeCharacter(_ former: [UInt8], _ byte: UInt8, _ isIgnored: Bool) -> Key? {
         guard byte & 0xC0 == 0x80 else { return startKey(byte) }
         let bytes = former + [byte]
         if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {
             return isIgnored || scalar.isUnsafeOnTerminal ? nil : .text(scalar)
         }
-        // No character has more.
+        // No character has more than four bytes.
         if bytes.count < 4 { state = .character(bytes, isIgnored: isIgnored) }
         return nil
     }

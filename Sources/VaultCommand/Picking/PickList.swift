@@ -1,20 +1,21 @@
-/// A list of names from which a person chooses one by typing parts of it. Pure: it knows no terminal.
+/// A list of names from which a user chooses one by typing parts of it. It does not depend on a terminal.
 struct PickList {
     struct Candidate {
         let name: String
-        /// Shown after the name.
+        /// The text after the name.
         let note: String
-        /// The name, then what else is searched, as it is compared.
+        /// The name and the other searched texts, in the form in which they are compared.
         fileprivate let searched: [[Unicode.Scalar]]
 
-        /// - Parameter attributes: the values that are shown and searched too.
+        /// - Parameter attributes: values that are also shown and searched.
         init(name: String, attributes: [String] = []) {
             self.name = name
             note = attributes.joined(separator: "  ").onOneLine
             searched = ([name] + attributes).map(FuzzyMatch.characters)
         }
 
-        /// Each word must match the name or, which counts less, an attribute. nil if one does not.
+        /// Returns the score of a query; nil if a word matches neither the name nor an attribute. Matches of the name
+        /// score higher.
         fileprivate func score(_ words: [[Unicode.Scalar]]) -> Int? {
             var sum = 0
             for word in words {
@@ -37,7 +38,7 @@ struct PickList {
 
     private let candidates: [Candidate]
     private(set) var query = ""
-    /// Indices of candidates, the best first.
+    /// Indices of candidates, best match first.
     private var matches: [Int]
     private var selected = 0
 
@@ -65,7 +66,7 @@ struct PickList {
         return .goesOn
     }
 
-    /// What a longer query matches, the shorter one did.
+    /// Searches the candidates. A longer query matches no more than the shorter one did.
     private mutating func search(_ query: String, within searched: [Int]? = nil) {
         self.query = query
         selected = 0
@@ -78,7 +79,7 @@ struct PickList {
         for index in searched ?? Array(candidates.indices) {
             if let score = candidates[index].score(words) { scored.append((index, score)) }
         }
-        // Among equals the shorter name is meant: the query is more of it.
+        // If scores are equal, the shorter name comes first, since the query covers more of it.
         scored.sort { left, right in
             let sizes = (candidates[left.index].name.utf8.count, candidates[right.index].name.utf8.count)
             return (-left.score, sizes.0, left.index) < (-right.score, sizes.1, right.index)
@@ -90,7 +91,7 @@ struct PickList {
 
     /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
-        // The last column stays free: after a character there, terminals differ in where the cursor is.
+        // The last column stays empty: after a character there, terminals differ in the position of the cursor.
         let width = max(columns - 1, 1)
         let prompt = PickList.prompt.columns * 2 > width ? "" : PickList.prompt
         let line = prompt + query.endFitted(to: width - prompt.columns)

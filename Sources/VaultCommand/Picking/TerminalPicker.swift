@@ -1,17 +1,18 @@
 import Glibc
 import Vault
 
-/// Lets a person choose a name from a list below the cursor, which disappears afterwards.
+/// Offers the choice of a name in a list below the cursor, which disappears afterwards.
 enum TerminalPicker {
-    /// - Throws: ``CommandError``: refused without a terminal, or if the person chooses none.
+    /// - Throws: ``CommandError``: refused without a terminal, or if the user chooses none.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
         guard EscapeSequences.areObeyed else {
-            throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Name a program by --with.")
+            throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Use --with PROGRAM.")
         }
         guard let terminal = try? PromptTerminal.open(for: .list) else {
-            throw CommandError.refused("There is no terminal to choose at. Name a program by --with.")
+            throw CommandError.refused("No terminal to choose at. Use --with PROGRAM.")
         }
-        var (list, decoder) = (PickList(candidates), KeyDecoder())
+        var list = PickList(candidates)
+        var decoder = KeyDecoder()
         var isDrawn = false
         while true {
             // A paste is drawn once, after its last byte.
@@ -35,7 +36,7 @@ enum TerminalPicker {
         }
     }
 
-    /// Draws over the former list. The cursor stays in the first line.
+    /// Draws over the previous list. The cursor stays in the first line.
     private static func draw(_ list: PickList, on terminal: Int32) {
         var size = winsize()
         let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

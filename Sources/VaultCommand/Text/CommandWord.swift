@@ -1,12 +1,12 @@
 import Formats
 
-// Words of a command line: how they are read, and how they are written so that they are read back.
+// Words of a command line: parsing, and quoting so that they are parsed back unchanged.
 
 extension String {
-    /// Whether the word begins as options do. A single dash is an argument: by custom, standard input.
+    /// Whether the word looks like an option. A single dash is an argument: by convention, standard input.
     var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 
-    /// The word for a shell, in quotation marks only if it needs them.
+    /// The word for a shell, quoted only if necessary.
     var shellWord: String {
         let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
         return isEmpty || !utf8.allSatisfy(plain.utf8.contains) ? ShellQuoting.quoted(self) : self

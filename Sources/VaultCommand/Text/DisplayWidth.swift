@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-    /// How many columns a terminal needs for the character: none for what is drawn over the one before it, two for
-    /// those of East Asia and emoji. For texts without control characters.
+    /// The number of columns that a terminal needs for the character: none for combining characters, two for East Asian
+    /// ones and emoji. Control characters are not supported.
     fileprivate var columns: Int {
         switch value {
         case ..<0x300: 1
@@ -17,13 +17,14 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-    /// How many columns a terminal needs for the text.
+    /// The number of columns that a terminal needs for the text.
     var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
-    /// Returns the text, or as much of its start as fits with an ellipsis.
+    /// Returns the text or, if it is too long, the part of its start that fits with an ellipsis.
     func fitted(to columns: Int) -> String {
         guard self.columns > columns else { return String(self) }
-        var (kept, used) = (String.UnicodeScalarView(), 0)
+        var kept = String.UnicodeScalarView()
+        var used = 0
         for scalar in unicodeScalars {
             guard used + scalar.columns < columns else { break }
             used += scalar.columns
@@ -32,9 +33,10 @@ extension StringProtocol {
         return columns > 0 ? String(kept) + "…" : ""
     }
 
-    /// Returns the text, or as much of its end as fits.
+    /// Returns the text or, if it is too long, the part of its end that fits.
     func endFitted(to columns: Int) -> String {
-        var (start, used) = (unicodeScalars.endIndex, 0)
+        var start = unicodeScalars.endIndex
+        var used = 0
         while start > unicodeScalars.startIndex {
             let before = unicodeScalars.index(before: start)
             used += unicodeScalars[before].columns
@@ -46,7 +48,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// Returns a text from the vault as a part of one line.
+    /// The text, from the vault, as a part of one line.
     var onOneLine: String {
         let shown = forTerminal
         guard shown.utf8.contains(where: { $0 < 0x20 }) else { return shown }

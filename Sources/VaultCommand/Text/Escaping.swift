@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// Escapes bytes for a terminal, and for the inside of a JSON string. They are emitted one by one through `put`, so
-/// that a secret stays in guarded memory.
+/// Escapes bytes for a terminal, and for the inside of a JSON string. It emits them one by one through `put`, so that a
+/// secret stays in guarded memory.
 enum Escaping {
-    /// Keeps newlines and tabs. Other unsafe characters become `\x1b` or `\u{202e}`, bytes that are not UTF-8 `\xff`.
-    /// A backslash is kept, so that the text can be copied and pasted.
+    /// Emits a text for a terminal. Newlines and tabs stay. Other unsafe characters become `\x1b` or `\u{202e}`, and
+    /// bytes that are not UTF-8 become `\xff`. A backslash stays, so that the text can be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {
@@ -39,7 +39,7 @@ enum Escaping {
         }
     }
 
-    /// As ``json(_:_:)``, for a text that is not secret.
+    /// Returns the result of ``json(_:_:)`` for a text that is not secret.
     static func json(_ text: String) -> [UInt8] { escaped(text, json) }
 
     fileprivate static func escaped(
@@ -51,7 +51,8 @@ enum Escaping {
         return escaped
     }
 
-    /// Calls `body` for each scalar and its bytes, and with nil for bytes that belong to none, without copying them.
+    /// Calls `body` for each scalar and its bytes, and with nil for bytes that belong to no scalar, without copying
+    /// them.
     private static func walk(
         _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
     ) {

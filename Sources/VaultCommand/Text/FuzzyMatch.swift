@@ -1,4 +1,4 @@
-/// Ranks texts by how well the characters of a query, in their order but with gaps, stand out in them.
+/// Ranks texts by how prominently they contain the characters of a query, in the same order but with gaps.
 enum FuzzyMatch {
     private static let character = 16
     private static let wordStart = 10
@@ -6,15 +6,16 @@ enum FuzzyMatch {
     private static let firstGap = 3
     private static let longerGap = 1
 
-    /// Returns a text's characters as they are compared: in lower case.
+    /// Returns a text's characters in the form in which they are compared: in lower case.
     static func characters(_ text: some StringProtocol) -> [Unicode.Scalar] { Array(text.lowercased().unicodeScalars) }
 
-    /// Returns how well a query matches a text: the best way to find its characters counts. Characters at the start of
-    /// a word and those that follow each other count more, and gaps between them less. nil if it does not match.
+    /// Returns the score of a query in a text: that of the best way to find its characters. Characters at the start of
+    /// a word and consecutive ones score higher, gaps lower. Returns nil if the query does not match.
     static func score(_ query: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
         guard isSubsequence(query, of: text) else { return nil }
         guard !query.isEmpty else { return 0 }
-        // The best score of the query so far, with its last character at each place; nil if that is not possible.
+        // These are the best scores of the query so far, with its last character at each position; nil if it cannot be
+        // there.
         var scores: [Int?] = []
         for (index, wanted) in query.enumerated() {
             scores = row(wanted, in: text, isFirst: index == 0, after: scores)
@@ -26,7 +27,7 @@ enum FuzzyMatch {
         _ wanted: Unicode.Scalar, in text: [Unicode.Scalar], isFirst: Bool, after former: [Int?]
     ) -> [Int?] {
         var row = [Int?](repeating: nil, count: text.count)
-        // The best of the former row with a gap after it that ends here.
+        // This is the best score of the previous row with a gap after it that ends here.
         var afterGap: Int?
         for index in text.indices {
             if index > 1, let score = former.isEmpty ? nil : former[index - 2] {

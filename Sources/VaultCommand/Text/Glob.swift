@@ -1,5 +1,5 @@
-/// A pattern as shells have it: `*` is any text, slashes included, `?` one character, `[a-z]` and `[!a-z]` one of some.
-/// A backslash makes the next character a plain one. Upper and lower case are the same.
+/// A pattern like those of shells: `*` matches any text, including slashes, `?` one character, `[a-z]` and `[!a-z]` one
+/// character of a set. A backslash quotes the next character. Case is ignored.
 struct Glob {
     private enum Piece {
         case text(Unicode.Scalar)
@@ -9,7 +9,7 @@ struct Glob {
 
     private let pieces: [Piece]
 
-    /// Returns nil for a word without `*`, `?` and `[`, which is no pattern.
+    /// Returns nil for a word without `*`, `?` and `[`, which is not a pattern.
     init?(_ word: String) {
         guard word.utf8.contains(where: "*?[".utf8.contains) else { return nil }
         var rest = Array(word.lowercased().unicodeScalars)[...]
@@ -26,14 +26,14 @@ struct Glob {
         self.pieces = pieces
     }
 
-    /// Reads a set behind its bracket; nil, and reads nothing, if it is not closed.
+    /// Parses a set after its bracket. Returns nil, and consumes nothing, if the set is not closed.
     private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Piece? {
         var set = rest
         let isInverted = set.first == "!" || set.first == "^"
         if isInverted { set.removeFirst() }
         var ranges: [ClosedRange<Unicode.Scalar>] = []
         while let scalar = set.popFirst() {
-            // A bracket that comes first is one of the set.
+            // A bracket at the start of a set belongs to the set.
             if scalar == "]", !ranges.isEmpty {
                 rest = set
                 return .oneOf(ranges, isInverted: isInverted)
@@ -48,11 +48,12 @@ struct Glob {
         return nil
     }
 
-    /// Whether the pattern describes a whole text.
+    /// Whether the pattern matches a whole text.
     func matches(_ text: String) -> Bool {
         let text = Array(text.lowercased().unicodeScalars)
-        var (piece, position) = (0, 0)
-        // Where to go on if the last `*` has to take one character more.
+        var piece = 0
+        var position = 0
+        // This is where to continue if the last `*` has to match one more character.
         var retry: (piece: Int, position: Int)?
         while true {
             if piece < pieces.count, case .anyText = pieces[piece] {
@@ -61,10 +62,12 @@ struct Glob {
             } else if position == text.count, piece == pieces.count {
                 return true
             } else if position < text.count, piece < pieces.count, matches(pieces[piece], text[position]) {
-                (piece, position) = (piece + 1, position + 1)
+                piece = piece + 1
+                position = position + 1
             } else if let last = retry, last.position < text.count {
                 retry = (last.piece, last.position + 1)
-                (piece, position) = (last.piece, last.position + 1)
+                piece = last.piece
+                position = last.position + 1
             } else {
                 return false
             }

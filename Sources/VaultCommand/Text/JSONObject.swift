@@ -1,9 +1,9 @@
 import FoundationEssentials
 import LinuxSystem
 
-/// What is written as JSON, except values and lists. The keys are as `vault help json` lists them.
+/// A JSON object, for all output except values and lists. `vault help json` lists the keys.
 struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
-    /// What may be missing is an optional, and is written as null.
+    /// A member. Missing optional values are written as null.
     struct Member: Encodable {
         let value: any Encodable
 
@@ -27,8 +27,9 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
-    /// Returns the object on one line, with sorted keys and underscores. What a terminal would obey and JSON allows is
-    /// escaped. Outside of its strings JSON is plain ASCII, so the escapes are valid wherever they are needed.
+    /// Returns the object on one line, with sorted keys and underscores. Characters that JSON allows but a terminal
+    /// would interpret are escaped. Outside its strings JSON is plain ASCII, so such characters occur only where
+    /// escapes are valid.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,21 +1,22 @@
 enum NearName {
-    /// Returns the candidate with the fewest slips from the typed word; nil if none is near. A slip is an extra,
-    /// missing, wrong or swapped letter. Case is ignored.
+    /// Returns the candidate with the fewest typing mistakes; nil if none is similar. A mistake is an extra, missing,
+    /// wrong or swapped letter. Case is ignored.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
-        // One slip in three letters, at most three: further guesses annoy.
+        // One mistake per three letters, at most three: more distant guesses annoy.
         var limit = min(3, max(1, word.count / 3))
         var best: String?
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
             let found = distance(word, Array(candidate.lowercased().utf8))
             if found < limit || (found == limit && best == nil) {
-                (best, limit) = (candidate, found)
+                best = candidate
+                limit = found
             }
         }
         return best
     }
 
-    /// Returns the question that follows an error, with a space before it; empty without a near name.
+    /// Returns the question that follows an error, with a leading space; empty without a similar name.
     static func question(_ near: String?) -> String { near.map { " Did you mean \"\($0)\"?" } ?? "" }
 
     /// Returns the optimal string alignment distance of two words.
@@ -33,7 +34,8 @@ enum NearName {
                 }
                 current.append(cost)
             }
-            (beforeLast, last) = (last, current)
+            beforeLast = last
+            last = current
         }
         return last[right.count]
     }

@@ -12,7 +12,7 @@ enum Quantity {
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         let (unit, scale) = bytes < 1 << 20 ? ("KiB", 1 << 10) : bytes < 1 << 30 ? ("MiB", 1 << 20) : ("GiB", 1 << 30)
-        // Not bytes * 10: a vault may state any number of bytes.
+        // `bytes * 10` could overflow: a vault may contain any number as a size.
         let tenths = bytes / scale * 10 + bytes % scale * 10 / scale
         let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
         return "\(number(tenths / 10))\(decimal) \(unit)"

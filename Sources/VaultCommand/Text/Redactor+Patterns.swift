@@ -3,20 +3,20 @@ import Sealing
 extension Redactor {
     private typealias Piece = Slice<UnsafeRawBufferPointer>
 
-    /// The fewest bytes of a line that is replaced where it stands alone: a shorter one is in other texts too.
+    /// The least size in bytes of a line that is replaced by itself: shorter ones also occur in other texts.
     private static let shortestLine = 8
 
-    /// Returns what to replace for a value.
+    /// Returns the texts to replace for a value.
     ///
-    /// Programs print a value without the white space around it, with other line ends, or in pieces. So there are the
-    /// whole of it, as it is, without white space at its ends and with each kind of line ends; and each line without
-    /// white space at its ends.
+    /// Programs print a value without the white space around it, with other line ends, or in pieces. So the patterns
+    /// are the whole value, unchanged and without white space at its ends, with each kind of line end; and each line
+    /// without white space at its ends.
     static func patterns(for value: borrowing SecretBytes) throws -> [Pattern] {
         try value.withUnsafeBytes { bytes in
             var whole = bytes[...]
             while whole.last == lineFeed { whole = whole.dropLast() }
             guard !whole.isEmpty else { return [] }
-            // A value that is white space alone is hidden as it is.
+            // A value that is only white space is hidden as it is.
             let inner = trimmed(whole).isEmpty ? whole : trimmed(whole)
             let lines = lines(of: inner)
             var patterns: [Pattern] = []
@@ -45,7 +45,7 @@ extension Redactor {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Emits a text as a terminal shows it, which puts a carriage return before each line feed.
+    /// Emits a text in the form in which a terminal shows it, with a carriage return before each line feed.
     private static func onTerminal(_ text: Piece, _ put: (UInt8) -> Void) {
         for byte in text {
             if byte == lineFeed { put(carriageReturn) }
@@ -60,9 +60,10 @@ extension Redactor {
         }
     }
 
-    /// Returns the lines, also empty ones, without their ends: LF, CR LF or CR.
+    /// Returns the lines, including empty ones, without their ends: LF, CR LF or CR.
     private static func lines(of text: Piece) -> [Piece] {
-        var (lines, rest): ([Piece], Piece) = ([], text)
+        var lines: [Piece] = []
+        var rest = text
         while let end = rest.firstIndex(where: { $0 == lineFeed || $0 == carriageReturn }) {
             lines.append(rest[..<end])
             let isPair = rest[end] == carriageReturn && rest[(end + 1)...].first == lineFeed
@@ -73,8 +74,8 @@ extension Redactor {
 
     // MARK: White space
 
-    /// What programs take away at the ends of a text: Unicode's white space, the separators of ASCII, which Python
-    /// takes away, and the byte order mark.
+    /// The white space that programs remove from the ends of a text: Unicode's white space, the ASCII separators, which
+    /// Python removes, and the byte order mark.
     private static let whiteSpace: [[UInt8]] = {
         let ranges: [ClosedRange<UInt32>] = [
             0x09...0x0D, 0x1C...0x20, 0x85...0x85, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,

@@ -1,18 +1,18 @@
 import Sealing
 
-/// Replaces secrets in a stream of bytes by asterisks, wherever the stream is cut into pieces.
+/// Replaces secrets in a stream of bytes by asterisks, even if the stream is cut within a secret.
 ///
-/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte depends only on
-/// the number of secrets that it may belong to. What may yet become a secret is held back. It is the beginning of a
-/// secret, so no copy of it is needed.
+/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte depends only on the
+/// number of secrets that it may belong to. Bytes that may become a secret are held back. They are the beginning of a
+/// secret, so no copy of them is needed.
 struct Redactor {
     /// A text that is replaced.
     final class Pattern: Sendable {
         let text: SecretBytes
-        /// For the number of bytes that match, the largest smaller number that match then too.
+        /// For each number of matching bytes, the next smaller number that also matches.
         fileprivate let fallbacks: [Int32]
 
-        /// - Parameter text: not empty.
+        /// - Parameter text: the text, not empty.
         init(_ text: consuming SecretBytes) {
             fallbacks = text.withUnsafeBytes(Pattern.fallbacks)
             self.text = text
@@ -22,7 +22,7 @@ struct Redactor {
 
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
-        /// Returns how many bytes match after another byte.
+        /// Returns the number of matching bytes after another byte.
         fileprivate func matched(after matched: Int, _ byte: UInt8) -> Int {
             text.withUnsafeBytes { text in
                 var matched = matched
@@ -43,27 +43,29 @@ struct Redactor {
         }
     }
 
-    /// A pattern of which the last bytes of the stream are the beginning.
+    /// A pattern whose beginning matches the last bytes of the stream.
     private struct Match {
         let pattern: Int
         var count: Int
     }
 
     private static let mask = Array("********".utf8)
-    /// How many bytes of a secret may be shown: so many of its first ones are in other texts too.
+    /// The number of bytes of a secret that may be shown: that many first bytes also occur in other texts.
     private static let longestLittle = 3
 
     private let patterns: [Pattern]
-    /// The patterns by their first bytes.
+    /// The indices of the patterns by their first byte.
     private let starting: [[Int]]
     private var matches: [Match] = []
     /// For each pattern, whether it is among the matches.
     private var isMatching: [Bool]
-    /// How many bytes have come, and how many of them were written or replaced.
-    private var (position, written) = (0, 0)
-    /// The places of secrets that are not written yet, in order.
+    /// The number of bytes that have arrived.
+    private var position = 0
+    /// The number of those bytes that were written or replaced.
+    private var written = 0
+    /// The ranges of secrets that are not yet written, in order.
     private var secrets: [Range<Int>] = []
-    /// Whether the asterisks for the first of them are written.
+    /// Whether the asterisks for the first of them are already written.
     private var isMasked = false
 
     init(_ patterns: [Pattern]) {
@@ -74,19 +76,20 @@ struct Redactor {
         isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
-    /// Whether the bytes that are held back are so few that they rather stand for themselves: a prompt must not wait
-    /// for the answer to it.
+    /// Whether only a few bytes are held back, which are then written as they are: a prompt must not wait for its own
+    /// answer.
     var holdsLittle: Bool {
         guard let longest else { return false }
         return written < position && longest.count <= Redactor.longestLittle
             && longest.count * 3 <= patterns[longest.pattern].count
     }
 
-    /// Takes the next bytes, and appends what can be written.
+    /// Processes the next bytes, and appends the output that is final.
     mutating func redact(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) {
         for byte in bytes {
             guard !matches.isEmpty || !starting[Int(byte)].isEmpty else {
-                (position, written) = (position + 1, position + 1)
+                position += 1
+                written = position
                 output.append(byte)
                 continue
             }
@@ -94,7 +97,7 @@ struct Redactor {
         }
     }
 
-    /// Appends what was held back. A secret that is complete later is replaced as far as it is not written.
+    /// Appends the bytes that were held back. The rest of a secret that is completed later is still replaced.
     mutating func flush(into output: inout [UInt8]) {
         guard let longest else { return }
         write(upTo: position, &output) { [patterns, position] in
@@ -102,8 +105,8 @@ struct Redactor {
         }
     }
 
-    /// Appends what was held back, at the end of the stream. If that is more than a few bytes of a secret, it is the
-    /// beginning of one, by a program that was ended while it printed.
+    /// Appends the bytes that were held back, at the end of the stream. More than a few bytes of a secret are replaced:
+    /// a program was ended while it printed the secret.
     mutating func finish(into output: inout [UInt8]) {
         if let longest, longest.count > Redactor.longestLittle {
             hide(position - longest.count..<position)
@@ -126,7 +129,7 @@ struct Redactor {
         }
     }
 
-    /// Finds all patterns that go on, begin, or end with the byte.
+    /// Updates all patterns that continue, begin or end with the byte.
     private mutating func advance(by byte: UInt8) {
         let former = matches
         matches.removeAll(keepingCapacity: true)
@@ -143,7 +146,7 @@ struct Redactor {
         if goesOn > 0 { matches.append(Match(pattern: index, count: goesOn)) }
     }
 
-    /// Notes a secret that ends here. With those that it overlaps it becomes one.
+    /// Adds a secret that ends here. Overlapping secrets are combined.
     private mutating func hide(_ secret: Range<Int>) {
         var start = secret.lowerBound
         while let last = secrets.last, last.upperBound > start {

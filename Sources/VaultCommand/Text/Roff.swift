@@ -1,6 +1,6 @@
 /// The language of manual pages, as man(7) describes it.
 enum Roff {
-    /// Returns a line of text. What is between backticks becomes bold.
+    /// Returns a line of text, with the parts between backticks in bold.
     static func text(_ text: String) -> String {
         let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
         guard pieces.count % 2 == 1 else { return line(escaped(text)) }
@@ -19,7 +19,7 @@ enum Roff {
         rows.map { macro("TP") + ".B \"\(escaped($0.term))\"\n" + text($0.meaning) }.joined()
     }
 
-    /// Returns lines that stay as they are.
+    /// Returns lines that are not reflowed.
     static func literal(_ lines: some StringProtocol) -> String {
         let lines = lines.split(separator: "\n", omittingEmptySubsequences: false).map { line(escaped($0)) }
         return macro("nf") + lines.joined() + macro("fi")
@@ -27,13 +27,13 @@ enum Roff {
 
     private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
 
-    /// As many as roff takes at least.
+    /// Returns at least four hexadecimal digits, as roff requires.
     private static func fourDigits(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Escapes what has a meaning for roff, or would be shown as another character.
+    /// Escapes characters that roff would interpret, or would show as another character.
     private static func escaped(_ text: some StringProtocol) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

@@ -2,7 +2,8 @@ import Sealing
 import Vault
 
 extension SecretBytes {
-    /// Puts what `write` emits into guarded memory of just that size. `write` runs twice, first to be counted.
+    /// Composes the bytes that `write` emits in guarded memory of exactly that size. `write` is called twice, first to
+    /// count them.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

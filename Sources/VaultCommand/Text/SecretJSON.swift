@@ -2,24 +2,24 @@ import Formats
 import Sealing
 import Vault
 
-/// JSON for another program, with secrets in it: it is composed in guarded memory. Members stay in their order.
+/// JSON with secrets for another program, composed in guarded memory. Members keep their order.
 enum SecretJSON {
     case number(Int)
     case text(String)
     case secret(HeldSecret)
     case object([(key: String, value: SecretJSON)])
 
-    /// Returns whether a value looks like an object, whose parts are meant.
+    /// Returns whether a value looks like a JSON object.
     static func beginsObject(_ value: borrowing SecretBytes) -> Bool {
         value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Leaves out what is missing.
+    /// Creates an object. Missing members are left out.
     static func object(_ members: KeyValuePairs<String, SecretJSON?>) -> SecretJSON {
         .object(members.compactMap { member in member.value.map { (member.key, $0) } })
     }
 
-    /// Returns it on one line; nil if a secret is not UTF-8, which JSON cannot hold.
+    /// Returns the JSON on one line; nil if a secret is not UTF-8, which JSON cannot hold.
     func line() throws -> SecretBytes? {
         guard isText else { return nil }
         return try SecretBytes(composing: { put in

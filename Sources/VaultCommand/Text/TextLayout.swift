@@ -1,8 +1,8 @@
-/// Lays plain text out. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
+/// Lays out plain text. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
 enum TextLayout {
-    /// For what is no terminal.
+    /// The width for output that is not a terminal.
     static let width = 80
-    /// Longer lines are hard to read.
+    /// The largest width, since longer lines are hard to read.
     static let maximumWidth = 100
 
     static func wrapped(_ text: String, indent: Int, width: Int = width) -> String {
@@ -28,7 +28,7 @@ enum TextLayout {
         }.joined()
     }
 
-    /// Returns where the meanings of terms begin.
+    /// Returns the column in which the meanings of terms begin.
     static func column(of terms: [String]) -> Int { min(26, (terms.map(\.count).max() ?? 0) + 4) }
 
     /// Returns one line per label and fact: `Label:  fact`.
@@ -42,7 +42,7 @@ enum TextLayout {
         return onLeft ? spaces + text : text + spaces
     }
 
-    /// Breaks the lines of help between words, for a terminal of so many columns, or for ``width``.
+    /// Breaks the lines of help between words, for a terminal with a number of columns, or for ``width``.
     ///
     /// Help consists of paragraphs without indent, rows with an indent of two, which may have a term and a meaning, and
     /// deeper lines, which belong to the row before them.
@@ -62,7 +62,7 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// Lines with up to this indent stay as they are: examples and their meanings, the lines of a file.
+        /// The indent up to which lines are not reflowed: examples and their meanings, the lines of a file.
         static let exampleIndent = 6
 
         let indent: Int
@@ -74,7 +74,7 @@ enum TextLayout {
         init(_ line: Substring) {
             indent = line.prefix { $0 == " " }.count
             let pieces = line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false)
-            // An empty piece is between two spaces, which end a term.
+            // Two spaces end a term, and an empty piece is between them.
             let gap = indent == Row.indent ? pieces.firstIndex(of: "") ?? 0 : 0
             term = Array(pieces[..<gap])
             words = pieces[gap...].filter { !$0.isEmpty }
@@ -87,7 +87,7 @@ enum TextLayout {
                 && (indent == 0 || last.column > Row.exampleIndent)
         }
 
-        /// Returns the row with its meaning beside the term or, if space is short, below it.
+        /// Returns the row with its meaning beside the term or, if there is too little space, below it.
         func text(_ width: Int) -> String {
             guard column <= width / 2, column + longest(words) <= width else {
                 return (term.isEmpty ? "" : lines(term, indent: indent, width))

@@ -3,19 +3,19 @@ import Glibc
 
 enum Timestamp {
     /// Returns UTC to the millisecond, the precision of the vault: `2026-01-31T09:05:00.120Z`. Foundation's ISO 8601
-    /// style cuts the fraction of a floating-point number off, and writes `.119Z` here.
+    /// style truncates the fraction of a floating-point number, and would write `.119Z` here.
     static func text(_ date: Date) -> String {
         var bytes: [UInt8] = []
         write(date) { bytes.append($0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes the same digit by digit, without a string: a list of a million entries has two million times.
+    /// Writes the same text digit by digit without a string: a list of a million entries has two million times.
     static func write(_ date: Date, _ put: (UInt8) -> Void) {
         guard let milliseconds = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()) else {
             return "unknown".utf8.forEach(put)
         }
-        // Counts up before 1970 too.
+        // This also counts upwards before 1970.
         let fraction = (milliseconds % 1000 + 1000) % 1000
         var time = milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
         var parts = tm()
@@ -31,8 +31,8 @@ enum Timestamp {
         write(Int32(fraction), from: 100, before: "Z", put)
     }
 
-    /// Reads UTC: what ``text(_:)`` returns, also without the fraction, or the day alone; nil for any other text, and
-    /// for a time that no calendar has.
+    /// Parses UTC: the result of ``text(_:)``, also without the fraction, or only a day. Returns nil for any other
+    /// text, and for an invalid date or time.
     static func date(_ text: String) -> Date? {
         let whole =
             switch text.utf8.count {
@@ -43,14 +43,18 @@ enum Timestamp {
         let numbers = whole.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
         guard numbers.count == 7 else { return nil }
         var parts = tm()
-        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
-        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
+        parts.tm_year = numbers[0] - 1900
+        parts.tm_mon = numbers[1] - 1
+        parts.tm_mday = numbers[2]
+        parts.tm_hour = numbers[3]
+        parts.tm_min = numbers[4]
+        parts.tm_sec = numbers[5]
         let date = Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(numbers[6]) / 1000)
-        // A day beyond the month's last one, for instance, is written as one of the next month.
+        // timegm accepts a day beyond the end of a month, for instance, as a day of the next month.
         return self.text(date) == whole ? date : nil
     }
 
-    /// Writes the digits from the one whose unit is `first`.
+    /// Writes the digits of a number, from the one whose unit is `first`.
     private static func write(
         _ number: Int32, from first: Int32, before separator: Unicode.Scalar, _ put: (UInt8) -> Void
     ) {

@@ -1,18 +1,18 @@
-/// A line as bash gives it to a completion: not yet split, with its quotes, up to the cursor.
+/// A line in the form in which bash passes it to a completion: not yet split, with its quotes, up to the cursor.
 ///
-/// bash replaces only the end of the last word: what follows a quote that is open, or the last of its word breaks, such
-/// as a colon. So what it gets has to be that end of a whole word, and quoted as the place where it is put demands.
+/// bash replaces only the end of the last word: the part after an open quote or after the last word break, such as a
+/// colon. So the completion must be the end of a whole word, quoted for that context.
 struct ShellLine: Equatable {
-    /// What is open at the end of the line.
+    /// The quote that is open at the end of the line.
     enum Quote: Equatable { case none, single, double }
 
-    /// Without quotes. The last one is at the cursor, and may be empty.
+    /// The words without quotes. The last one is at the cursor, and may be empty.
     private(set) var words = [""]
     private(set) var quote = Quote.none
     /// The part of the last word that bash does not replace.
     private(set) var kept = ""
 
-    /// - Parameter breaks: bash's COMP_WORDBREAKS.
+    /// - Parameter breaks: the value of bash's COMP_WORDBREAKS.
     init(_ line: String, breaks: String) {
         var scalars = line.unicodeScalars.makeIterator()
         var isInWord = false
@@ -20,11 +20,14 @@ struct ShellLine: Equatable {
             switch (quote, scalar) {
             case (.none, " "), (.none, "\t"), (.none, "\n"):
                 if isInWord { words.append("") }
-                (isInWord, kept) = (false, "")
+                isInWord = false
+                kept = ""
                 continue
             case (.none, "'"): open(.single)
             case (.none, "\""): open(.double)
-            case (.single, "'"), (.double, "\""): (quote, kept) = (.none, keptBeforeQuote)
+            case (.single, "'"), (.double, "\""):
+                quote = .none
+                kept = keptBeforeQuote
             case (.none, "\\"): if let next = scalars.next() { append(next) }
             case (.double, "\\"):
                 guard let next = scalars.next() else { break }
@@ -42,7 +45,8 @@ struct ShellLine: Equatable {
     private var keptBeforeQuote = ""
 
     private mutating func open(_ new: Quote) {
-        (quote, keptBeforeQuote) = (new, kept)
+        quote = new
+        keptBeforeQuote = kept
         kept = words[words.count - 1]
     }
 
@@ -50,7 +54,7 @@ struct ShellLine: Equatable {
 
     private static let escapedInDouble: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
 
-    /// Returns what replaces the end of the last word, for a word that begins with the last one.
+    /// Returns the replacement for the end of the last word, for a word that begins with the last one.
     func ending(_ word: String) -> String {
         var quoted = ""
         for scalar in word.unicodeScalars.dropFirst(kept.unicodeScalars.count) {

@@ -1,8 +1,9 @@
-/// The scripts that let shells complete the command's words.
+/// The scripts with which shells complete the tool's command lines.
 ///
-/// A script knows no command: it asks this tool what may follow. So it never is out of date. The words go through a
-/// pipe, since other users can see arguments. The answer is a line that says what is offered, and then, if these are
-/// words, a line for each: the word, and after a tab what it means. The Debian package calls the command `svault` too.
+/// A script contains no commands: it runs this tool to get the completions, so it never becomes outdated. The words are
+/// passed through a pipe, since other users can see arguments. The first line of the answer is the kind of completion;
+/// for words, a line for each follows: the word, and its meaning after a tab. The Debian package also calls the command
+/// `svault`.
 enum ShellScript: String, CaseIterable {
     case bash, zsh, fish
 
@@ -15,7 +16,7 @@ enum ShellScript: String, CaseIterable {
     }
 
     private static let bashText = #"""
-        # Completes the words of vault in bash. Made by `vault completions bash`.
+        # Completes the words of vault in bash. Created by `vault completions bash`.
         _vault() {
             local answer
             mapfile -t answer < <(printf '%s\0' "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" |
@@ -25,7 +26,7 @@ enum ShellScript: String, CaseIterable {
             files) compopt -o default ;;
             words) COMPREPLY=("${answer[@]:1}") ;;
             esac
-            # A folder is not the whole name.
+            # A folder is not a complete name.
             [[ ${#COMPREPLY[@]} -ne 1 || ${COMPREPLY[0]} != */ ]] || compopt -o nospace
         }
         complete -F _vault vault svault
@@ -34,7 +35,7 @@ enum ShellScript: String, CaseIterable {
 
     private static let zshText = #"""
         #compdef vault svault
-        # Completes the words of vault in zsh. Made by `vault completions zsh`.
+        # Completes the words of vault in zsh. Created by `vault completions zsh`.
         _vault() {
             local current=$PREFIX line word
             [[ -n ${compstate[quote]-} ]] || current=${(Q)PREFIX}
@@ -59,7 +60,7 @@ enum ShellScript: String, CaseIterable {
                 done
                 (( ! $#described )) || _describe word described
                 compadd -a names
-                # A folder is not the whole name.
+                # A folder is not a complete name.
                 compadd -S '' -a folders
                 ;;
             esac
@@ -69,12 +70,12 @@ enum ShellScript: String, CaseIterable {
         """#
 
     private static let fishText = #"""
-        # Completes the words of vault in fish. Made by `vault completions fish`.
+        # Completes the words of vault in fish. Created by `vault completions fish`.
         function __vault_complete
             set -l words (commandline -opc)
             set -l typed (commandline -ct)
             set -l current ''
-            # A quote that is still open is closed first.
+            # This closes an open quote first.
             for quote in '' '"' "'"
                 set -l text (string unescape -- "$typed$quote" 2>/dev/null)
                 and set current "$text"

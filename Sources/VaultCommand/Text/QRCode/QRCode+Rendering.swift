@@ -1,24 +1,26 @@
 import Sealing
 
-// A terminal's character is about twice as high as wide: it shows two modules, one above the other.
+// A character of a terminal is about twice as high as wide, so it shows two modules, one above the other.
 
 extension QRCode {
-    /// The columns of the rendering, with the quiet zone. A terminal with fewer breaks the lines, and the code cannot
-    /// be read.
+    /// The columns of the rendering, including the quiet zone. On a terminal with fewer columns the lines break, and
+    /// the code cannot be read.
     var width: Int { version.size + 2 * QRCode.quietZone }
 
     /// The lines of the rendering.
     var height: Int { (width + 1) / 2 }
 
-    /// Returns the code as lines of `█`, `▀`, `▄` and spaces, in which a dark module is drawn and a light one left out.
+    /// Returns the code as lines of `█`, `▀`, `▄` and spaces, in which dark modules are drawn and light ones left
+    /// blank.
     ///
-    /// - Parameter colored: sets black and white by escape codes, for a terminal. Without them, the code is dark on
-    ///   light only if the text is; not every reader takes the inverse.
+    /// - Parameter colored: whether to set black and white by escape codes, for a terminal. Without them, the code is
+    /// dark on light only if the text is; not every reader accepts the inverse.
     /// - Throws: ``SealingError/Code/outOfMemory``.
     borrowing func rendered(colored: Bool) throws(SealingError) -> SecretBytes {
-        // Black on white of the 256 colours. A theme may change the first 16 of them.
+        // This is black on white of the 256 colours. A theme may change the first 16 of them.
         let start = Array((colored ? "\u{1b}[38;5;16;48;5;231m" : "").utf8)
-        // Before the end of the line, or some terminals colour the rest of the next line.
+        // The colours are reset before the end of the line, since some terminals would colour the rest of the next
+        // line.
         let end = Array((colored ? "\u{1b}[0m\n" : "\n").utf8)
         let blocks = [" ", "▄", "▀", "█"].map { Array($0.utf8) }
         let largestBlock = 3

@@ -3,22 +3,23 @@ import Sealing
 /// A QR code of at most 213 bytes, for a terminal: model 2, byte mode, error correction level M, versions 1 to 10, as
 /// ISO/IEC 18004:2015 describes them. Section numbers are those of that standard.
 ///
-/// The code tells a secret to all who see it. All that is derived from the bytes is in guarded memory: codewords,
-/// modules and text. The choice of a mask takes a time that depends on them.
+/// The code reveals a secret to anyone who sees it. All data derived from the bytes is in guarded memory: codewords,
+/// modules and text. The time to choose a mask depends on the bytes.
 struct QRCode: ~Copyable {
     /// The largest number of bytes.
     static var capacity: Int { QRVersion.largest.capacity }
 
-    /// The light modules on each side, without which a reader does not find the code (section 6.3.8).
+    /// The width of the light border in modules, without which a reader does not find the code (section 6.3.8).
     static let quietZone = 4
 
     let version: QRVersion
     let mask: QRMask
     let matrix: QRMatrix
 
-    /// Throws ``SealingError/Code/length`` for more than ``capacity`` bytes, ``SealingError/Code/outOfMemory``.
+    /// Creates the code. Throws ``SealingError/Code/length`` for more than ``capacity`` bytes,
+    /// ``SealingError/Code/outOfMemory``.
     ///
-    /// - Parameter mask: nil for the one that the standard's rules choose.
+    /// - Parameter mask: the mask; nil for the one that the standard's rules choose.
     init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
         guard let version = QRVersion.smallest(for: payload.byteCount) else { throw SealingError(.length) }
         var matrix = try QRMatrix(version)
@@ -26,19 +27,20 @@ struct QRCode: ~Copyable {
         let chosen = mask ?? QRMask.best(for: &matrix)
         matrix.apply(chosen)
         matrix.drawFormat(chosen)
-        (self.version, self.mask) = (version, chosen)
+        self.version = version
+        self.mask = chosen
         self.matrix = matrix
     }
 }
 
-/// The size of a QR code, and how its codewords are divided into blocks at level M.
+/// The size of a QR code, and the division of its codewords into blocks at level M.
 struct QRVersion: Hashable {
-    /// The number that the standard gives it: 1 to 10.
+    /// The number of the version in the standard: 1 to 10.
     let number: Int
-    /// All codewords, of data and of error correction (section 7.5.1, table 9), as those below.
+    /// The number of all codewords, of data and of error correction (section 7.5.1, table 9; also the next two).
     let codewords: Int
     let blockCount: Int
-    /// The codewords of error correction of each block.
+    /// The number of error correction codewords of each block.
     let checkSize: Int
 
     private static let all = [
@@ -58,18 +60,19 @@ struct QRVersion: Hashable {
 
     static func smallest(for count: Int) -> QRVersion? { all.first { count <= $0.capacity } }
 
-    /// The modules of a side (section 6.3.1).
+    /// The number of modules per side (section 6.3.1).
     var size: Int { 4 * number + 17 }
 
     var dataCodewords: Int { codewords - blockCount * checkSize }
 
-    /// The bytes of the count of bytes (section 7.4.1, table 3).
+    /// The size of the length field in bytes (section 7.4.1, table 3).
     var countSize: Int { number < 10 ? 1 : 2 }
 
-    /// The bytes that fit: the mode, the count and the terminator take 4 bits, `countSize` bytes and 4 bits.
+    /// The number of bytes that fit. The mode takes 4 bits, the length `countSize` bytes, the terminator 4 bits.
     var capacity: Int { dataCodewords - countSize - 1 }
 
-    /// The data codewords of each block. The first blocks have one less than the last, if they do not come out even.
+    /// The data codewords of each block. If they cannot be divided evenly, the first blocks have one less than the last
+    /// ones.
     var blocks: [Range<Int>] {
         let (size, longBlocks) = dataCodewords.quotientAndRemainder(dividingBy: blockCount)
         var start = 0

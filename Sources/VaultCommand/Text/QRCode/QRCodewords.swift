@@ -1,12 +1,13 @@
 import Sealing
 
-/// The codewords of a QR code in the order in which they are placed (sections 7.4 to 7.6).
+/// The codewords of a QR code in the order in which they are drawn (sections 7.4 to 7.6).
 enum QRCodewords {
-    /// - Parameter payload: at most the version's capacity.
+    /// - Parameter payload: the bytes, at most the version's capacity.
     static func encode(_ payload: RawSpan, for version: QRVersion) throws(SealingError) -> SecretBytes {
         let data = try dataCodewords(payload, version)
         let generator = generator(ofDegree: version.checkSize)
-        let (blocks, checkSize) = (version.blocks, version.checkSize)
+        let blocks = version.blocks
+        let checkSize = version.checkSize
         var checks = try SecretBytes(zeros: blocks.count * checkSize)
         var codewords = try SecretBytes(zeros: version.codewords)
         data.withUnsafeBytes { data in
@@ -16,7 +17,8 @@ enum QRCodewords {
                     divide(data[block], by: generator, into: UnsafeMutableRawBufferPointer(rebasing: check))
                 }
                 codewords.withUnsafeMutableBytes { codewords in
-                    // The first codeword of each block, the second of each, and so on; section 7.6.
+                    // The codewords are interleaved: the first of each block, the second of each, and so on (section
+                    // 7.6).
                     var end = 0
                     for position in 0..<(blocks.last?.count ?? 0) {
                         for block in blocks where position < block.count {
@@ -36,15 +38,17 @@ enum QRCodewords {
         return codewords
     }
 
-    /// Returns the mode, the count, the bytes, the terminator and the padding (sections 7.4.2, 7.4.5 and 7.4.10).
+    /// Returns the mode, the length, the bytes, the terminator and the padding (sections 7.4.2, 7.4.5 and 7.4.10).
     private static func dataCodewords(_ payload: RawSpan, _ version: QRVersion) throws(SealingError) -> SecretBytes {
         var codewords = try SecretBytes(zeros: version.dataCodewords)
         codewords.withUnsafeMutableBytes { codewords in
             // The four bits of the mode shift everything by half a byte.
-            var (half, end) = (0b0100 as UInt8, 0)
+            var half = 0b0100 as UInt8
+            var end = 0
             func append(_ byte: UInt8) {
                 codewords[end] = half << 4 | byte >> 4
-                (half, end) = (byte & 0xF, end + 1)
+                half = byte & 0xF
+                end = end + 1
             }
             if version.countSize == 2 { append(UInt8(truncatingIfNeeded: payload.byteCount >> 8)) }
             append(UInt8(truncatingIfNeeded: payload.byteCount))
@@ -63,7 +67,7 @@ enum QRCodewords {
         let field = ByteField.qrCode
         var generator = [UInt8](repeating: 0, count: degree)
         var root: UInt8 = 1
-        // From the polynomial 1, whose coefficient is the last one.
+        // The start is the polynomial 1, whose coefficient is the last one.
         if let last = generator.indices.last { generator[last] = 1 }
         for _ in 0..<degree {
             for index in generator.indices {
@@ -75,9 +79,9 @@ enum QRCodewords {
         return generator
     }
 
-    /// Writes the remainder of the data, as a polynomial times x to the degree of the generator.
+    /// Computes the remainder of the data, as a polynomial times x to the degree of the generator.
     ///
-    /// - Parameter remainder: zeros, as many as the generator has coefficients.
+    /// - Parameter remainder: zeros, as many as the generator has coefficients; replaced by the remainder.
     static func divide(
         _ data: Slice<UnsafeRawBufferPointer>, by generator: [UInt8], into remainder: UnsafeMutableRawBufferPointer
     ) {

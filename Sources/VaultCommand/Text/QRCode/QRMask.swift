@@ -1,5 +1,5 @@
-/// A pattern that inverts modules of the data, so that the code has few areas of one colour and little that looks like
-/// a finder (section 7.8).
+/// A pattern that inverts data modules, so that the code has few areas of one colour and few patterns that resemble a
+/// finder (section 7.8).
 enum QRMask: Int, CaseIterable {
     case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
 
@@ -20,7 +20,7 @@ enum QRMask: Int, CaseIterable {
         return value == 0
     }
 
-    /// Returns the mask with the lowest penalty, the first of several (section 7.8.3). The matrix is left unmasked.
+    /// Returns the mask with the lowest penalty, or the first of several (section 7.8.3). The matrix stays unmasked.
     static func best(for matrix: inout QRMatrix) -> QRMask {
         var best = (mask: QRMask.checkered, penalty: Int.max)
         for mask in allCases {
@@ -39,18 +39,23 @@ enum QRMask: Int, CaseIterable {
 extension QRMatrix {
     var penalty: Int { linePenalty + blockPenalty + balancePenalty }
 
-    /// Adds up the penalties of the rows and columns: for runs of one colour, and for what looks like a finder.
+    /// The sum of the penalties of the rows and columns: for runs of one colour, and for patterns that resemble a
+    /// finder.
     private var linePenalty: Int {
         (0..<size).reduce(0) { sum, line in
             sum + penalty { self[line, $0] } + penalty { self[$0, line] }
         }
     }
 
-    /// Returns 3 for five modules of one colour in a line, and 1 for each more; 40 for what looks like a finder.
+    /// Returns 3 for five modules of one colour in a line, and 1 for each further one; 40 for a pattern that resembles
+    /// a finder.
     private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
-        var (penalty, streak) = (0, 0)
-        // A line begins and ends with light modules of the quiet zone: as many as a finder can ask for.
-        var (runs, isRunDark, length) = (LastRuns(), false, size)
+        var penalty = 0
+        var streak = 0
+        // A line begins and ends with light modules of the quiet zone: as many as a finder pattern may require.
+        var runs = LastRuns()
+        var isRunDark = false
+        var length = size
         for index in 0..<size {
             let module = isDark(index)
             streak = index > 0 && module == isRunDark ? streak + 1 : 1
@@ -61,7 +66,8 @@ extension QRMatrix {
             }
             runs.append(length)
             if module, runs.areOfFinder { penalty += 40 }
-            (isRunDark, length) = (module, 1)
+            isRunDark = module
+            length = 1
         }
         if isRunDark {
             runs.append(length)
@@ -71,7 +77,7 @@ extension QRMatrix {
         return penalty + (runs.areOfFinder ? 40 : 0)
     }
 
-    /// Returns 3 for each two by two modules of one colour, also those that overlap.
+    /// The penalty of 3 for each block of two by two modules of one colour, including overlapping ones.
     private var blockPenalty: Int {
         var count = 0
         for row in 1..<size {
@@ -86,7 +92,7 @@ extension QRMatrix {
         return 3 * count
     }
 
-    /// Returns 10 for each 5% that the share of dark modules is away from 50%.
+    /// The penalty of 10 for each 5% by which the fraction of dark modules differs from 50%.
     private var balancePenalty: Int {
         let total = size * size
         let dark = (0..<total).count { self[$0 / size, $0 % size] }
@@ -103,8 +109,8 @@ private struct LastRuns {
         lengths[6] = length
     }
 
-    /// Whether they are, from light to light, those of a finder of any size: dark, light, dark, light, dark as
-    /// 1:1:3:1:1, with at least 4 light before it or after it.
+    /// Whether the runs form a finder pattern of any size, beginning and ending with light: dark, light, dark, light,
+    /// dark as 1:1:3:1:1, with at least 4 light modules before or after it.
     var areOfFinder: Bool {
         let unit = lengths[1]
         return unit > 0 && lengths[2] == unit && lengths[3] == 3 * unit && lengths[4] == unit && lengths[5] == unit

@@ -1,14 +1,14 @@
 import Sealing
 
-/// The modules of a QR code: dark or light, and whether they are of a function pattern (section 6.3).
+/// The modules of a QR code: dark or light, and part of a function pattern or not (section 6.3).
 struct QRMatrix: ~Copyable {
     let version: QRVersion
     var size: Int { version.size }
 
-    /// A byte for each module, row by row.
+    /// One byte per module, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// The module is in every code of the version; the data and the masks leave it out.
+    /// A flag for modules that are in every code of the version; data and masks leave them out.
     private static let function: UInt8 = 2
 
     /// Draws the function patterns.
@@ -18,7 +18,7 @@ struct QRMatrix: ~Copyable {
         drawPatterns()
     }
 
-    /// Whether a module is dark. Those outside are light, as the quiet zone is.
+    /// Whether a module is dark. Modules outside are light, like the quiet zone.
     subscript(row: Int, column: Int) -> Bool { flags(row, column) & QRMatrix.dark != 0 }
 
     func isFunction(_ row: Int, _ column: Int) -> Bool { flags(row, column) & QRMatrix.function != 0 }
@@ -40,12 +40,13 @@ struct QRMatrix: ~Copyable {
     private mutating func drawPatterns() {
         for (row, column) in [(3, 3), (3, size - 4), (size - 4, 3)] { drawSquares(row, column, radius: 4) }
         for row in version.alignmentCentres {
-            // Not over a finder.
+            // Alignment patterns do not overlap a finder.
             for column in version.alignmentCentres where !isFunction(row, column) {
                 drawSquares(row, column, radius: 2)
             }
         }
-        // Timing patterns, section 6.3.5. Where they cross an alignment pattern, the two are the same.
+        // These are the timing patterns (section 6.3.5). Where they cross an alignment pattern, both have the same
+        // colour.
         for index in 8..<size - 8 {
             set(6, index, index.isMultiple(of: 2), isFunction: true)
             set(index, 6, index.isMultiple(of: 2), isFunction: true)
@@ -60,8 +61,8 @@ struct QRMatrix: ~Copyable {
         for down in -radius...radius {
             for right in -radius...radius {
                 let distance = max(abs(down), abs(right))
-                // Of a finder: a dark square of 3, a light ring, a dark ring, the separator. Of the other: a dark
-                // module, a light ring, a dark ring.
+                // A finder has a dark square of 3, a light ring, a dark ring, and the separator. An alignment pattern
+                // has a dark module, a light ring, and a dark ring.
                 let isLight = radius == 4 ? distance == 2 || distance == 4 : distance == 1
                 set(row + down, column + right, !isLight, isFunction: true)
             }
@@ -70,11 +71,11 @@ struct QRMatrix: ~Copyable {
 
     /// Draws the error correction level and the mask, twice (section 7.9.1).
     mutating func drawFormat(_ mask: QRMask?) {
-        // Level M is 00. Before a mask is chosen, this reserves the place.
+        // Level M is 00. Before a mask is chosen, this reserves the modules.
         let bits = mask.map { QRMatrix.withCheck($0.rawValue, degree: 10, generator: 0x537) ^ 0x5412 } ?? 0
         for index in 0..<15 {
             let isDark = bits >> index & 1 == 1
-            // Around the finder at the top left, without the timing patterns.
+            // These modules surround the finder at the top left, except for the timing patterns.
             let near = [0, 1, 2, 3, 4, 5, 7, 8]
             if index < 8 {
                 set(near[index], 8, isDark, isFunction: true)
@@ -84,7 +85,7 @@ struct QRMatrix: ~Copyable {
                 set(size - 15 + index, 8, isDark, isFunction: true)
             }
         }
-        // It is always dark.
+        // This module is always dark.
         set(size - 8, 8, true, isFunction: true)
     }
 
@@ -93,7 +94,8 @@ struct QRMatrix: ~Copyable {
         guard version.number >= 7 else { return }
         let bits = QRMatrix.withCheck(version.number, degree: 12, generator: 0x1F25)
         for index in 0..<18 {
-            let (near, far) = (index / 3, size - 11 + index % 3)
+            let near = index / 3
+            let far = size - 11 + index % 3
             set(near, far, bits >> index & 1 == 1, isFunction: true)
             set(far, near, bits >> index & 1 == 1, isFunction: true)
         }
@@ -111,16 +113,17 @@ struct QRMatrix: ~Copyable {
 
     // MARK: Data
 
-    /// Places codewords in columns of two modules, up and down from the right (section 7.7.3).
+    /// Draws codewords in columns of two modules, up and down from the right (section 7.7.3).
     mutating func fill(with codewords: borrowing SecretBytes) {
         let bitCount = codewords.count * 8
-        var (bit, isUpward) = (0, true)
-        // The column of the timing pattern is none of a pair.
+        var bit = 0
+        var isUpward = true
+        // The column of the timing pattern belongs to no pair.
         for right in Array(stride(from: size - 1, to: 6, by: -2)) + [5, 3, 1] {
             for step in 0..<size {
                 let row = isUpward ? size - 1 - step : step
                 for column in [right, right - 1] where !isFunction(row, column) {
-                    // Some versions have up to seven modules more than bits. They are light, before masking.
+                    // Some versions have up to seven more modules than bits. These are light before masking.
                     let isDark = bit < bitCount && codewords.withUnsafeBytes { $0[bit / 8] >> (7 - bit % 8) & 1 == 1 }
                     set(row, column, isDark)
                     bit += 1
@@ -130,7 +133,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Inverts the modules that a mask selects. Applied twice, it changes nothing.
+    /// Inverts the modules that a mask selects. Applying it twice changes nothing.
     mutating func apply(_ mask: QRMask) {
         for row in 0..<size {
             for column in 0..<size where !isFunction(row, column) && mask.selects(row, column) {

@@ -56,10 +56,10 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
 }
 
 extension CommandName {
-    /// The first word of the commands that have two.
+    /// The first word of the commands whose names have two words.
     static let groups = ["key", "member", "setup", "prefs"]
 
-    /// Whether it only reads. What only a part of it does may change something.
+    /// Whether the command only reads. A command that writes in some cases is not included.
     var changesNothing: Bool {
         switch self {
         case .get, .show, .clipboard, .pick, .list, .find, .exists, .run, .env, .inject, .export, .awsCredential,
@@ -72,23 +72,23 @@ extension CommandName {
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
 }
 
-/// All that the parser and the help know of a command.
+/// The description of a command for the parser and the help.
 struct CommandDescription: Sendable {
     let name: CommandName
-    /// Half a sentence, without a full stop.
+    /// A phrase without a full stop.
     let summary: String
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// Paragraphs.
+    /// The paragraphs below the usage line.
     var details: [String] = []
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
-    /// Whether a person may have typed a secret among the words by mistake: then no error repeats a word.
+    /// Whether a user may have typed a secret on the command line by mistake. Errors then repeat no word.
     var mayHoldSecrets = false
-    /// The exit code of all its failures; nil if each has its own.
+    /// The exit code of all its failures; nil if they have different ones.
     var failure: ExitCode?
 
-    /// Whether its arguments are the words of another program, with options of their own.
+    /// Whether its arguments are the command line of another program, with options of that program.
     var takesProgram: Bool { arguments.last?.count == .program }
 }
 
@@ -96,43 +96,49 @@ struct ExampleDescription: Sendable, Encodable {
     let line: String
     let meaning: String
 
-    init(_ line: String, _ meaning: String) { (self.line, self.meaning) = (line, meaning) }
+    init(_ line: String, _ meaning: String) {
+        self.line = line
+        self.meaning = meaning
+    }
 }
 
 struct ExitCodeDescription: Sendable, Encodable {
     let code: ExitCode
     let meaning: String
 
-    init(_ code: ExitCode, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
+    init(_ code: ExitCode, _ meaning: String) {
+        self.code = code
+        self.meaning = meaning
+    }
 }
 
 struct ArgumentDescription: Sendable, Encodable {
     enum Count: String, Sendable, Encodable {
         case one, optional, oneOrMore, any
-        /// One or two words: a command's name.
+        /// One or two words, for the name of a command.
         case upToTwo
-        /// Another program and its words: all that is left of the line.
+        /// Another program and its arguments: the rest of the command line.
         case program
     }
 
     let name: String
     var count: Count = .one
-    /// The only words that are valid; empty if any is.
+    /// The valid words; empty if any word is valid.
     var choices: [String] = []
     var completion: Completion = .none
     let help: String
 }
 
-/// What a shell offers for an argument or a value.
+/// The kind of completion that a shell offers for an argument or a value.
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
-    /// NAME=REFERENCE, of which the reference is completed.
+    /// NAME=REFERENCE, with completion of the reference.
     case variable
 }
 
-/// Every option of the tool by its long name. What it does may differ from command to command; the spelling may not.
+/// Every option of the tool by its long name. Its meaning may differ between commands, but not its spelling.
 enum OptionName: String, CaseIterable, Sendable, Encodable {
-    // Everywhere.
+    // These options are valid for every command.
     case vault, json, timeout, offline, help, version
     case keyFile = "key-file"
     case keyFD = "key-fd"
@@ -144,7 +150,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
     case acceptOlder = "accept-older"
-    // Of single commands.
+    // These options belong to single commands.
     case argon2id, attribute, command, drop, exact, expires, expiring, file, fingerprint, force, key, label, last
     case layout, long, newline, passphrase, purge, recipient, recursive, session, type
     case ifAbsent = "if-absent"
@@ -169,17 +175,17 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case clearAfter = "clear-after"
     case copy, name, print, with
 
-    /// As it is typed: `--key-file`.
+    /// The option as it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }
 }
 
 struct OptionDescription: Sendable, Encodable {
     let name: OptionName
-    /// One ASCII letter: `-a`.
+    /// The short option, one ASCII letter: `-a`.
     var short: String?
-    /// What stands for the value in help; nil for an option that takes none.
+    /// The placeholder for the value in help; nil for an option without a value.
     var value: String?
-    /// The only values that are valid; empty if any is.
+    /// The valid values; empty if any value is valid.
     var choices: [String] = []
     var isRepeatable = false
     var completion: Completion = .none
@@ -198,27 +204,27 @@ enum GlobalOptions {
         .init(name: .keyFD, value: "NUMBER", help: "Read the key file's contents from this open descriptor."),
         .init(
             name: .keyCommand, value: "COMMAND",
-            help: "Run this command by the shell, and use its output as the key file's contents."),
+            help: "Run this shell command, and use its output as the key file's contents."),
         .init(
             name: .identity, value: "PATH", completion: .file, help: "A file with age identities that open the vault."),
         .init(
             name: .vaultFingerprint, value: "HEX",
-            help: "Open the vault by an age identity only if it has this fingerprint, and remember it."),
+            help: "Open the vault with an age identity only if it has this fingerprint, and remember it."),
         .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         .init(
             name: .timeout, value: "SECONDS",
-            help: "How long to wait for another writer (default: 10). 0 does not wait."),
+            help: "The time to wait for another writer (default: 10). 0 does not wait."),
         .init(
             name: .offline,
-            help: "Ask no server: use what this machine has kept of a vault in a database, and say how old that is."),
+            help: "Use this machine's copy of a vault in a database without its server, and report its age."),
         .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
         .init(
             name: .acceptDiverged,
-            help: "Accept, once, a vault file with another history than this machine remembers."),
+            help: "Accept, once, a vault file whose history differs from the one this machine remembers."),
         .init(name: .acceptExchanged, help: "Accept, once, a different vault from the one this machine remembers."),
         .init(
             name: .acceptSharedKey,
-            help: "Accept a key file that belongs to root and that others can read; see `vault help locations`."),
+            help: "Accept a key file that root owns and others can read; see `vault help locations`."),
         .init(name: .help, short: "h", help: "Show help."),
         .init(name: .version, help: "Show the version."),
     ]
@@ -227,7 +233,7 @@ enum GlobalOptions {
 extension OptionDescription {
     static let recursive = OptionDescription(
         name: .recursive, short: "r",
-        help: "Also take what is below: NAME/..., and the fields NAME.... A NAME with a slash at its end is a folder.")
+        help: "Include NAME/... and the fields NAME.... A NAME that ends with a slash is a folder.")
 
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",

@@ -1,4 +1,4 @@
-/// The headings under which help lists the commands, in its order.
+/// The headings under which help lists the commands, in order.
 enum CommandSection: String, CaseIterable, Sendable, Encodable {
     case values = "Values"
     case earlierValues = "Earlier values"
@@ -13,7 +13,7 @@ enum CommandSection: String, CaseIterable, Sendable, Encodable {
     case vault = "The vault"
     case help = "Help"
 
-    /// In the order of ``CommandName``.
+    /// The commands of the section, in the order of ``CommandName``.
     var commands: [CommandName] { CommandName.allCases.filter { $0.section == self } }
 }
 

@@ -1,6 +1,6 @@
-/// The words that other tools have for what a command does, for a hint to people who come from there.
+/// The commands of other tools, as a hint for users who are accustomed to these.
 enum ForeignWord {
-    /// Returns the command that does what another tool calls so; nil for an unknown word.
+    /// Returns the command that corresponds to a word of another tool; nil for an unknown word.
     static func command(for word: String) -> CommandName? {
         switch word.lowercased() {
         case "list", "dir", "tree": .list

@@ -7,7 +7,7 @@ enum HelperName: String, CaseIterable {
     case dockerCredential = "docker-credential-vault"
     case askpass = "vault-askpass"
 
-    /// The command that the name stands for. The words of the command line follow it.
+    /// The command that the name stands for. The arguments of the command line follow it.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential
@@ -16,12 +16,12 @@ enum HelperName: String, CaseIterable {
         }
     }
 
-    /// Returns what stands before the words of a command line for a program that was started by this path: nothing for
-    /// any name that is not in the table.
+    /// Returns the words to insert before the arguments of a program that was started by this path; none for a name
+    /// that is not in the table.
     static func words(forProgramAt path: String) -> [String] {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         guard let helper = HelperName(rawValue: String(name)) else { return [] }
-        // A prompt may be a server's text. It is never an option: help would be an answer.
+        // A prompt may come from a server. It is never an option: a help text would be an answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }

@@ -5,9 +5,9 @@ import Vault
 struct Invocation: Equatable, Sendable {
     let command: CommandName
     var arguments: [String] = []
-    /// The values of each option that is given, in order; none for an option that takes none.
+    /// The values of each given option, in order; empty for an option without values.
     var options: [OptionName: [String]] = [:]
-    /// Where the vault is, once that was found out.
+    /// The location of the vault, once it is known.
     var knownLocation: VaultLocation?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
@@ -18,11 +18,11 @@ struct Invocation: Equatable, Sendable {
 // MARK: - Values of options
 
 extension Invocation {
-    /// nil unless `--timeout` is given. `vault unlock` has one of its own.
+    /// The timeout; nil unless `--timeout` is given. `vault unlock` has an option of the same name for itself.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
-            // Not a number fails both comparisons.
+            // NaN fails both comparisons.
             guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
             return .seconds(seconds)
         }
@@ -39,7 +39,7 @@ extension Invocation {
         return .seconds(number * (unit ?? 1))
     }
 
-    /// From a time from now on, or a date; nil unless `--expires` is given.
+    /// The expiry, from a span of time or a date; nil unless `--expires` is given.
     var expiry: Date? {
         get throws(UsageError) {
             guard let text = value(of: .expires) else { return nil }
@@ -48,13 +48,13 @@ extension Invocation {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            // A bare number would be seconds elsewhere; of an expiry, people may mean days.
+            // A bare number would be seconds elsewhere. For an expiry, users may mean days.
             guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
     }
 
-    /// Milliseconds since 1970; nil unless `--since` is given.
+    /// The start time in milliseconds since 1970; nil unless `--since` is given.
     var since: UInt64? {
         get throws(UsageError) {
             guard let text = value(of: .since) else { return nil }
@@ -65,7 +65,7 @@ extension Invocation {
         }
     }
 
-    /// From a number of values and of days; nil unless `--keep` is given.
+    /// The limits of the history, from a number of values and of days; nil unless `--keep` is given.
     var historyLimits: Keychain.HistoryLimits? {
         get throws(UsageError) {
             guard let text = value(of: .keep) else { return nil }
@@ -81,13 +81,13 @@ extension Invocation {
         return try number(text, option.spelling)
     }
 
-    /// Reads a whole number from 1 on. Errors name what it is.
+    /// Parses a whole number of at least 1. The error names the option or argument.
     func number(_ text: String, _ what: String) throws(UsageError) -> Int {
         guard let number = Int(text), number > 0 else { throw .badNumber(what) }
         return number
     }
 
-    /// From passes over the memory, and the memory in MiB; nil unless `--argon2id` is given.
+    /// The cost, from the number of passes and the memory in MiB; nil unless `--argon2id` is given.
     var stretchCost: Keychain.KeyFileCost? {
         get throws(UsageError) {
             guard let text = value(of: .argon2id) else { return nil }
@@ -100,9 +100,9 @@ extension Invocation {
     }
 }
 
-/// Attributes as they are typed: `KEY=VALUE`.
+/// Attributes in the form in which they are typed: `KEY=VALUE`.
 enum Attributes {
-    /// Returns the pairs as a dictionary. Errors repeat none of them: a secret may have been typed by mistake.
+    /// Returns the pairs as a dictionary. Errors do not repeat them, since a secret may have been typed by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
         var attributes: [String: String] = [:]
         for pair in pairs {
@@ -112,7 +112,7 @@ enum Attributes {
         return attributes
     }
 
-    /// Splits an attribute, or an option with its value; nil if there is no equals sign, or nothing before it.
+    /// Splits an attribute, or an option and its value; nil if it has no equals sign, or nothing before it.
     static func split(_ pair: String) -> (key: String, value: String)? {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
         return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))

@@ -1,4 +1,4 @@
-/// What can be wrong with a command line. Words that may hold a secret are nil: they are never repeated.
+/// The errors of a command line. Words that may hold a secret are nil, so that errors cannot repeat them.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
     case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
@@ -51,62 +51,69 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .missingValue(let option, let placeholder):
             return "Option \(option.spelling) needs a value. If the value begins with a dash, write "
                 + "\(option.spelling)=\(placeholder)."
-        case .replaceOrSkip: return "Give one of --replace and --skip."
+        case .replaceOrSkip: return "Use either --replace or --skip."
         case .emptyPath(let option): return "The path for \(option.spelling) is empty."
         case .doubledOption(let option): return "Option \(option.spelling) is given twice; it takes one value."
         case .unexpectedValue(let option): return "Option \(option.spelling) takes no value."
         case .badChoice(let option, let choices):
-            return "Option \(option.spelling) takes one of: \(choices.joined(separator: ", "))."
+            return "Invalid value for \(option.spelling). Use one of: \(choices.joined(separator: ", "))."
         case .badArgument(let argument, let choices):
-            return "\(argument) is one of: \(choices.joined(separator: ", "))."
-        case .badTimeout: return "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."
-        case .badCost: return "Option --argon2id takes passes and MiB of memory, such as 3,64."
+            return "Invalid \(argument). Use one of: \(choices.joined(separator: ", "))."
+        case .badTimeout: return "Invalid value for --timeout. Use seconds from 0 to 1,000,000, such as 2.5."
+        case .badCost: return "Invalid value for --argon2id. Use passes and MiB of memory, such as 3,64."
         case .oneKeyOnly:
-            return "Name one new key: --file, --passphrase (also with --file), --recipient or --command."
+            return "Specify one new key: --file, --passphrase (also with --file), --recipient or --command."
                 + seeHelp(.keyAdd)
-        case .oneKeySource: return "Give one of --key-file, --key-fd and --key-command."
-        case .badExpiry: return "Option --expires takes a time such as 12h or 90d, or a date such as 2027-01-31."
+        case .oneKeySource: return "Use only one of --key-file, --key-fd and --key-command."
+        case .badExpiry:
+            return "Invalid value for --expires. Use a time such as 12h or 90d, or a date such as 2027-01-31."
         case .pastDate(let option): return "The date of \(option.spelling) is in the past."
-        case .oneLookOnly: return "Give one of --last and --fingerprint."
+        case .oneLookOnly: return "Use either --last or --fingerprint."
         case .tooManyCharacters: return "Option --last takes at most 8 characters."
-        case .folderIntoItself: return "A folder cannot be put into itself."
-        case .oneListOnly: return "Give one of --layout, --long and --json."
+        case .folderIntoItself: return "A folder cannot be moved or copied into itself."
+        case .oneListOnly: return "Use only one of --layout, --long and --json."
         case .descriptorHandedOn:
             return
-                "Other programs do not hand --key-fd on to what they run. Name the key by --key-file or --key-command."
+                "Other programs do not pass --key-fd on to the programs they run. Use --key-file or --key-command."
         case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
         case .noOptionsHandedOn(let program, let helper):
-            return "\(program) hands no options on to \(helper.rawValue). Name the vault and its key in the "
-                + "configuration, or by VAULT_FILE and VAULT_KEY_FILE."
-        case .oneUse: return "Give one of --copy, --print, --show and --name."
-        case .badHistory: return "Option --keep takes a number of values and of days, such as 10,90."
+            return "\(program) passes no options to \(helper.rawValue). Name the vault and its key in the "
+                + "configuration, or in VAULT_FILE and VAULT_KEY_FILE."
+        case .oneUse: return "Use only one of --copy, --print, --show and --name."
+        case .badHistory: return "Invalid value for --keep. Use a number of values and of days, such as 10,90."
         case .badSince:
-            return "Option --since takes a UTC time such as 2026-01-31 or 2026-01-31T09:05:00Z, or a span such as 8h."
-        case .switchAlone: return "Options --on and --off are for all names. Give one of them alone."
+            return "Invalid value for --since. Use a UTC time such as 2026-01-31T09:05:00Z or 2026-01-31, or a span "
+                + "such as 8h."
+        case .switchAlone: return "Options --on and --off apply to all names. Use one of them alone."
         case .badKeyFile(let option):
-            return "Option \(option) takes a key's number and a key file, such as 2=/media/usb/work.key."
-        case .oneChoiceOfKey: return "Give one of --replace, --drop and --keep or --file for each key."
-        case .keepForAllNames: return "Option --keep is for all names of the vault. Give no NAME with it."
-        case .binaryOutput: return "What is sealed is not text. Name a file with --output, or pipe it."
+            return "Invalid value for \(option). Use a key's number and a key file, such as 2=/media/usb/work.key."
+        case .oneChoiceOfKey: return "Use only one of --replace, --drop and --keep or --file for each key."
+        case .keepForAllNames: return "Option --keep applies to all names of the vault. Omit NAME."
+        case .binaryOutput: return "Sealed output is not text. Use --output FILE, or a pipe."
         case .missingOption(let option, let command):
             return "`vault \(command.rawValue)` needs the option \(option.spelling)." + seeHelp(command)
-        case .badSplit: return "Write how many shares are enough, and how many there are, such as 3 of 5."
+        case .badSplit:
+            return "Invalid numbers of shares. Write how many restore the key, and how many to create, such as "
+                + "3 of 5."
         case .badVariable(let what):
-            return "\(what) takes NAME=REFERENCE: the name of a variable (letters, digits and _), and that of an entry."
+            return "\(what) takes NAME=REFERENCE: the name of a variable (letters, digits and _) and of an entry."
         case .doubledVariable(let name): return "The variable \(name) is set twice."
-        case .badNumber(let what): return "\(what) takes a whole number from 1 on."
+        case .badNumber(let what): return "\(what) takes a whole number of at least 1."
         case .badDuration(let option):
-            return "Option \(option.spelling) takes a time such as 90, 30s, 15m, 8h or 7d."
+            return "Invalid value for \(option.spelling). Use a time such as 90, 30s, 15m, 8h or 7d."
         case .badTime(let option):
-            return "Option \(option.spelling) takes UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."
-        case .badClasses: return "Option --classes takes one or more of lower, upper, digits, symbols, with commas."
+            return "Invalid value for \(option.spelling). Use UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."
+        case .badClasses:
+            return "Invalid value for --classes. Use one or more of lower, upper, digits, symbols, separated by "
+                + "commas."
         case .badLength(let least, let most):
-            return "A password of these classes has from \(least) to \(Quantity.number(most)) characters."
-        case .badWords(let most): return "Option --words takes a whole number from 1 to \(most)."
-        case .badSeparator: return "Option --separator takes 1 to 8 bytes without lower-case letters."
+            return "Invalid length. A password of these classes has from \(least) to \(Quantity.number(most)) "
+                + "characters."
+        case .badWords(let most): return "Invalid value for --words. Use a whole number from 1 to \(most)."
+        case .badSeparator: return "Invalid value for --separator. Use 1 to 8 bytes without lower-case letters."
         case .notWithWords(let option):
-            return "Option \(option.spelling) is for passwords. Leave it out, or leave --words out."
-        case .onlyWithWords(let option): return "Option \(option.spelling) is for passphrases: give --words too."
+            return "Option \(option.spelling) is for passwords. Omit it, or omit --words."
+        case .onlyWithWords(let option): return "Option \(option.spelling) is for passphrases. Use it with --words."
         case .unknownSubcommand(let word, let group, let near):
             let problem =
                 word.map { "`vault \(group)` has no command \"\($0)\"." } ?? "`vault \(group)` needs a command."
@@ -119,12 +126,12 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .badAttribute: return "Invalid attribute. Write KEY=VALUE, with a key that is not empty."
         case .doubledAttribute: return "Two attributes have the same key."
         case .valueInName:
-            return "A NAME with an equals sign looks as if it contained the value. It is accepted only from a pipe or "
-                + "with --file. \(Self.rightWays)"
+            return "NAME contains an equals sign, and may include the value. Such a name is accepted only with a pipe "
+                + "or with --file. \(Self.rightWays)"
         case .visibleInput(let source):
             return "\(source) is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
-        case .notUnicode(let index): return "Argument \(index) is not valid UTF-8. Names and paths must be."
+        case .notUnicode(let index): return "Argument \(index) is not valid UTF-8. Names and paths must be UTF-8."
         case .unknownTopic(let word, let near):
             return "No help for \"\(word)\"." + NearName.question(near) + Self.seeList
         }
@@ -132,7 +139,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
 
     private static let seeList = " Run `vault help` for the list."
 
-    /// For a person who may have typed the value as an argument.
+    /// The help for a user who may have typed the value as an argument.
     private static let rightWays = """
         A value is never an argument: shell history and process lists would show it. Use one of:
           vault set NAME                  (asks for the value, hidden)

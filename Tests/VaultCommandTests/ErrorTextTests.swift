@@ -32,9 +32,12 @@ import Vault
         (.emptyPath(.vault), "The path for --vault is empty."),
         (.doubledOption(.file), "Option --file is given twice; it takes one value."),
         (.unexpectedValue(.json), "Option --json takes no value."),
-        (.badChoice(.newline, choices: ["auto", "yes", "no"]), "Option --newline takes one of: auto, yes, no."),
-        (.badTimeout, "Option --timeout takes seconds from 0 to 1,000,000, such as 2.5."),
-        (.badCost, "Option --argon2id takes passes and MiB of memory, such as 3,64."),
+        (
+            .badChoice(.newline, choices: ["auto", "yes", "no"]),
+            "Invalid value for --newline. Use one of: auto, yes, no."
+        ),
+        (.badTimeout, "Invalid value for --timeout. Use seconds from 0 to 1,000,000, such as 2.5."),
+        (.badCost, "Invalid value for --argon2id. Use passes and MiB of memory, such as 3,64."),
         (.missingArgument("NAME", of: .get), "`vault get` needs a NAME. See `vault help get`."),
         (.surplusArgument("b", of: .get), "Unexpected argument \"b\". See `vault help get`."),
         (
@@ -45,15 +48,15 @@ import Vault
         (.doubledAttribute, "Two attributes have the same key."),
         (
             .valueInName,
-            "A NAME with an equals sign looks as if it contained the value. It is accepted only from a pipe or with --file. "
-                + rightWays
+            "NAME contains an equals sign, and may include the value. Such a name is accepted only with a pipe or with "
+                + "--file. " + rightWays
         ),
         (
             .visibleInput("Standard input"),
             "Standard input is a terminal, which would show the value as you type it. Leave --file out to type it "
                 + "hidden, or pipe it in."
         ),
-        (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths must be."),
+        (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths must be UTF-8."),
         (
             .unknownTopic("jsn", near: "json"),
             "No help for \"jsn\". Did you mean \"json\"? Run `vault help` for the list."
@@ -102,7 +105,7 @@ import Vault
         (.oneFileForVaultAndKey, ["--vault", "--key-file"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: false), ["`--vault ~/x` without quotes"]),
         (.unexpandedTilde(path: "~/x", isKeyFile: true), ["`--key-file ~/x` without quotes"]),
-        (.keyFileMissing, ["--key-file", "as key-file in the configuration"]),
+        (.keyFileMissing, ["--key-file", "set key-file in the configuration"]),
         (.keyFileShared, ["--accept-shared-key"]),
         (.keySecretMissing(2), ["--file 2=PATH", "--drop 2"]),
         (.passphraseMissing(2), ["terminal", "--drop 2"]),
@@ -111,7 +114,7 @@ import Vault
         (.identityMissing, ["--identity"]),
         (.fingerprintUnknown, ["--vault-fingerprint"]),
         (.valuesLeft, ["`vault compact`"]),
-        (.accessLogUnusable, ["no value is read", "`vault log --off`"]),
+        (.accessLogUnusable, ["only be read if it can be written", "`vault log --off`"]),
         (.targetLacked("/v/a b", target: "/v/t", isOffline: false), ["`vault --vault '/v/a b' merge '/v/t'`"]),
         (
             .targetLacked("db:1", target: "db:2", isOffline: true),
@@ -121,7 +124,7 @@ import Vault
         (.usedUpVault("/v/a b"), ["`vault --vault '/v/a b' salvage NEW`", "`vault help salvage`"]),
         (.unusableCopy(.damaged), ["still being copied", "merge again"]),
         (.copyKept("/v/a b", isComplete: true), ["`vault merge '/v/a b'`"]),
-        (.copyKept("/v/a b", isComplete: false), ["not complete", "`vault --vault '/v/a b' salvage OUT`"]),
+        (.copyKept("/v/a b", isComplete: false), ["incomplete", "`vault --vault '/v/a b' salvage OUT`"]),
     ])
     func whatTheCodeDoesNotTellApartHasAHintOfItsOwn(cause: VaultError.Cause, words: [String]) {
         let message = CommandError(VaultError(.locked, "The sentence.", causes: [cause])).message

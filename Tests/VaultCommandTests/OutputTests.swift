@@ -81,7 +81,7 @@ import Testing
             Created a new vault: /v
             Created its key file: /k
             Back up the key file, separately from the vault. Without it the vault cannot be opened.
-            The key file must never change.
+            Never change the key file.
             """
         #expect(Keychain.Created.sample().message(at: .sample) == plain)
         let beside =
@@ -89,7 +89,7 @@ import Testing
         #expect(Keychain.Created.sample(isBesideVault: true).message(at: .sample) == plain + beside)
         #expect(
             Keychain.Created.sample(isShort: true).message(at: .sample)
-                == plain + "\nIt has fewer than 16 bytes and can be guessed.")
+                == plain + "\nThe key has fewer than 16 bytes and can be guessed.")
     }
 
     @Test func aWriteThatFailsSaysWhy() {

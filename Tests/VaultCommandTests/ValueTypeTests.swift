@@ -54,7 +54,8 @@ import Testing
             #expect(throws: error) { try type.check(SecretBytes(utf8: text)) }
             #expect(error.exit == .usage)
             #expect(
-                error.message.hasPrefix("The value is not of the type \(type.rawValue); nothing was stored. Write "))
+                error.message.hasPrefix(
+                    "The value does not have the type \(type.rawValue); nothing was stored. Write "))
             #expect(!error.message.contains("canary"))
         }
     }

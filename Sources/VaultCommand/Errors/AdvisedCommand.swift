@@ -1,19 +1,19 @@
 import Formats
 import LinuxSystem
 
-/// How messages advise a command, so that it can be copied to the letter: with what the command line has said of the
-/// vault and its key.
+/// A command in the advice of a message, ready to be copied: with the options for the vault and its key from the
+/// command line.
 struct AdvisedCommand {
-    /// What `--vault` has said, if it was given, and where the vault of the command line is.
+    /// The value of `--vault`, if it was given, and the path of the command line's vault.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
     private var keyOptions: String
-    /// The same for a vault that is named by its path: no section of the configuration applies to it.
+    /// The options for a vault that is named by its path: no section of the configuration applies to it.
     private var otherKeyOptions: String
 
     /// - Parameters:
-    ///   - keyOptions: those that name the key, as they are given.
-    ///   - keyFile: the one that a section has named.
+    ///   - keyOptions: the options that name the key, as they were given.
+    ///   - keyFile: the key file that a section of the configuration names.
     init(
         vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = [],
         keyFile: String? = nil
@@ -27,7 +27,7 @@ struct AdvisedCommand {
         otherKeyOptions = text(keyOptions.isEmpty ? named : keyOptions)
     }
 
-    /// Returns the same for another vault.
+    /// Returns the advice for another vault.
     func of(_ path: String) -> AdvisedCommand {
         var other = self
         other.vault = (path, path)
@@ -37,7 +37,7 @@ struct AdvisedCommand {
 
     /// Returns a command line.
     ///
-    /// - Parameter path: of the vault that it concerns; nil for the one of the command line.
+    /// - Parameter path: the path of the vault; nil for the one of the command line.
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
         let vaultOption = option.map { " \(AdvisedCommand.option(OptionName.vault.spelling, $0))" } ?? ""
@@ -49,9 +49,9 @@ struct AdvisedCommand {
         return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
-    /// Returns the same with a key file instead of what the command line has said of the key.
+    /// Returns the advice with a key file in place of the options for the key.
     ///
-    /// - Parameter placeholder: what stands for its path.
+    /// - Parameter placeholder: a placeholder for the key file's path.
     func withKeyFile(_ placeholder: String) -> AdvisedCommand {
         var other = self
         other.keyOptions = " \(OptionName.keyFile.spelling) \(placeholder)"
@@ -59,7 +59,7 @@ struct AdvisedCommand {
         return other
     }
 
-    // MARK: Words that the shell and the parser read back to the letter
+    // MARK: Words that the shell and the parser read back unchanged
 
     /// Returns an option with its value.
     static func option(_ spelling: String, _ value: String) -> String {
@@ -75,16 +75,16 @@ struct AdvisedCommand {
         return name.shellWord == name ? name : word(name)
     }
 
-    /// Returns a word for the shell. What a terminal would show in another form is written in ASCII alone. A line feed
-    /// at the end is not read back.
+    /// Returns a word for the shell. Characters that a terminal would not show as they are, are written in ASCII. A
+    /// line feed at the end is not read back.
     ///
-    /// - Parameter inASCII: whether all of it is written in ASCII.
+    /// - Parameter inASCII: whether to write the whole word in ASCII.
     static func word(_ text: String, inASCII: Bool = false) -> String {
         let isSeen =
             !text.unicodeScalars.contains(where: \.isUnsafeOnTerminal)
             && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
-        // printf takes what begins with a dash for an option.
+        // printf would take a leading dash for an option.
         let pieces = text.utf8.enumerated().map { index, byte in
             let isPlain = (0x20..<0x7F).contains(byte) && !(index == 0 ? "-%'\\" : "%'\\").utf8.contains(byte)
             let octal = String(byte, radix: 8)
@@ -95,18 +95,19 @@ struct AdvisedCommand {
     }
 }
 
-/// The other side of a vault that git has not merged.
+/// The other side of a vault with a merge conflict in git.
 struct GitSide {
-    /// A command that writes it to a file; and that file.
+    /// A command that writes this side to a file, and that file.
     let (command, file): (String, String)
 
     /// - Parameters:
-    ///   - reference: what git calls the side, such as MERGE_HEAD, or :3 for a file in conflict.
-    ///   - path: of the vault.
+    ///   - reference: git's name of the side, such as MERGE_HEAD, or :3 for a file in conflict.
+    ///   - path: the path of the vault.
     init(_ reference: String, of path: String) {
         file = "\(path).other"
-        let (folder, object) = (path.parentFolder, "\(reference):./\(path.lastPathComponent)")
-        // `git show` would write the list of names that it compares.
+        let folder = path.parentFolder
+        let object = "\(reference):./\(path.lastPathComponent)"
+        // Without --no-textconv, `git show` would write the list of names that it uses to compare vaults.
         command =
             "git -C \(AdvisedCommand.word(folder)) show --no-textconv \(AdvisedCommand.word(object)) > "
             + AdvisedCommand.word(file)

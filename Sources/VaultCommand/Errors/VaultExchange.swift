@@ -1,22 +1,22 @@
 private import Glibc
 import LinuxSystem
 
-/// The commands that put another copy in the place of a vault, which is kept.
+/// The commands that replace a vault by another copy, and keep the old vault under another name.
 struct VaultExchange {
     let moves: String
-    /// The path of the vault afterwards.
+    /// The path of the old vault afterwards.
     let former: String
 
     init(of vault: String, for copy: String) {
-        // The folder may be synchronized through a link.
+        // The folder may be synchronized through a symbolic link.
         let resolved = resolvedPath(vault)
         former = VaultExchange.freePath(resolved)
         let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
-        // ln fails if its target exists, where mv would replace it, or skip it without an error.
+        // ln fails if its target exists. mv would replace it, or skip it without an error.
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
-    /// Returns a path for the vault that leaves its place. Nothing has it now, not even a link to nothing.
+    /// Returns an unused path for the old vault. Not even a dangling link has it now.
     private static func freePath(_ resolved: String) -> String {
         let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in

@@ -2,14 +2,14 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// The credentials of docker in a vault: entries below `docker/`, which are found by the attribute `docker`, the
-/// address of the registry as docker gives it. So a person may give them other names.
+/// docker's credentials in a vault: entries below `docker/`. They are found by the attribute `docker`, the registry's
+/// address as docker gives it, so users may rename the entries.
 struct DockerLogins {
     static let prefix = "docker/"
     private static let server = "docker"
 
     let keychain: Keychain
-    /// The command that reads them.
+    /// The command that reads the entries.
     let invocation: Invocation
 
     /// Returns the user name and the secret for a registry; nil if there is none.
@@ -20,15 +20,15 @@ struct DockerLogins {
         return (item.attributes[Login.AttributeKey.username] ?? "", secret)
     }
 
-    /// Stores a login. One that is there already is not written again.
+    /// Stores a login. An equal login is not written again.
     func store(_ given: DockerCredential) throws {
-        try keychain.transaction { (transaction) throws(VaultError) in
+        try keychain.transaction { transaction in
             let known = try newest(of: items(for: given.server))?.name
             let address = given.server.hasPrefix("https://") ? String(given.server.dropFirst(8)) : given.server
             let proposed = DockerLogins.prefix + (address.hasSuffix("/") ? String(address.dropLast()) : address)
             let name = if let known { known } else { try keychain.freeName(like: proposed) }
             let isEqual = try transaction.has(given.secret, under: name)
-            // Read after the value: if another process changes them now, the transaction runs again.
+            // This is read after the value: if another process changes the attributes now, the transaction runs again.
             let former = try keychain.item(name)?.attributes
             let own = [DockerLogins.server: given.server, Login.AttributeKey.username: given.username]
             let attributes = (former ?? [:]).merging(own) { $1 }
@@ -39,7 +39,7 @@ struct DockerLogins {
 
     /// Removes the login of a registry. Returns whether there was one.
     func erase(_ server: String) throws -> Bool {
-        try keychain.transaction { (transaction) throws(VaultError) in
+        try keychain.transaction { transaction in
             let names = try items(for: server).map(\.name)
             for name in names { try transaction.remove(name) }
             return !names.isEmpty
@@ -55,7 +55,7 @@ struct DockerLogins {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// Of several logins of a registry, the newest counts: it is given out, and replaced.
+    /// Returns the newest login of a registry, which is the one that is returned or replaced.
     private func newest(of items: [Keychain.Item]) -> Keychain.Item? { items.max { $0.modified < $1.modified } }
 
     private func items(for server: String) throws(VaultError) -> [Keychain.Item] {

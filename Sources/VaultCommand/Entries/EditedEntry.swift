@@ -2,21 +2,21 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// An entry as it was when a person began to edit it.
+/// An entry as it was when editing began.
 struct EditedEntry: ~Copyable {
     let name: String
-    /// nil for a new entry.
+    /// The kind of the value; nil for a new entry.
     let kind: Keychain.ValueKind?
     private let stored: SecretBytes
     private let expires: Date?
-    /// What the person edits: the value as `get` shows it.
+    /// The text to edit: the value in the form of `get`.
     let shown: SecretBytes
 
-    /// Reads the entry; without a vault it is a new one.
+    /// Reads the entry. Without a vault, it is a new one.
     ///
     /// - Parameter reading: reads the value of an entry.
-    /// - Throws: ``CommandError``: refused for what is no text, for what its text does not tell in full, and for an
-    ///   attribute.
+    /// - Throws: ``CommandError``: refused for an attribute, for a value that is not text, and for one that its text
+    /// does not represent in full.
     static func read(
         _ name: String, in keychain: Keychain?, reading: (String) throws -> SealableValue?
     ) throws -> EditedEntry {
@@ -33,7 +33,7 @@ struct EditedEntry: ~Copyable {
         let stored = try value.bytes.withBytes(SecretBytes.init(copying:))
         let shown = try ValueText.shown(value, of: name)
         guard shown.withUnsafeBytes({ $0.isUTF8 && !$0.contains(0) }) else {
-            throw CommandError.refused("The value of \"\(name)\" is not text. Use `vault get` and `vault set` for it.")
+            throw CommandError.refused("The value of \"\(name)\" is not text. Use `vault get` and `vault set` instead.")
         }
         let expires = try keychain?.item(name)?.expires
         return EditedEntry(name: name, kind: kind, stored: stored, expires: expires, shown: shown)
@@ -41,7 +41,7 @@ struct EditedEntry: ~Copyable {
 
     private static func check(_ value: borrowing SealableValue, _ name: String) throws {
         guard value.kind == .unspecified || ValueType(value.kind) != nil else {
-            throw CommandError.refused("The value of \"\(name)\" has a type without a text: \(value.kind).")
+            throw CommandError.refused("The value of \"\(name)\" cannot be edited as text: its type is \(value.kind).")
         }
         guard [.array, .dictionary].contains(value.kind), try StoredValue(value, of: name).holdsMoreThanJSON else {
             return
@@ -53,7 +53,7 @@ struct EditedEntry: ~Copyable {
 
     // MARK: The new value
 
-    /// Returns the text without the newline that the editor has added at its end; nil if it is unchanged.
+    /// Returns the text without a newline that the editor added at its end; nil if the text is unchanged.
     func changed(_ text: consuming SecretBytes) -> SecretBytes? {
         if text.isEqual(to: shown) { return nil }
         if endsWithEditorsNewline(text) { text.truncate(to: text.count - 1) }
@@ -61,8 +61,8 @@ struct EditedEntry: ~Copyable {
         return text
     }
 
-    /// Whether the value lacked a final newline, and the text has one. In a new value of several lines it is a part of
-    /// the value, as it is for `set`.
+    /// Whether the text ends with a newline that the value lacked. In a new value of several lines it is part of the
+    /// value, as in `set`.
     private func endsWithEditorsNewline(_ text: borrowing SecretBytes) -> Bool {
         let newline = UInt8(ascii: "\n")
         let hadNewline = shown.withUnsafeBytes { $0.last == newline }
@@ -71,17 +71,17 @@ struct EditedEntry: ~Copyable {
         }
     }
 
-    /// The type of `vault set --type` that keeps the value's kind; nil for a value without one.
+    /// The type for `vault set --type` that keeps the value's kind; nil for a value without a type.
     var type: ValueType? { kind.flatMap { ValueType($0) } }
 
-    /// Returns what `vault set --expires` has to say so that the value does not outlive its entry: the expiry that the
-    /// entry has now, or had, if that is to come.
+    /// Returns the expiry for `vault set --expires`, so that the value does not outlive its entry: the current or
+    /// former expiry of the entry, if it is in the future.
     func expiry(in keychain: Keychain?) -> Date? {
         let current = (try? keychain?.item(name)?.expires) ?? expires
         return current.flatMap { $0 > Date() ? $0 : nil }
     }
 
-    /// Returns the new value, of the former one's kind.
+    /// Returns the new value, with the kind of the former one.
     func value(_ text: consuming SecretBytes) throws -> SealableValue {
         guard text.withUnsafeBytes(\.isUTF8) else {
             throw CommandError.refused("The new value is not UTF-8; it could not be edited again.")
@@ -89,24 +89,25 @@ struct EditedEntry: ~Copyable {
         guard let kind, let type = ValueType(kind) else { return SealableValue(kind: .unspecified, bytes: text) }
         let value = try type.value(text, for: name)
         guard value.kind == kind else {
-            throw CommandError.invalid("The value was of the type \(kind), and is of the type \(value.kind) now.")
+            throw CommandError.invalid("The type of the value changed from \(kind) to \(value.kind).")
         }
         return value
     }
 
-    /// Stores a value, with the attributes and the expiry that the entry has.
+    /// Stores a value with the current attributes and expiry of the entry.
     ///
-    /// - Throws: ``CommandError``: refused if the entry is not what it was.
+    /// - Throws: ``CommandError``: refused if the entry has changed since it was read.
     func store(_ value: borrowing SealableValue, in keychain: Keychain) throws {
         try keychain.transaction { transaction in
             guard try isCurrent(in: keychain, &transaction) else {
-                throw CommandError.refused("\"\(name)\" was changed meanwhile; nothing was stored.")
+                throw CommandError.refused("\"\(name)\" was changed in the meantime; nothing was stored.")
             }
             try transaction.put(name, value, expires: keychain.item(name)?.expires)
         }
     }
 
-    /// The transaction fails if the entry changes after its own look, which is the first.
+    /// Whether the entry is unchanged. This is the transaction's first read: if the entry changes later, the
+    /// transaction fails.
     private func isCurrent(in keychain: Keychain, _ transaction: inout Keychain.Transaction) throws -> Bool {
         guard let current = try transaction.get(name) else { return kind == nil }
         return try kind != nil && current.isEqual(to: stored) && keychain.item(name)?.valueKind == kind
@@ -114,7 +115,7 @@ struct EditedEntry: ~Copyable {
 }
 
 extension ValueType {
-    /// nil for values without a type, and for those that no text stands for.
+    /// Returns nil for values without a type, and for those that have no text form.
     fileprivate init?(_ kind: Keychain.ValueKind) {
         switch kind {
         case .text: self = .string
@@ -130,8 +131,8 @@ extension ValueType {
 }
 
 extension StoredValue {
-    /// Whether something in it comes back from JSON as another type. That a whole number comes back as an integer makes
-    /// no difference: programs read it as either.
+    /// Whether JSON would return something in it as another type. A whole number that returns as an integer makes no
+    /// difference: programs read it as either.
     fileprivate var holdsMoreThanJSON: Bool {
         switch self {
         case .boolean, .integer, .string: false

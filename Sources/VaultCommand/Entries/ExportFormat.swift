@@ -3,15 +3,15 @@ import SealedLog
 import Sealing
 import Vault
 
-/// What `vault export` writes.
+/// The formats that `vault export` writes.
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 
-    /// Puts the entries whose names begin with `prefix` together as one text.
+    /// Combines the entries whose names begin with `prefix` into one text.
     ///
     /// - Parameter reading: reads the value of an entry.
-    /// - Returns: the text, and how many entries are in it.
-    /// - Throws: ``CommandError``: refused for entries that the format cannot hold; as ``Keychain/get(_:)``.
+    /// - Returns: the text, and the number of entries in it.
+    /// - Throws: ``CommandError``: refused for entries that the format cannot hold; the errors of ``Keychain/get(_:)``.
     func text(
         of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
     ) throws -> (text: ExportedText, entries: Int) {
@@ -32,7 +32,7 @@ final class ExportedText {
 
     init(bytes: consuming SecretBytes) { self.bytes = bytes }
 
-    /// Writes it to a new file, or to standard output.
+    /// Writes the export to a new file, or to standard output.
     func write(to path: String?) throws {
         try bytes.withUnsafeBytes { bytes in
             if let path { try NewFile.write(bytes, to: path) } else { try StandardOutput.write(bytes) }
@@ -46,24 +46,26 @@ private final class ExportedEntry {
     let kind: Keychain.ValueKind
     let bytes: SecretBytes
 
-    /// - Parameter isText: whether a date, an array or a dictionary is wanted as `get` shows it.
+    /// - Parameter isText: whether to convert a date, an array or a dictionary to the form of `get`.
     init(_ item: Keychain.Item, _ value: consuming SealableValue, asText isText: Bool) throws {
-        (self.item, kind) = (item, value.kind)
+        self.item = item
+        kind = value.kind
         bytes = isText ? try ValueText.shown(value, of: item.name) : value.takeBytes()
     }
 
     var name: String { item.name }
 
-    /// Whether it is text that every program can read.
+    /// Whether the value is text that every program can read.
     var isText: Bool { bytes.withUnsafeBytes { $0.isUTF8 && !$0.contains(0) } }
 }
 
 extension Keychain {
-    /// In the order of the names. One that others remove meanwhile is left out.
+    /// Returns the entries in the order of their names. An entry that is removed in the meantime is left out.
     fileprivate func exported(
         prefix: String, asTexts: Bool, reading: (String) throws -> SealableValue?
     ) throws -> [ExportedEntry] {
-        var (listing, entries) = (try listing(prefix: prefix), [ExportedEntry]())
+        var listing = try listing(prefix: prefix)
+        var entries = [ExportedEntry]()
         while let item = try listing.next() {
             guard let value = try reading(item.name) else { continue }
             entries.append(try ExportedEntry(item, value, asText: asTexts))
@@ -74,17 +76,17 @@ extension Keychain {
 
 extension CommandError {
     fileprivate static func cannotHold(_ names: [String], _ reason: String) -> CommandError {
-        .refused("\(reason); nothing was written. `vault export json` takes all entries.\(lines(names))")
+        .refused("\(reason); nothing was written. Use `vault export json` for all entries.\(lines(names))")
     }
 }
 
-/// All that there is of the entries, as `vault import json` reads it.
+/// All properties of the entries, in the form that `vault import json` reads.
 private enum JSONDocument {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         var text = try SecretText()
         try text.append("{\"vault_export\":\(EntryDocument.version),\"entries\":[")
         for (index, entry) in entries.enumerated() {
-            // One per line: an error of an import names the line.
+            // Each entry has its own line, since errors of an import name the line.
             try text.append(index == 0 ? "\n" : ",\n")
             try append(entry, to: &text)
         }
@@ -104,7 +106,8 @@ private enum JSONDocument {
             try text.append(json: value)
         }
         let expires = item.expires.map { "\"\(Timestamp.text($0))\"" } ?? "null"
-        let (created, modified) = (Timestamp.text(item.created), Timestamp.text(item.modified))
+        let created = Timestamp.text(item.created)
+        let modified = Timestamp.text(item.modified)
         try text.append("},\"created\":\"\(created)\",\"modified\":\"\(modified)\",\"expires\":\(expires),")
         try entry.bytes.withUnsafeBytes { bytes in
             if bytes.isUTF8 {
@@ -119,16 +122,18 @@ private enum JSONDocument {
     }
 }
 
-/// Variables, as `vault import env` and other readers of `.env` files take them.
+/// Variables in the form that `vault import env` and other readers of `.env` files accept.
 private enum EnvironmentFile {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         let others = entries.filter { !$0.isText }.map(\.name)
         guard others.isEmpty else {
-            throw CommandError.cannotHold(others, "A variable is text, and these values are not")
+            throw CommandError.cannotHold(others, "Variables hold only text, and these values are not text")
         }
         let names = Dictionary(grouping: entries.map(\.name), by: DotEnv.variableName)
         let clashes = names.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
-        guard clashes.isEmpty else { throw CommandError.cannotHold(clashes, "These names would be the same variable") }
+        guard clashes.isEmpty else {
+            throw CommandError.cannotHold(clashes, "These names would become the same variable")
+        }
         var text = try SecretText()
         for entry in entries {
             try text.append(DotEnv.variableName(of: entry.name) + "=")
@@ -147,7 +152,9 @@ private enum LoginRows {
 
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         let others = entries.filter { !$0.isText }.map(\.name)
-        guard others.isEmpty else { throw CommandError.cannotHold(others, "CSV is text, and these values are not") }
+        guard others.isEmpty else {
+            throw CommandError.cannotHold(others, "CSV holds only text, and these values are not text")
+        }
         let byName = Dictionary(entries.map { (EntryName($0.name), $0) }) { first, _ in first }
         var text = try SecretText()
         try text.append(columns.joined(separator: ",") + "\r\n")
@@ -169,7 +176,7 @@ private enum LoginRows {
         return text.finish()
     }
 
-    /// Whether an entry is in the row of its login.
+    /// Whether the row of its login contains the entry.
     private static func isField(_ entry: ExportedEntry, of entries: [EntryName?: ExportedEntry]) -> Bool {
         guard let (login, field) = Login.split(entry.name) else { return false }
         return (field == Login.Field.notes.rawValue || field == Login.Field.otp.rawValue)

@@ -3,19 +3,19 @@ import FoundationEssentials
 import LinuxSystem
 import Vault
 
-/// The credentials of git in a vault: entries below `git/`, which are found by their attributes `protocol`, `host`,
-/// `path` and `username`. So a person may give them other names.
+/// git's credentials in a vault: entries below `git/`. They are found by the attributes `protocol`, `host`, `path` and
+/// `username`, so users may rename the entries.
 struct GitLogins {
     static let prefix = "git/"
 
     let keychain: Keychain
-    /// The command that reads them.
+    /// The command that reads the entries.
     let invocation: Invocation
 
-    /// Returns the credential for a request; nil if there is none. Of several, one without a path goes before others
-    /// unless a path is asked for, and then the newest one.
+    /// Returns the credential for a request; nil if there is none. If several match, one without a path is preferred
+    /// unless the request has a path, and then the newest one.
     ///
-    /// - Throws: as ``Keychain/get(_:)``.
+    /// - Throws: the errors of ``Keychain/get(_:)``.
     func find(_ request: GitCredential) throws -> GitCredential? {
         guard request.isAddressed else { return nil }
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: request.purpose)
@@ -24,7 +24,7 @@ struct GitLogins {
         if let login = newest(of: logins, for: request), let secret = try read(login.name) {
             return try credential(login, secret)
         }
-        // The password has expired; git hands the token on to a helper that gets a new one.
+        // The password has expired. git passes the token to a helper that gets a new password.
         guard let field = newest(of: items.filter(\.isField), for: request) else { return nil }
         var found = GitCredential()
         found.username = field.attributes[Key.username]
@@ -53,18 +53,19 @@ struct GitLogins {
 
     // MARK: Storing
 
-    /// Stores a credential that has worked. One that is there already is not written again.
+    /// Stores a credential that has worked. An equal one is not written again.
     ///
-    /// An older git does not know of expiry and refresh tokens: what it leaves out stays while the password does.
+    /// Older versions of git send no expiry and no refresh token. If these are missing, the stored ones stay as long as
+    /// the password does.
     ///
-    /// - Throws: as ``Keychain/transaction(_:)``.
+    /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func store(_ given: GitCredential) throws {
         guard let secret = given.kept else { return }
-        try keychain.transaction { (transaction) throws(VaultError) in
+        try keychain.transaction { transaction in
             let name = try name(for: given)
             let field = Login.name(of: .refreshToken, in: name)
             let isEqual = try transaction.has(secret, under: name)
-            // Read after the value: if another process changes them now, the transaction runs again.
+            // This is read after the value: if another process changes the attributes now, the transaction runs again.
             let former = try keychain.item(name)
             var attributes = former?.attributes ?? [:]
             attributes[Key.authtype] = nil
@@ -85,26 +86,26 @@ struct GitLogins {
         }
     }
 
-    /// Returns the name of the entry that is for the same, or of a new one.
+    /// Returns the name of the entry with the same purpose, or of a new one.
     private func name(for given: GitCredential) throws(VaultError) -> String {
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
             $0.attributes[Key.path].isSame(as: given.path) && $0.attributes[Key.username].isSame(as: given.username)
         }
         if let login = items.first(where: { !$0.isField }) { return login.name }
-        // The password has expired.
+        // Only the token is left, because the password has expired.
         if let field = items.first(where: \.isField), let (login, _) = Login.split(field.name) { return login }
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
 
     // MARK: Erasing
 
-    /// Removes all that a request is about. One that has a password removes only an equal one: another git may have
-    /// stored a new one since.
+    /// Removes the entries that match a request. A request with a password removes only an entry with an equal one:
+    /// another git process may have stored a new password since.
     ///
-    /// - Throws: as ``Keychain/transaction(_:)``.
+    /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func erase(_ request: GitCredential) throws {
         guard request.isAddressed else { return }
-        try keychain.transaction { (transaction) throws(VaultError) in
+        try keychain.transaction { transaction in
             for item in try keychain.items(prefix: GitLogins.prefix, attributes: request.purpose) {
                 guard try isRejected(item, request, &transaction) else { continue }
                 try transaction.remove(item.name)
@@ -117,7 +118,8 @@ struct GitLogins {
         _ item: Keychain.Item, _ request: GitCredential, _ transaction: inout Keychain.Transaction
     ) throws(VaultError) -> Bool {
         if item.isField {
-            // Without a password to compare with, a token is removed with its login, or once that has expired.
+            // If the request has no password to compare, a token is removed with its login, or once the login has
+            // expired.
             guard request.password == nil, request.credential == nil else { return false }
             guard let token = request.refreshToken else { return true }
             return try transaction.has(token, under: item.name)
@@ -136,7 +138,8 @@ private enum Key {
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// Of an entry that has a login's field. It has the login's attributes too: it is found without it.
+    /// Marks an entry that holds a field of a login. It also has the login's attributes, so that it is found without
+    /// it.
     static let field = "field"
 }
 
@@ -145,18 +148,18 @@ extension Keychain.Item {
 }
 
 extension GitCredential {
-    /// Whether it says what it is for. git does in each request, with an empty host if there is none; without a host,
-    /// it would be about those of all hosts.
+    /// Whether it has a protocol and a host. git's own requests always do, with an empty host if there is none; without
+    /// a host, it would match the credentials of all hosts.
     fileprivate var isAddressed: Bool { scheme != nil && host != nil }
 
-    /// What it is for, as attributes.
+    /// The purpose of the credential, as attributes.
     fileprivate var purpose: [String: String] {
         let pairs = [(Key.scheme, scheme), (Key.host, host), (Key.path, path), (Key.username, username)]
         return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
     }
 
-    /// The name of a new entry: `git/github.com/mia`; with its protocol unless that is https, and with its path if it
-    /// is for that alone.
+    /// The name of a new entry: `git/github.com/mia`; with the protocol unless it is https, and with the path if the
+    /// credential has one.
     fileprivate var name: String {
         let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
         let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }
@@ -164,7 +167,7 @@ extension GitCredential {
             + [server, path, username].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
     }
 
-    /// The secret to store; nil if there is none, or if it is not to be kept.
+    /// The secret to store; nil if there is none, or if it must not be stored.
     var kept: HeldSecret? {
         guard isAddressed, !isEphemeral, expiry.map({ Double($0) > Date().timeIntervalSince1970 }) ?? true else {
             return nil

@@ -2,7 +2,7 @@ import Sealing
 
 /// A value in guarded memory, which collections can hold.
 final class HeldValue: Sendable {
-    /// What it is in messages, as the beginning of a sentence.
+    /// The value's description in messages, as the beginning of a sentence.
     let label: String
     let bytes: SecretBytes
 
@@ -11,9 +11,9 @@ final class HeldValue: Sendable {
         self.bytes = bytes
     }
 
-    /// - Parameter what: what cannot hold a zero byte, such as "a variable".
+    /// - Parameter what: the target that cannot hold a zero byte, such as "a variable".
     func checkForText(_ what: String) throws(CommandError) {
         guard bytes.withUnsafeBytes({ $0.contains(0) }) else { return }
-        throw .invalid("\(label) has a zero byte, which \(what) cannot have.")
+        throw .invalid("\(label) contains a zero byte, which \(what) cannot hold.")
     }
 }

@@ -3,29 +3,30 @@ import SealedLog
 import Sealing
 import Vault
 
-/// Turns what other programs keep into entries: finds names for them, and decides what is a value, an attribute and a
-/// field; see ``Login``.
+/// Converts other programs' items to entries: chooses their names, and decides which texts become a value, an attribute
+/// or a field; see ``Login``.
 struct ImportPlan {
-    /// An entry takes up to 64 attributes and 8,000 bytes. The rest is for its name and its earlier versions.
+    /// Limits below those of an entry, 64 attributes and 8,000 bytes: the rest is for its name and its earlier
+    /// versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
-    /// Comes before every name.
+    /// A prefix for every name.
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
-    /// A String would take two spellings of an accented letter for one name.
+    /// The names so far. As strings, two spellings of an accented letter would be equal.
     private var names: Set<EntryName> = []
-    /// How often a name was wanted.
+    /// The number of items for each proposed name.
     private var numbers: [String: Int] = [:]
 
     init(prefix: String) { self.prefix = prefix }
 
     /// Adds an entry under its own name.
     ///
-    /// - Throws: ``FormatError`` for an invalid name, and for one that the plan has already.
+    /// - Throws: ``FormatError`` for an invalid name, and for one that is already in the plan.
     mutating func add(_ entry: PlannedEntry) throws(FormatError) {
         guard let name = EntryName(entry.name) else {
             throw FormatError(
-                line: entry.line, "a name is empty, longer than 1,024 bytes, or has a control character")
+                line: entry.line, "a name is empty, longer than 1,024 bytes, or contains a control character")
         }
         guard names.insert(name).inserted else { throw FormatError(line: entry.line, "a name occurs twice") }
         entries.append(entry)
@@ -46,7 +47,7 @@ struct ImportPlan {
         try add(
             PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
-            // git's helper finds a token that outlives its password by these.
+            // git's helper uses these to find a token that outlives its password.
             let isToken = field == Login.Field.refreshToken.rawValue
             let attributes = isToken ? parts.attributes.merging(["field": field]) { $1 } : [:]
             let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: text))
@@ -54,7 +55,7 @@ struct ImportPlan {
         }
     }
 
-    /// Returns the name of an item, with a number if another one has it.
+    /// Returns a name for an item, with a number if another item has that name.
     private mutating func freeName(for item: ImportedItem, fields: [String]) -> String {
         let title = SafeName.component(item.title, or: "untitled")
         let folder = SafeName.folder(item.folder)
@@ -68,7 +69,7 @@ struct ImportPlan {
         }
     }
 
-    /// What an item's value, attributes and fields are.
+    /// The value, attributes and fields that an item becomes.
     private struct ItemParts {
         var value: String
         var attributes: [String: String] = [:]
@@ -76,7 +77,7 @@ struct ImportPlan {
         private var attributeBytes = 0
 
         init(_ item: ImportedItem) {
-            // A note on its own is the value; that of a login must not be taken for a password.
+            // A note without a login becomes the value. The note of a login must not be mistaken for a password.
             let isNote = item.password == nil && item.username == nil && item.otp == nil && item.urls.isEmpty
             value = item.password ?? (isNote ? item.notes : nil) ?? ""
             addAttribute(Login.AttributeKey.username, item.username)
@@ -91,7 +92,7 @@ struct ImportPlan {
             }
         }
 
-        /// Adds an attribute, or a field if it is too large for one.
+        /// Adds an attribute, or a field if the text is too large for an attribute.
         private mutating func addAttribute(_ key: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             let size = key.utf8.count + text.utf8.count
@@ -115,9 +116,9 @@ struct ImportPlan {
     }
 }
 
-/// Makes parts of names out of the texts of other programs.
+/// Converts texts of other programs to parts of names.
 enum SafeName {
-    /// Returns a text without slashes and control characters; a substitute for one that has nothing else.
+    /// Returns a text without slashes and control characters; the substitute if nothing else is left.
     static func component(_ text: String, or substitute: String) -> String {
         let plain = text.unicodeScalars.map { scalar in
             scalar == "/" ? "-" : scalar.properties.generalCategory == .control ? " " : Character(scalar)
@@ -126,13 +127,13 @@ enum SafeName {
         return trimmed.isEmpty ? substitute : String(trimmed)
     }
 
-    /// Returns the path of a folder; a slash separates two.
+    /// Returns the path of a folder, with slashes between its parts.
     static func folder(_ text: String) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { component(String($0), or: "") }
         return String(parts.joined(separator: "/").trimming { $0 == "/" })
     }
 
-    /// Returns the name of a field: without a dot, which would begin another one.
+    /// Returns the name of a field without dots, since a dot would start another field.
     static func field(_ text: String) -> String {
         component(text, or: "field").replacing(".", with: "-")
     }

@@ -2,16 +2,16 @@ import Formats
 import SealedLog
 import Vault
 
-// What the helpers of several programs need.
+// Functions that the helpers of several programs share.
 
 extension Invocation {
-    /// Returns what ``reading(_:from:action:starting:)`` does, as bytes.
+    /// Returns the result of ``reading(_:from:action:starting:)`` as bytes.
     func held(_ name: String, from keychain: Keychain, action: String? = nil) throws -> HeldSecret? {
         guard let value = try reading(name, from: keychain, action: action) else { return nil }
         return HeldSecret(value.takeBytes())
     }
 
-    /// Returns the value of the entry that has a field of a login; nil if there is none.
+    /// Returns the value of the entry for a login's field; nil if there is none.
     func held(field: String, of login: String, from keychain: Keychain) throws -> HeldSecret? {
         guard let name = Login.entryName(of: field, in: login), let value = try readingEntry(name, from: keychain)
         else { return nil }
@@ -20,7 +20,7 @@ extension Invocation {
 }
 
 extension [String: String] {
-    /// Whether other attributes have the same bytes.
+    /// Whether other attributes are equal byte by byte.
     func isSame(as other: [String: String]?) -> Bool {
         func attributes(_ pairs: [String: String]) -> Set<Attribute> {
             Set(pairs.map { Attribute(key: $0.key, value: $0.value) })
@@ -30,10 +30,11 @@ extension [String: String] {
 }
 
 extension Keychain {
-    /// Returns a name of which nothing exists: neither an entry nor a field. Where the proposed one is taken, a number
-    /// follows it: `git/github.com/mia~2`.
+    /// Returns an unused name, for which neither an entry nor a field exists. If the proposed name is taken, a number
+    /// is appended: `git/github.com/mia~2`.
     func freeName(like proposed: String, withField field: Login.Field? = nil) throws(VaultError) -> String {
-        var (name, number) = (proposed, 1)
+        var name = proposed
+        var number = 1
         while try isTaken(name, field) {
             number += 1
             name = "\(proposed)~\(number)"

@@ -1,15 +1,15 @@
 import Vault
 
 extension Login {
-    /// The fields that commands, helpers and imports know; people may add others.
+    /// The fields that commands, helpers and imports use. Users may add others.
     enum Field: String, CaseIterable {
-        /// What one-time codes are computed from: an `otpauth://` address.
+        /// The `otpauth://` address from which one-time codes are computed.
         case otp
         case notes
         case refreshToken = "refresh-token"
     }
 
-    /// The attributes that commands, helpers and imports know.
+    /// The attributes that commands, helpers and imports use.
     enum AttributeKey {
         static let username = "username"
         static let url = "url"
@@ -17,7 +17,7 @@ extension Login {
 
     static func name(of field: Field, in login: String) -> String { name(of: field.rawValue, in: login) }
 
-    /// Returns the name of the entry that has a login's field; nil if that is too long for an entry.
+    /// Returns the name of the entry for a login's field; nil if it is too long for an entry.
     static func entryName(of field: String, in login: String) -> String? {
         let name = name(of: field, in: login)
         return (try? Naming.name.check(name)).map { name }

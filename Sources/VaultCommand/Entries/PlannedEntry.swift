@@ -6,30 +6,33 @@ final class PlannedEntry {
     let name: String
     let value: SealableValue
     let attributes: [String: String]
-    /// From when on it is absent.
+    /// The time from which the entry no longer exists; nil without an expiry.
     let expires: Date?
-    /// Where it comes from in the file; nil if that is not known.
+    /// The line of the file; nil if it is unknown.
     let line: Int?
 
     init(
         _ name: String, _ value: consuming SealableValue, attributes: [String: String] = [:], expires: Date? = nil,
         line: Int? = nil
     ) {
-        (self.name, self.attributes, self.expires, self.line) = (name, attributes, expires, line)
+        self.name = name
+        self.attributes = attributes
+        self.expires = expires
+        self.line = line
         self.value = value
     }
 }
 
-/// What becomes of a planned entry.
+/// The effect of an import on a planned entry.
 enum EntryChange: String, Encodable {
     case stored, replaced
-    /// The name has the same value.
+    /// The name already has the same value.
     case unchanged
-    /// The name has another value, which is kept.
+    /// The name has a different value, which is kept.
     case kept
 }
 
-/// What is to be done if a name has another value.
+/// The decision for a name that has a different value.
 enum ClashPolicy {
     case refuse, replace, keep
 }
@@ -37,9 +40,10 @@ enum ClashPolicy {
 extension Keychain {
     /// Stores entries all together or not at all, with one durable write.
     ///
-    /// - Parameter isDryRun: only finds out what would become of the entries.
-    /// - Returns: what has become of each.
-    /// - Throws: ``CommandError``: refused, with the names that have other values; as ``transaction(_:)``.
+    /// - Parameter isDryRun: whether to determine the changes without storing anything.
+    /// - Returns: the change of each entry.
+    /// - Throws: ``CommandError``: refused, with the names that have different values; the errors of
+    /// ``transaction(_:)``.
     func store(
         _ entries: [PlannedEntry], onClash policy: ClashPolicy, isDryRun: Bool, step: () -> Void
     ) throws -> [EntryChange] {
@@ -60,14 +64,14 @@ extension Keychain {
 }
 
 extension PlannedEntry {
-    /// A name with an equal value is left as it is: an import may be run again. Unless values are to be replaced, a
-    /// person's own attributes stay, too.
+    /// Applies the entry. A name with an equal value is left alone, so that an import can be repeated. Unless values
+    /// are to be replaced, the attributes in the vault stay too.
     fileprivate func change(
         in transaction: inout Keychain.Transaction, of keychain: Keychain, _ policy: ClashPolicy
     ) throws(VaultError) -> EntryChange {
         guard let former = try transaction.get(name) else { return .stored }
         guard former.isEqual(to: value.bytes) else { return policy == .replace ? .replaced : .kept }
-        // Read after the value: if another process changes them now, the transaction runs again.
+        // This is read after the value: if another process changes the attributes now, the transaction runs again.
         guard policy == .replace, let item = try keychain.item(name) else { return .unchanged }
         let isSame = item.valueKind == value.kind && item.attributes == attributes && item.expires == expires
         return isSame ? .unchanged : .replaced
@@ -77,7 +81,8 @@ extension PlannedEntry {
 extension CommandError {
     fileprivate static func clashing(_ names: [String]) -> CommandError {
         let count =
-            names.count == 1 ? "1 name has another value" : "\(Quantity.number(names.count)) names have other values"
+            names.count == 1
+            ? "1 name has a different value" : "\(Quantity.number(names.count)) names have different values"
         return .refused("\(count) in the vault; nothing was imported. Use --replace or --skip.\(lines(names))")
     }
 }

@@ -3,22 +3,22 @@ import Sealing
 import Vault
 
 extension Invocation {
-    /// Returns what this command reads under a name: the value of the entry; if there is none and the name is
+    /// Returns the value that this command reads under a name: the value of the entry; if there is none and the name is
     /// `LOGIN.FIELD`, the attribute FIELD of the entry LOGIN; nil if there is neither.
     ///
-    /// All commands read values this way alone. It keeps to the entry's policy, and records the read in the access log
-    /// before it returns the value. If the log is on and cannot be written, nothing is read.
+    /// Commands read values only this way. It obeys the entry's policy, and records the read in the access log before
+    /// it returns the value. If the log is on and cannot be written, nothing is read.
     ///
     /// - Parameters:
-    ///   - action: what a command does that has several tasks, such as the `get` of a helper.
+    ///   - action: the task of a command that has several, such as the `get` of a helper.
     ///   - program: the program that is started with the value.
-    /// - Throws: as ``Keychain/read(_:for:check:access:)``.
+    /// - Throws: the errors of ``Keychain/read(_:for:check:access:)``.
     func reading(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
         let value = try readingEntry(name, from: keychain, action: action, starting: program)
         if let value { return value }
-        // An attribute is no secret: lists show it.
+        // An attribute is not secret: lists show it.
         guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
             return nil
         }
@@ -26,14 +26,14 @@ extension Invocation {
         return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 
-    /// Does the same for an entry alone.
+    /// Reads the value of an entry in the same way, but never an attribute.
     func readingEntry(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
         try keychain.read(name, for: command.rawValue) { access(to: name, action: action, starting: program) }
     }
 
-    /// Describes a read by this command; or, with an empty name, a switch of the log.
+    /// Returns the log entry for a read by this command or, with an empty name, for a switch of the log.
     func access(to name: String, action: String? = nil, starting program: String? = nil) -> Access {
         Access(
             to: name, by: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "), starting: program)

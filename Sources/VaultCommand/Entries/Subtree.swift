@@ -1,23 +1,25 @@
 import Vault
 
-/// What `-r` and a slash at the end stand for: a name with all that is below it.
+/// A name with everything below it, for `-r` and for a name that ends with a slash.
 ///
-/// Of `web/` that is every name that begins so. Of a name without a slash at its end it is the name itself, its fields
-/// (`web.otp`) and what is in the folder of that name (`web/mia`).
+/// `web/` covers every name that begins with it. A name without a slash at its end covers the name itself, its fields
+/// (`web.otp`) and the folder of that name (`web/mia`).
 struct Subtree {
     let root: String
 
     var isFolder: Bool { root.hasSlashAtEnd }
 
-    /// Whether a name is part of it, compared bytewise: as strings, two spellings of an accented letter are equal.
+    /// Whether a name is covered. The comparison is by bytes: as strings, two spellings of an accented letter are
+    /// equal.
     func contains(_ name: String) -> Bool {
-        let (name, root) = (name.utf8, root.utf8)
+        let name = name.utf8
+        let root = root.utf8
         guard name.starts(with: root) else { return false }
         guard !isFolder, let next = name.dropFirst(root.count).first else { return true }
         return next == UInt8(ascii: "/") || next == UInt8(ascii: ".")
     }
 
-    /// Returns its names, sorted bytewise; none if there are none.
+    /// Returns the covered names in the vault, sorted bytewise.
     func names(in keychain: Keychain) throws -> [String] {
         var listing = try keychain.names(prefix: root)
         var names: [String] = []
@@ -27,7 +29,7 @@ struct Subtree {
         return names
     }
 
-    /// Returns what one of its names is called when the root is called otherwise.
+    /// Returns the new name of a covered name if the root is renamed.
     func renamed(_ name: String, to newRoot: String) -> String {
         newRoot + String(decoding: name.utf8.dropFirst(root.utf8.count), as: UTF8.self)
     }

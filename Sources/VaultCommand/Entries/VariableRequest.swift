@@ -2,11 +2,11 @@ import Formats
 import Sealing
 import Vault
 
-/// A variable of the environment that another program is to get.
+/// An environment variable for another program.
 struct VariableRequest {
     enum Source {
         case entry(String)
-        /// A value that is not in the vault, and where it is from.
+        /// A value from a file, with a description of its origin.
         case plain(HeldValue)
     }
 
@@ -17,9 +17,9 @@ struct VariableRequest {
         if case .entry(let name) = source { name } else { nil }
     }
 
-    /// Reads `NAME=REFERENCE`.
+    /// Parses `NAME=REFERENCE` pairs.
     ///
-    /// - Parameter what: what the error names, such as an option.
+    /// - Parameter what: the subject of an error message, such as an option.
     static func parse(_ pairs: [String], _ what: String) throws(UsageError) -> [VariableRequest] {
         var requests: [VariableRequest] = []
         for pair in pairs {
@@ -31,16 +31,16 @@ struct VariableRequest {
         return requests
     }
 
-    /// Throws a usage error if a variable is named twice: it would be a guess which value was meant.
+    /// Throws a usage error if a variable occurs twice, since it is unclear which value was meant.
     static func checkForDoubles(_ requests: [VariableRequest]) throws(UsageError) {
         var names: Set<String> = []
         for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }
     }
 
-    /// What a value begins with that is a reference.
+    /// The prefix of a value that is a reference.
     static let scheme = Array("vault:".utf8)
 
-    /// Reads `.env` files. A value `vault:NAME` is that of an entry. All others stand for themselves.
+    /// Reads `.env` files. A value `vault:NAME` refers to an entry. All others are taken literally.
     static func read(_ paths: [String]) throws -> [VariableRequest] {
         try paths.flatMap { path in
             let text = try ValueInput.readText(at: path)
@@ -54,7 +54,7 @@ struct VariableRequest {
 
     private init(_ variable: DotEnv.Variable, in path: String) throws {
         guard VariableRequest.isVariable(variable.name) else {
-            throw FormatError(line: variable.line, "the name of a variable has only letters, digits and _")
+            throw FormatError(line: variable.line, "the name of a variable may contain only letters, digits and _")
         }
         name = variable.name
         guard variable.value.starts(with: VariableRequest.scheme) else {
@@ -70,9 +70,12 @@ struct VariableRequest {
         source = .entry(entry)
     }
 
-    private init(name: String, source: Source) { (self.name, self.source) = (name, source) }
+    private init(name: String, source: Source) {
+        self.name = name
+        self.source = source
+    }
 
-    /// Whether shells take it for the name of a variable.
+    /// Whether shells accept it as the name of a variable.
     private static func isVariable(_ name: String) -> Bool {
         let isFirst: (UInt8) -> Bool = {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)

@@ -13,7 +13,7 @@ package enum VaultTool {
         do {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             var invocation = try parser.parse()
-            // A place that cannot be found out is told by the command itself.
+            // If the location cannot be determined, the command itself reports that.
             if invocation.command.section != .help { invocation.knownLocation = try? invocation.location() }
             known = invocation
             try SharedProgram.takeOver(invocation)
@@ -28,7 +28,7 @@ package enum VaultTool {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             }
-            // The program that was to be started may end with any other code.
+            // The program to be started may use any other exit code.
             if let exit = parser.description?.failure, ![.notExecutable, .notInstalled].contains(error.exit) {
                 error.exit = exit
             }
@@ -37,8 +37,8 @@ package enum VaultTool {
         }
     }
 
-    /// Returns the words after the program's name; nil for one that is not UTF-8. Swift's own list repairs such words,
-    /// and a repaired path leads to another file. A helper's name stands for the command before them.
+    /// Returns the arguments; nil for one that is not UTF-8. Swift's own list repairs such arguments, and a repaired
+    /// path could name another file. A helper's name adds its command in front.
     private static func readWords() -> [String?] {
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
         var words: [String?] = []

@@ -187,7 +187,7 @@ def test_an_address_that_only_looks_like_the_host_gets_nothing(installed: Home, 
 @pytest.mark.parametrize("value", [b"two\nlines", b"line\n", b"a\rb", b"a\0b", b""])
 def test_only_a_single_line_is_an_answer(installed: Home, value: bytes) -> None:
     installed.set("mapped", value, "--allow-empty", "-a", "askpass=Password: ")
-    assert "no single line" in refused(installed, "Password: ")
+    assert "several lines" in refused(installed, "Password: ")
 
 
 def test_of_two_entries_for_one_prompt_none_is_the_answer(installed: Home, key: Path) -> None:
@@ -260,4 +260,4 @@ def test_setup_says_if_the_program_is_not_on_the_path(home: Home) -> None:
     new_key(home)
     home.set("ssh/laptop", SECRET)
     finished = home.run("setup", "ssh", "id", "ssh/laptop")
-    assert finished.returncode == 0 and b"not on the PATH" in finished.stderr
+    assert finished.returncode == 0 and b"not in the PATH" in finished.stderr

@@ -170,7 +170,7 @@ def test_the_name_of_a_profile_may_have_spaces(home: Home) -> None:
     home.output(*words, "--undo")
     assert configuration(home).read_text() == ""
     for wrong in ("", "a]", 'a"b', "a\nb"):
-        assert "name of a profile" in home.refusal(USAGE, "setup", "aws", "aws/work", "--profile", wrong)
+        assert "Invalid profile name" in home.refusal(USAGE, "setup", "aws", "aws/work", "--profile", wrong)
 
 
 @pytest.mark.in_a_file

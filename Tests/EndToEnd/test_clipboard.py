@@ -87,7 +87,7 @@ def pasted(home: Home, tool: str) -> bytes:
 
 def test_a_value_is_copied_and_cleared_after_its_time(desktop: tuple[Home, str]) -> None:
     home, tool = desktop
-    assert copied_and_cleared(home, tool) == b"vault: Copied; cleared in 3 s.\n"
+    assert copied_and_cleared(home, tool) == b"vault: Copied; it will be cleared in 3 s.\n"
 
 
 def copied_and_cleared(home: Home, tool: str) -> bytes:
@@ -230,7 +230,7 @@ def test_a_terminal_copies_by_itself_and_clears_what_it_has(home: Home) -> None:
     home.set("u.token", VALUE)
     with Terminal(home, "copy", "u.token", "--clear-after", "1s") as terminal:
         code, shown = terminal.end()
-        assert code == 0 and osc52(VALUE) in shown and b"cleared in 1 s, whatever it has then" in shown
+        assert code == 0 and osc52(VALUE) in shown and b"cleared in 1 s, whatever it contains then" in shown
         terminal.screen.expect_exact(osc52(b" ") + osc52(b""))
 
 
@@ -262,6 +262,6 @@ def test_without_a_clipboard_it_says_what_to_install(home: Home) -> None:
     home.set("u.token", VALUE)
     assert "Install wl-clipboard" in home.refusal(8, "copy", "u.token")
     assert "no terminal" in home.refusal(8, "copy", "u.token", "--with", "osc52")
-    assert "xsel is not installed, or has no display" in home.refusal(8, "copy", "u.token", "--with", "xsel")
+    assert "xsel is not installed, or cannot connect" in home.refusal(8, "copy", "u.token", "--with", "xsel")
     assert "u.token" in home.refusal(3, "copy", "u.tokem")
     assert "--clear-after" in home.refusal(2, "copy", "u.token", "--clear-after", "soon")

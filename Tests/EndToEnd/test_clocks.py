@@ -57,7 +57,7 @@ def test_an_offline_change_of_the_future_does_not_beat_what_others_set_later(
     others.set("a", b"later")
     finished = wrong.run("get", "a")
     assert finished.stdout == b"later"
-    assert b"Changed by others too" in finished.stderr, finished.stderr
+    assert b"Also changed by others" in finished.stderr, finished.stderr
     assert others.get("a") == b"later" and shared.get("a") == b"later"
     shared.output("restore", "a")
     assert others.get("a") == b"offline", "it is in the history"
@@ -79,7 +79,7 @@ def test_an_offline_removal_of_the_future_that_does_not_count_is_told(
     finished = wrong.run("get", "a")
     assert finished.stdout == b"later"
     told = finished.stderr.decode()
-    assert "Changed by others too" in told and "  a" in told.splitlines(), told
+    assert "Also changed by others" in told and "  a" in told.splitlines(), told
 
 
 @pytest.mark.parametrize("seconds", [*FAR, 2 * DAY])

@@ -206,7 +206,7 @@ def test_docker_hands_no_options_on(home: Home) -> None:
 def test_a_missing_link_is_told(home: Home) -> None:
     (home.folder / "bin/docker-credential-vault").unlink()
     finished = home.run("setup", "docker")
-    assert finished.returncode == 0 and b"docker-credential-vault, which is not on the PATH" in finished.stderr
+    assert finished.returncode == 0 and b"docker-credential-vault, which is not in the PATH" in finished.stderr
 
 
 def test_the_setup_says_what_it_has_done(home: Home) -> None:
@@ -217,9 +217,9 @@ def test_the_setup_says_what_it_has_done(home: Home) -> None:
 
     assert told() == (b"vault: Nothing was changed: this is a dry run.\n", True)
     assert told() == (b"vault: Nothing was changed: this is a dry run.\n", False)
-    assert b"there already" in home.run("setup", "docker").stderr
-    assert b"Taken out" in home.run("setup", "docker", "--undo").stderr
-    assert b"not there" in home.run("setup", "docker", "--undo").stderr
+    assert b"already exists" in home.run("setup", "docker").stderr
+    assert b"Removed." in home.run("setup", "docker", "--undo").stderr
+    assert b"No such setting exists" in home.run("setup", "docker", "--undo").stderr
     assert told("--undo")[1] is False
 
 

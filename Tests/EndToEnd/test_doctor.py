@@ -29,7 +29,7 @@ def test_a_sound_vault_is_fine_and_no_value_is_shown(home: Home) -> None:
     found = checks(home)
     for name in ("vault", "key", "opening", "rollback memory", "clock", "size"):
         assert found[name]["state"] == "ok" and found[name]["fix"] is None, found[name]
-    assert found["vault"]["message"] == f"{home.vault} (in its standard place)"
+    assert found["vault"]["message"] == f"{home.vault} (at its standard path)"
     lines = home.output("doctor").decode().splitlines()
     assert all(line.split()[0] in ("ok", "warning") for line in lines) and "a-value" not in str(lines)
     assert home.files() == [".config/vault/default.key", ".local/share/vault/default.vault"]
@@ -38,9 +38,9 @@ def test_a_sound_vault_is_fine_and_no_value_is_shown(home: Home) -> None:
 def test_the_rule_that_found_the_vault_and_its_key_is_said(home: Home) -> None:
     home.set("a", b"tok")
     named = home.with_variables(VAULT_FILE=str(home.vault), VAULT_KEY_FILE=str(home.key))
-    assert "(by $VAULT_FILE)" in checks(named)["vault"]["message"]
-    assert "(by $VAULT_KEY_FILE)" in checks(named)["key"]["message"]
-    assert "(by --vault)" in checks(home, "--vault", str(home.vault))["vault"]["message"]
+    assert "(from $VAULT_FILE)" in checks(named)["vault"]["message"]
+    assert "(from $VAULT_KEY_FILE)" in checks(named)["key"]["message"]
+    assert "(from --vault)" in checks(home, "--vault", str(home.vault))["vault"]["message"]
 
 
 def test_a_provided_key_is_said_to_be_provided(home: Home) -> None:
@@ -48,7 +48,7 @@ def test_a_provided_key_is_said_to_be_provided(home: Home) -> None:
     folder = home.folder / "credentials"
     folder.mkdir(mode=0o700)
     home.key.rename(folder / "vault.key")
-    assert "(in its standard place)" in checks(home.with_variables(CREDENTIALS_DIRECTORY=str(folder)))["key"]["message"]
+    assert "(at its standard path)" in checks(home.with_variables(CREDENTIALS_DIRECTORY=str(folder)))["key"]["message"]
 
 
 def test_without_a_vault_or_a_home_it_says_so_and_looks_at_the_rest(home: Home) -> None:
@@ -108,13 +108,13 @@ def test_another_vault_on_the_path_is_noticed(home: Home) -> None:
     assert checks(home.with_variables(PATH=path))["command"]["state"] == "ok"
     (folder / "vault").unlink()
     (folder / "vault").mkdir()
-    assert "not on the PATH" in warning(home.with_variables(PATH=str(folder)), "command"), "a folder is no program"
+    assert "not in the PATH" in warning(home.with_variables(PATH=str(folder)), "command"), "a folder is no program"
     (folder / "vault").rmdir()
     other = folder / "vault"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
     assert str(other) in warning(home.with_variables(PATH=path), "command")
-    assert "not on the PATH" in warning(home.with_variables(PATH="/nowhere"), "command")
+    assert "not in the PATH" in warning(home.with_variables(PATH="/nowhere"), "command")
     hashicorp = home.with_variables(VAULT_ADDR="https://vault.example", VAULT_TOKEN="t")
     assert "VAULT_ADDR, VAULT_TOKEN" in checks(hashicorp)["environment"]["message"]
 

@@ -82,13 +82,13 @@ def test_only_the_newline_that_an_editor_adds_is_dropped(
 def test_an_unchanged_value_is_not_written(edited: Home, script: str) -> None:
     before = edited.vault.read_bytes()
     finished = editing(edited, script).run("edit", "u.token")
-    assert finished.returncode == 0 and b"Unchanged" in finished.stderr
+    assert finished.returncode == 0 and b"unchanged" in finished.stderr
     assert edited.vault.read_bytes() == before
 
 
 def test_a_new_name_is_created_unless_it_is_left_empty(home: Home, memory: Path) -> None:
     home = home.with_variables(XDG_RUNTIME_DIR=str(memory))
-    assert b"Unchanged" in editing(home, "true").run("edit", "x").stderr
+    assert b"unchanged" in editing(home, "true").run("edit", "x").stderr
     assert not home.vault.exists()
     editing(home, 'test ! -s "$1" && echo new > "$1"').output("edit", "x")
     assert home.get("x") == b"new"
@@ -183,7 +183,7 @@ def test_what_cannot_be_stored_is_kept_in_memory(edited: Home, memory: Path) -> 
 def test_another_processs_change_is_not_overwritten(edited: Home, memory: Path) -> None:
     other = f'echo mine > "$1"; echo theirs | {edited.binary} set u.token'
     message = editing(edited, other).refusal(4, "edit", "u.token")
-    assert "changed meanwhile" in message and edited.get("u.token") == b"theirs"
+    assert "changed in the meantime" in message and edited.get("u.token") == b"theirs"
     (kept,) = memory.iterdir()
     assert str(kept / "value") in message and (kept / "value").read_text() == "mine"
 
@@ -198,13 +198,13 @@ def test_the_advised_command_stores_just_what_was_typed(
     edited.set("-n x", value)
     other = f"printf '{edited_to}' > \"$1\"; echo theirs | {edited.binary} set -- '-n x'"
     message = editing(edited, other).refusal(4, "edit", "--", "-n x")
-    finished = edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1])
+    finished = edited.shell(re.search(r"To replace the entry with it: `(vault set .*?)`\.", message)[1])
     assert finished.returncode == 0 and edited.get("-n x") == stored
     edited.output("set", "day", "--type", "date", stdin=b"2026-01-31")
     other = f'sed -i s/31/30/ "$1"; {edited.binary} set day --type date < other'
     (edited.folder / "other").write_text("2026-01-01")
     message = editing(edited, other).refusal(4, "edit", "day")
-    edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1])
+    edited.shell(re.search(r"To replace the entry with it: `(vault set .*?)`\.", message)[1])
     assert edited.get("day") == b"2026-01-30T00:00:00.000Z"
 
 
@@ -214,7 +214,7 @@ def test_the_advised_command_keeps_the_expiry(edited: Home, memory: Path, former
     edited.output("set", "x", "--expires", former, stdin=b"old")
     other = f"echo mine > \"$1\"; echo theirs | {edited.binary} set {options} x"
     message = editing(edited, other).refusal(4, "edit", "x")
-    assert edited.shell(re.search(r"`(vault set .*?)` stores it", message)[1]).returncode == 0
+    assert edited.shell(re.search(r"To replace the entry with it: `(vault set .*?)`\.", message)[1]).returncode == 0
     (item,) = json.loads(edited.output("ls", "x", "--json"))["items"]
     assert edited.get("x") == b"mine" and item["expires"][:10] == (options[-10:] or former)
     assert edited.shell(re.search(r"`(rm -r .*?)`", message)[1]).returncode == 0
@@ -291,7 +291,7 @@ def test_nothing_else_is_removed(edited: Home, memory: Path, words: tuple[str, .
     before = sorted(path.name for path in memory.iterdir())
     said = remover(edited, words[0]).run(*words)
     assert b"killed" not in said.stdout + said.stderr
-    assert words[0] == "edit" or b"In memory are texts" in said.stdout
+    assert words[0] == "edit" or b"Memory contains texts" in said.stdout
     (memory / "vault-kept-1").rmdir()
     before.remove("vault-kept-1")
     assert b"edited texts" in (shown := edited.run("doctor").stdout) and b"one is being edited" in shown

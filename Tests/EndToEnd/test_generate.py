@@ -105,7 +105,7 @@ def test_a_terminal_is_told_what_was_done(home: Home) -> None:
     shown = on_terminal(home, "generate", "web/x", "--words", "1")
     assert shown == b'vault: Stored under "web/x": a passphrase of 1 word, 12.9 bits of entropy.\n'
     shown = on_terminal(home, "generate", "web/x", "--force")
-    assert shown.endswith(b"`vault restore web/x` brings the former one back.\n")
+    assert shown.endswith(b"`vault restore web/x` brings the previous one back.\n")
     assert home.get("web/x") not in shown
 
 
@@ -114,8 +114,8 @@ def test_a_terminal_is_told_what_was_done(home: Home) -> None:
     [
         (("--length", "3"), "from 4 to 4,096 characters"),
         (("--length", "4097"), "from 4 to 4,096 characters"),
-        (("--length", "0"), "whole number from 1 on"),
-        (("--length", "x"), "whole number from 1 on"),
+        (("--length", "0"), "whole number of at least 1"),
+        (("--length", "x"), "whole number of at least 1"),
         (("--classes", "lower,foo"), "one or more of lower, upper, digits, symbols"),
         (("--classes=",), "one or more of lower, upper, digits, symbols"),
         (("--words", "0"), "whole number from 1 to 256"),
@@ -124,7 +124,7 @@ def test_a_terminal_is_told_what_was_done(home: Home) -> None:
         (("--words", "2", "--separator="), "1 to 8 bytes without lower-case letters"),
         (("--words", "2", "--length", "9"), "Option --length is for passwords"),
         (("--words", "2", "--no-ambiguous"), "Option --no-ambiguous is for passwords"),
-        (("--separator", "."), "give --words too"),
+        (("--separator", "."), "Use it with --words"),
     ],
 )
 def test_options_that_make_no_password_are_refused(home: Home, options: tuple[str, ...], sentence: str) -> None:

@@ -67,7 +67,7 @@ def test_a_salvage_of_an_older_file_is_certain_of_nothing(clone: Clone, section:
     finished = clone.home.run("--vault", opened, "--key-file", str(clone.home.key), "salvage", "out")
     told = finished.stdout.decode()
     assert finished.returncode == DAMAGED and "last value: 0." in told
-    assert "Copied, but their last change may be lost:\n  one\n  three\n" in told
+    assert "Copied, but the last change may be lost:\n  one\n  three\n" in told
     assert "this machine has seen change" in told and "No entry is missing." not in told
 
 

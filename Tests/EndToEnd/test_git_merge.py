@@ -139,7 +139,7 @@ def test_of_one_name_the_later_value_counts_and_the_conflict_is_told(clones: tup
     one.set("base", b"later")
     one.git("push", "--quiet")
     finished = pull(two)
-    assert finished.returncode == 0 and finished.stdout.count("Changed on both sides") == 1
+    assert finished.returncode == 0 and finished.stdout.count("Changed in both copies") == 1
     assert "  base\n" in finished.stdout and CANARY.decode() not in finished.stdout + finished.stderr
     assert two.values == {"base": [b"later", b"earlier", CANARY]}
     two.home.output("restore", "base", "--vault", str(two.vault))
@@ -223,7 +223,7 @@ def test_a_copy_under_a_former_data_key_is_a_conflict(apart: tuple[Clone, Clone]
 
 
 def advised(finished: subprocess.CompletedProcess[str], label: str) -> str:
-    (command,) = re.findall(rf"{label}: (.*?)(?:, and tell git: .*)?$", finished.stderr, re.MULTILINE)
+    (command,) = re.findall(rf"{label}: (.*?)(?:, and mark it as resolved: .*)?$", finished.stderr, re.MULTILINE)
     return command
 
 
@@ -234,7 +234,7 @@ def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str,
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
     assert ".merge_file_" not in finished.stdout + finished.stderr
     first = advised(finished, "write the other side to a file")
-    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) tell git: (.*)$", finished.stderr, re.MULTILINE)
+    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)
     assert finished.stderr.index(f"{clone.vault}.other") == finished.stderr.index(first) + first.index(f"{clone.vault}.other")
     assert "vault --vault" not in finished.stderr[finished.stderr.index(add):]
     return first, merge, add
@@ -285,7 +285,7 @@ def test_a_copy_under_a_former_data_key_is_taken_by_name_as_the_message_says(apa
     finished = pull(two)
     first, _, add = told(two, finished)
     assert f"The other side of {two.vault} is from before" in finished.stderr and "\n  of-one\n" in finished.stderr
-    take = advised(finished, "take it over").replace("NAME", "of-one")
+    take = advised(finished, "accept it").replace("NAME", "of-one")
     for line in (first, take, add):
         ended = by_shell(two, line)
         assert ended.returncode == 0, (line, ended)
@@ -303,7 +303,7 @@ def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_
     one.git("push", "--quiet")
     finished = pull(two)
     first, _, add = told(two, finished)
-    assert f"The other side of {two.vault} has shut somebody out" in finished.stderr
+    assert f"The other side of {two.vault} has removed someone's access" in finished.stderr
     lines = {advised(finished, "keep them"): 0} if is_kept else dict(zip(leaving_out(finished.stderr), (0, 9, 9)))
     assert by_shell(two, first).returncode == 0
     for line, code in lines.items():
@@ -341,7 +341,7 @@ def test_a_key_that_the_other_side_has_not_is_kept_or_left_out_as_the_message_sa
         for line, code in zip(dropping(finished.stderr), (0, 9)):
             ended = by_shell(two, line)
             assert ended.returncode == code, (line, ended)
-    ended = by_shell(two, advised(ended, "take it over").replace("NAME", "of-one"))
+    ended = by_shell(two, advised(ended, "accept it").replace("NAME", "of-one"))
     assert ended.returncode == 0, ended
     assert by_shell(two, add).returncode == 0
     two.git("commit", "--quiet", "--no-edit")
@@ -386,7 +386,7 @@ def test_the_advice_names_the_key_that_the_driver_was_given_and_any_path(apart: 
     finished = pull(two)
     hidden.rename(key)
     (first,) = re.findall(r"write the other side to a file: (.*)$", finished.stderr, re.MULTILINE)
-    (merge, add) = re.findall(r"Once it can be merged: (.*), and tell git: (.*)$", finished.stderr, re.MULTILINE)[0]
+    (merge, add) = re.findall(r"Once it can be merged: (.*), and mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
     for line in (first, merge, add):
         ended = by_shell(two, line)
         assert ended.returncode == 0, (line, ended)

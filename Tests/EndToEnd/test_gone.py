@@ -42,11 +42,11 @@ def test_every_command_says_so(gone: Home, command: str) -> None:
 def test_no_other_is_created_unasked(gone: Home) -> None:
     assert "is gone" in gone.refusal(4, "init")
     with Terminal(gone, "init") as terminal:
-        terminal.answer("without its entries? [y/N] ", "no\n")
+        terminal.answer("Create a new, empty one? [y/N] ", "no\n")
         assert terminal.end()[0] == 4
     assert not gone.vault.exists()
     with Terminal(gone, "init") as terminal:
-        terminal.answer("without its entries? [y/N] ", "y\n")
+        terminal.answer("Create a new, empty one? [y/N] ", "y\n")
         assert terminal.end()[0] == 0
     assert gone.names() == []
     gone.vault.unlink()
@@ -58,7 +58,7 @@ def test_no_other_is_created_unasked(gone: Home) -> None:
 @pytest.mark.both_paths
 def test_the_doctor_does_not_advise_a_new_one(gone: Home) -> None:
     report = gone.run("doctor")
-    assert report.returncode == 1 and b"is gone" in report.stdout and b"no vault yet" not in report.stdout
+    assert report.returncode == 1 and b"is gone" in report.stdout and b"No vault exists yet" not in report.stdout
 
 
 @pytest.mark.both_paths

@@ -67,7 +67,7 @@ def test_the_help_names_no_option_that_is_not_there(home: Home) -> None:
 
 def test_a_name_without_a_history_is_exit_3(home: Home) -> None:
     home.set("u.token", b"tok")
-    assert 'No earlier value of "u.token"' in home.refusal(NOT_FOUND, "history", "u.token")
+    assert '"u.token" has no earlier value' in home.refusal(NOT_FOUND, "history", "u.token")
     assert 'No entry named "u.tokem". Did you mean "u.token"?' in home.refusal(NOT_FOUND, "history", "u.tokem")
     for words in (("restore", "u.token"), ("restore", "u.tokem")):
         home.refusal(NOT_FOUND, *words)

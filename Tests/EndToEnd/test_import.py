@@ -187,7 +187,7 @@ CASES = [
             "docker/index.docker.io/v1": {"docker": "https://index.docker.io/v1/", "username": "mia"},
             "docker/registry.example.org:5000": {"docker": "registry.example.org:5000", "username": "<token>"},
         },
-        skipped=1, left_out="1 server whose password a helper has",
+        skipped=1, left_out="1 server that uses a credential helper",
     ),
     Case(
         "plist", "preferences.plist",
@@ -334,7 +334,7 @@ def test_names_with_other_values_are_listed_and_refused(home: Home) -> None:
     assert stored(home) == {"A": b"canary-1", "B": b"canary-own", "C": b"canary-own"}
     home.output("import", "env", "-", "--replace", stdin=text)
     assert stored(home) == {"A": b"canary-1", "B": b"canary-2", "C": b"canary-own"}
-    assert "Give one of" in home.refusal(2, "import", "env", "-", "--skip", "--replace", stdin=text)
+    assert "Use either" in home.refusal(2, "import", "env", "-", "--skip", "--replace", stdin=text)
 
 
 def test_a_dry_run_lists_names_sizes_and_attributes(home: Home) -> None:
@@ -373,10 +373,10 @@ def test_more_than_64_attributes_become_fields(home: Home) -> None:
 
 def test_what_cannot_be_read_is_an_error(home: Home) -> None:
     assert "No such file" in home.refusal(8, "import", "env", "missing.env")
-    assert "is one of: json, env, bitwarden-csv" in home.refusal(2, "import", "lastpass", "x.csv")
-    assert "is not a folder" in home.refusal(2, "import", "pass", "missing")
+    assert "Use one of: json, env, bitwarden-csv" in home.refusal(2, "import", "lastpass", "x.csv")
+    assert "is not a readable folder" in home.refusal(2, "import", "pass", "missing")
     (home.folder / "empty").mkdir()
-    assert "has no files of pass" in home.refusal(2, "import", "pass", "empty")
+    assert "contains no files of pass" in home.refusal(2, "import", "pass", "empty")
     assert not home.vault.exists()
 
 
@@ -478,7 +478,7 @@ def test_the_keyring_is_read_by_secret_tool(home: Home) -> None:
     items = {item["name"]: item for item in json.loads(home.output("ls", "--json"))["items"]}
     assert items["git/github.com/mia"]["expires"] == "2100-01-01T00:00:00.000Z"
     missing = bus.run("import", "libsecret", "user=nobody")
-    assert missing.returncode == 2 and b"finds no item" in missing.stderr
+    assert missing.returncode == 2 and b"found no item" in missing.stderr
 
 
 def test_an_object_of_texts_is_imported(home: Home) -> None:
@@ -489,4 +489,4 @@ def test_an_object_of_texts_is_imported(home: Home) -> None:
 def test_a_terminal_is_no_file(home: Home) -> None:
     with Terminal(home, "import", "env", "-") as terminal:
         code, shown = terminal.end()
-    assert code == 2 and b"Pipe the file in, or name it" in shown
+    assert code == 2 and b"Pipe the file in, or pass its path" in shown

@@ -183,7 +183,7 @@ def test_commands_that_swift_takes_for_equal_are_told_apart(vault: Home) -> None
 def test_who_waits_for_a_command_is_told_once_what_for(vault: Home) -> None:
     command = f"sleep 6; cat {lose_key_file(vault)}"
     with Terminal(vault, *GET, "--key-command", command) as terminal:
-        terminal.expect(f'Waiting for the command "{command}". Answer it if it asks, or press Ctrl-C.')
+        terminal.expect(f'Waiting for the command "{command}". Answer its prompt if it shows one, or press Ctrl-C.')
         assert terminal.end()[0] == 0 and terminal.everything.count(b"Waiting for") == 1
     assert b"Waiting for" not in vault.run(*GET, "--key-command", command).stderr
 

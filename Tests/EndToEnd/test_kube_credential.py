@@ -160,7 +160,7 @@ def test_without_kubectl_the_lines_are_shown(home: Home, server: Server) -> None
     """They are complete: kubectl takes them."""
     home.set("kube/prod", CANARY.encode())
     finished = home.with_variables(PATH=str(home.folder / "bin")).run("setup", "kube", "kube/prod", "--user", "mia.a@b")
-    assert finished.returncode == 0 and b"not on the PATH" in finished.stderr
+    assert finished.returncode == 0 and b"not in the PATH" in finished.stderr
     (home.folder / ".kube").mkdir()
     (home.folder / ".kube/config").write_bytes(b"apiVersion: v1\nkind: Config\n" + finished.stdout)
     ask(home, server)

@@ -61,7 +61,7 @@ def test_a_get_completes_what_is_missing_bit_by_bit(shared: Home, tmp_path: Path
     for _ in range(8):
         home.get("n0")
         missing.append(copy_words(home))
-    assert "in part" in missing[0] and ", complete, " in missing[-1]
+    assert "incomplete" in missing[0] and ", complete, " in missing[-1]
     for number in range(4):
         assert len(home.output("--offline", "get", f"n{number}")) == 400_000
 
@@ -72,12 +72,12 @@ def test_much_that_is_missing_is_left_to_a_verification(shared: Home, tmp_path: 
     shared.output("compact")
     home = other_machine(shared, tmp_path / "other")
     before = home.output("get", "a") and copy_words(home)
-    assert "in part (8.9 MiB missing)" in before
+    assert "incomplete (8.9 MiB missing)" in before
     home.get("a")
     assert copy_words(home).partition(", as of")[0] == before.partition(", as of")[0]
     report = home.run("doctor").stdout.decode()
-    assert re.search(r"copy: .*in part .*missing.*`vault verify` completes it", report, re.DOTALL)
+    assert re.search(r"copy: .*incomplete .*missing.*Complete it with `vault verify`", report, re.DOTALL)
     home.output("verify")
     assert ", complete, " in copy_words(home)
-    assert "completes it" not in home.run("doctor").stdout.decode()
+    assert "Complete it" not in home.run("doctor").stdout.decode()
     assert len(home.output("--offline", "get", "large")) == 9 << 20

@@ -117,7 +117,7 @@ def test_conflicts_are_told_by_name_and_never_by_value(apart: Copies) -> None:
     assert finished.returncode == 0 and finished.stderr == b""
     count, title, *names, last = finished.stdout.decode().splitlines()
     assert last == f"You may delete {apart.right.vault}."
-    assert count == "Merged: 3 changed." and title.startswith("Changed on both sides; ") and names == ["  both"]
+    assert count == "Merged: 3 changed." and title.startswith("Changed in both copies; ") and names == ["  both"]
     shown = on_terminal(apart.right, "merge", str(apart.left.vault))
     assert b"Merged: 2 changed." in shown and not any(canary in shown for canary in CANARIES)
 
@@ -188,7 +188,7 @@ def test_the_vault_itself_has_nothing_new(base: Copies, make: str) -> None:
     elif make == "second name":
         other.hardlink_to(vault)
     before = vault.read_bytes()
-    assert base.left.output("merge", str(other)) == b"Nothing new in the other copy.\n"
+    assert base.left.output("merge", str(other)) == b"The other copy has nothing new.\n"
     assert vault.read_bytes() == before
 
 
@@ -263,7 +263,7 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     before = all_values(apart.left)
     failed = apart.left.refusal(ALARM, "merge", str(apart.right.vault))
     assert "from before the data key was rotated here" in failed
-    assert "\nThese were not taken over:\n  both\n  right\nThese removals were not taken over:\n  gone\nIf you know" in failed
+    assert "\nThese changes were not accepted:\n  both\n  right\nThese removals were not accepted:\n  gone\nIf you know" in failed
     assert all_values(apart.left) == before
     advice = failed.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "right")
     finished = apart.left.run(*shlex.split(advice))
@@ -287,7 +287,7 @@ def test_what_a_rotation_has_shut_out_is_left_out_the_other_way(apart: Copies, c
     exchange, merge_rest, look = leaving_out(failed)
     assert apart.left.shell(exchange).returncode == 0
     finished = apart.left.shell(merge_rest)
-    assert finished.returncode == ALARM and b"These were not taken over:\n  both\n  left\n" in finished.stderr
+    assert finished.returncode == ALARM and b"These changes were not accepted:\n  both\n  left\n" in finished.stderr
     finished = apart.left.shell(look)
     assert finished.returncode == ALARM and option.encode() in finished.stderr
     assert apart.left.shell(f"{look} {option}").stdout == b"both\nright\nstays\n"
@@ -395,7 +395,7 @@ def test_a_key_in_use_that_has_another_name_in_the_copy_is_kept_as_the_message_s
     assert "--drop 1" in drop and "--drop 2" not in drop and left.shell(drop).returncode == 0
     finished = left.shell(again)
     failed = finished.stderr.decode()
-    assert finished.returncode == ALARM and "leave them out, open the vault by another key, and merge again." in failed
+    assert finished.returncode == ALARM and "leave them out, open the vault with another key, and merge again." in failed
     (keep,) = [line.split("keep them: ", 1)[1] for line in failed.splitlines() if "keep them: " in line]
     assert left.shell(keep).returncode == 0
     shutil.copy(left.folder / "new.key", left.key)
@@ -408,7 +408,7 @@ def test_a_key_that_was_removed_does_not_come_back_with_the_other_copys_rotation
     right.output("key", "rotate", "--file", "2=bob.key")
     right.set("since", b"canary-right")
     told = left.output("merge", str(right.vault)).decode()
-    assert "removed in one of the copies, so that they do not open this one:\n  key file \"bob\", since 2" in told
+    assert "removed in one of the copies, so they no longer open this vault:\n  key file \"bob\", since 2" in told
     assert "data key. Rotate it: `vault key rotate`\n" in told and left.get("since") == b"canary-right"
     left.refusal(LOCKED, "--key-file", "bob.key", "get", "since")
     # Nor into the other copy, by the way that the message there names.
@@ -465,9 +465,9 @@ def test_the_keys_that_come_and_go_are_told(with_bob: Copies) -> None:
     left.output("key", "add", "--file", "late.key", "--label", "late")
     right.output("key", "rotate", "--replace", "2=new.key")
     told = left.output("merge", str(right.vault)).decode()
-    assert '\nThese keys open this copy no more, since its new data key was made without them:\n  key file "bob"' in told
-    assert '  key file "late"' in told and "Add again each that is to open it, but of nobody who was shut out: `vault key add`\n" in told
-    assert '\nThese keys of the other copy open this one now:\n  key file "bob"' in told
+    assert '\nThese keys no longer open this vault, since the new data key was created without them:\n  key file "bob"' in told
+    assert '  key file "late"' in told and "Add those that should open it, except keys of users without access: `vault key add`\n" in told
+    assert '\nThese keys of the other copy now open this vault:\n  key file "bob"' in told
 
 
 def test_the_keys_that_open_one_of_the_copies_alone_are_told(with_bob: Copies) -> None:
@@ -479,7 +479,7 @@ def test_the_keys_that_open_one_of_the_copies_alone_are_told(with_bob: Copies) -
     right.output("key", "add", "--file", "other.key", "--label", "other")
     right.output("key", "rm", "3")
     told = left.output("merge", str(right.vault)).decode()
-    here, there = "These keys open this copy alone:\n", "These keys open the other copy alone:\n"
+    here, there = "These keys open only this copy:\n", "These keys open only the other copy:\n"
     assert here + '  3  key file "late", since 2' in told and there + '  key file "other", since 2' in told
     assert "drop it: `vault key rotate --drop NUMBER`\n" in told and "bob" not in told
     report = merge(left, right.vault)
@@ -532,7 +532,7 @@ def test_a_name_of_any_form_is_taken_over_as_the_message_says(base: Copies, name
     base.right.output("set", "--", name, stdin=b"of right")
     base.left.output("key", "rotate")
     failed = base.left.run("merge", str(base.right.vault)).stderr.decode()
-    (command,) = [line.split("take it over: ", 1)[1] for line in failed.splitlines() if "take it over: " in line]
+    (command,) = [line.split("accept it: ", 1)[1] for line in failed.splitlines() if "accept it: " in line]
     hidden = [line.split(" as ", 1)[1] for line in failed.splitlines() if line.startswith("Write ")]
     assert len(hidden) == (name != "-x")
     assert base.left.shell(command.replace("NAME", *(hidden or [name]))).returncode == 0
@@ -552,14 +552,14 @@ def test_removals_that_are_not_taken_over_are_told_apart_from_values(base: Copie
     base.right.set(marked, b"3")
     failed = base.left.refusal(ALARM, "merge", str(base.right.vault))
     assert (
-        f"\nThese were not taken over:\n  plain\n  {marked}\n"
-        "These removals were not taken over:\n  away\n  purged\nIf you know that one of these names is right") in failed
+        f"\nThese changes were not accepted:\n  plain\n  {marked}\n"
+        "These removals were not accepted:\n  away\n  purged\nIf you know that one of these names is right") in failed
     # The other way, they are this machine's own.
     failed = base.right.refusal(ALARM, "merge", str(base.left.vault))
     vault = base.right.vault
     assert (
-        f"\nThat person may have written these in {vault}:\n  plain\n  {marked}\n"
-        f"That person may have removed these in {vault}:\n  away\n  purged\nIf you know that they are right") in failed
+        f"\nThey may have written these in {vault}:\n  plain\n  {marked}\n"
+        f"They may have removed these in {vault}:\n  away\n  purged\nIf you know that they are right") in failed
     assert base.left.run("merge", "--from-former-key", "away", str(base.right.vault)).returncode == ALARM
     assert "away" not in base.left.names() and "purged" in base.left.names()
 
@@ -594,7 +594,7 @@ def test_an_alarm_that_stays_after_a_merge_ends_as_the_message_says(apart: Copie
     left.vault.unlink()
     shutil.copy(right.vault, left.vault)
     finished = left.run("merge", str(own))
-    (command,) = re.findall(rb"count as a whole: `(vault [^`]+)`", finished.stderr)
+    (command,) = re.findall(rb"accept them as a whole: `(vault [^`]+)`", finished.stderr)
     assert finished.returncode == ALARM and b"You may delete" not in finished.stdout
     assert left.shell(command.decode()).returncode == 0
     assert all_values(left) == MERGED

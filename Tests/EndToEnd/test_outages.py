@@ -185,7 +185,7 @@ def test_changes_that_wait_for_another_url_are_found(home: Home, cluster: Cluste
     home.output("merge", str(pending))
     assert home.values() == {"a": b"1", "b": b"2"}
     pending.unlink()
-    assert b"waits for another URL" not in home.output("doctor")
+    assert b"wait for another URL" not in home.output("doctor")
 
 
 def test_a_copy_that_is_behind_another_urls_is_no_alarm(home: Home, cluster: Cluster) -> None:
@@ -210,7 +210,7 @@ def test_changes_that_a_merge_has_refused_are_found(home: Home, cluster: Cluster
     others = other_machine(home, tmp_path / "other").with_variables(VAULT_FILE=cluster.url("team"))
     others.output("key", "rotate")
     finished = home.run("get", "a")
-    assert finished.stdout == b"1" and b"were not taken over" in finished.stderr
+    assert finished.stdout == b"1" and b"were not accepted" in finished.stderr
     [refused] = home.memory.glob("*-offline.vault.*.refused.vault")
     checks = json.loads(home.output("doctor", "--json"))["checks"]
     [found] = [check for check in checks if check["name"] == "changes"]
@@ -220,7 +220,7 @@ def test_changes_that_a_merge_has_refused_are_found(home: Home, cluster: Cluster
     home.output("merge", "--from-former-key=a", str(refused))
     assert home.get("a") == b"2"
     refused.unlink()
-    assert b"was not taken over" not in home.output("doctor")
+    assert b"were not stored" not in home.output("doctor")
 
 
 def test_changes_of_before_a_new_key_are_taken_over_as_advised(
@@ -244,8 +244,8 @@ def test_changes_of_before_a_new_key_are_taken_over_as_advised(
     words = shlex.split(told.stderr.decode().split("`")[1])[1:]
     home.output(*[{"OLD": str(old), "NEW": str(home.key)}.get(word, word) for word in words])
     told = home.run("get", "a")
-    assert told.stdout == b"1" and b"were not taken over" in told.stderr
-    merge = shlex.split(told.stderr.decode().split("take it over: ")[1])[1:]
+    assert told.stdout == b"1" and b"were not accepted" in told.stderr
+    merge = shlex.split(told.stderr.decode().split("accept it: ")[1])[1:]
     home.output(*[word.replace("=NAME", "=a") for word in merge])
     finished = home.run("get", "a")
     assert finished.stdout == b"2" and finished.stderr == b""

@@ -220,7 +220,7 @@ def test_where_nothing_can_be_asked_it_is_locked_and_says_what_helps(locked: Hom
 
 def test_a_job_in_the_background_asks_when_it_is_in_front(locked: Home, shell: pexpect.spawn) -> None:
     shell.sendline(f"{locked.binary} get u.token &")
-    shell.expect_exact("vault: Waiting to ask in the foreground. Run `fg`.")
+    shell.expect_exact("vault: Waiting to show a prompt. Run `fg`.")
     for _ in range(50):
         shell.sendline("jobs")
         if shell.expect_exact(["Stopped", "Running"]) == 0:

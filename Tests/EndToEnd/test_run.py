@@ -229,7 +229,7 @@ def test_another_program_of_the_user_can_read_such_a_file_and_not_change_it(vaul
             change()
     assert process.communicate(b"\n")[0] == vault.get("a/key")
     said = " ".join(vault.output("help", "run").decode().split())
-    assert "Your other programs, and root, can open it too" in said
+    assert "your other programs and root can open the file" in said
 
 
 def test_children_that_inherit_the_file_read_it(vault: Home) -> None:

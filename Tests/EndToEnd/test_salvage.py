@@ -57,7 +57,7 @@ def test_what_is_lost_is_said_and_ends_with_6(filled: Home) -> None:
     finished = filled.run("salvage", "out.vault")
     assert finished.returncode == 6 and finished.stderr == b""
     told = finished.stdout.decode()
-    assert "their last change may be lost:\n" in told and "Entries lost with their names: 1.\n" in told
+    assert "the last change may be lost:\n" in told and "Lost entries whose names are unknown: 1.\n" in told
     assert f"before byte {found[3].offset}" in told
     report = json.loads(filled.run("salvage", "again.vault", "--json").stdout)
     assert report["unnamed"] == 1 and not report["is_complete"] and report["certain"] + len(report["doubtful"]) == 5
@@ -95,8 +95,8 @@ def test_an_earlier_value_that_is_lost_is_said_and_ends_with_6(home: Home) -> No
         former = versions[version["name"]]
         assert former[version["version"] - 1]["modified"] == version["modified"]
         assert told == (
-            f"Copied to {out}. Entries with their last value: 1.\nEarlier values that are lost:\n"
-            f"  {version['name']}: version {version['version']}, of {version['modified']}\n"
+            f"Copied to {out}. Entries with their last value: 1.\nLost earlier values:\n"
+            f"  {version['name']}: version {version['version']}, from {version['modified']}\n"
         )
         lost.add((version["name"], version["version"]))
         salvaged = home.with_variables(VAULT_FILE=str(home.folder / out))
@@ -113,7 +113,7 @@ def test_settings_that_are_lost_are_said_and_end_with_6(filled: Home) -> None:
     finished = filled.run("salvage", "out.vault")
     told = finished.stdout.decode()
     assert finished.returncode == 6 and told.startswith("Copied to out.vault. Entries with their last value: 6.\n")
-    assert told.endswith("settings, the key's label and the time of creation are lost.\nNo entry is missing.\n")
+    assert told.endswith("settings, the key's label and the creation time are lost.\nNo entry is missing.\n")
 
 
 def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:
@@ -125,8 +125,8 @@ def test_a_lost_sector_of_the_header_costs_nothing(filled: Home) -> None:
         filled.vault.write_bytes(sound)
 
 
-MEMBERS = "  The members, and who made which change. Add them again: `vault member add`.\n"
-READS = "  The reads that were recorded. The new vault records reads anew.\n"
+MEMBERS = "  The members and the authors of changes. Add the members again: `vault member add`.\n"
+READS = "  The recorded reads. The new vault starts a new access log.\n"
 
 
 @pytest.mark.parametrize("lost", [(), (0,), (HEADER,), (0, HEADER + 3_584), (3_584, HEADER)], ids=str)
@@ -161,7 +161,7 @@ def test_a_flag_of_the_header_costs_nothing_and_what_is_not_copied_is_said(
 
 def test_the_copy_is_trusted_by_the_identity_that_opened_the_damaged_vault(filled: Home) -> None:
     filled.output("key", "add", "--recipient", new_identity(filled.folder / "identity"))
-    assert "All keys but the one that was used." in filled.output("salvage", "of-the-key-file").decode()
+    assert "All keys except the one that was used." in filled.output("salvage", "of-the-key-file").decode()
     filled.output("key", "rm", "1")
     filled.key.unlink()
     identity = filled.folder / "identity"

@@ -226,7 +226,7 @@ def test_offline_it_shows_what_this_machine_has_kept(shared: Home, cluster: Clus
     assert offline.stdout == b"1" and b"as this machine has kept it" in offline.stderr
     assert shared.get("a") == b"2"
     fresh = other_machine(shared, tmp_path / "fresh")
-    assert "has no copy" in fresh.refusal(8, "get", "--offline", "a")
+    assert "has kept nothing" in fresh.refusal(8, "get", "--offline", "a")
 
 
 def test_what_is_set_offline_is_merged_at_the_next_contact(home: Home, own_cluster: Cluster, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_what_is_set_offline_is_merged_at_the_next_contact(home: Home, own_clust
     assert other.get("a") == b"old"
     finished = shared.run("get", "a")
     assert finished.stdout == b"offline"
-    assert b"Stored what was changed offline: 3 changed" in finished.stderr and b"  b" in finished.stderr
+    assert b"Stored the offline changes: 3 changed" in finished.stderr and b"  b" in finished.stderr
     assert b"offline" not in shared.run("get", "a").stderr
     for machine in (shared, other):
         assert machine.values() == {"a": b"offline", "b": b"offline too"}
@@ -268,7 +268,7 @@ def test_offline_changes_that_the_server_may_have_already_alarm_nobody(shared: H
     pending.write_bytes(kept)
     pending.chmod(0o600)
     finished = shared.run("get", "b")
-    assert finished.stdout == b"later" and b"What was changed offline is in the vault already" in finished.stderr
+    assert finished.stdout == b"later" and b"The vault already has the offline changes" in finished.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
@@ -283,18 +283,18 @@ def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_
     message = json.loads(finished.stderr)["warning"]["message"] if options else finished.stderr.decode()
     value = json.loads(finished.stdout)["value"].encode() if options else finished.stdout
     assert finished.returncode == 0 and value == b"old" and not pending.exists()
-    assert "from before the data key was rotated here" in message and "were not taken over:\n  a\n" in message
+    assert "from before the data key was rotated here" in message and "were not accepted:\n  a\n" in message
     assert shared.run("get", "a").stderr == b"", "it is told once"
     advice = message.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "a")
     assert shared.output(*shlex.split(advice)).decode() == (
-        "Merged: 1 changed.\nThe copies have different keys. Those of this one count: see `vault key ls`.\n"
+        "Merged: 1 changed.\nThe copies have different keys. Those of this copy were kept: see `vault key ls`.\n"
         f"You may delete {shlex.split(advice)[-1]}.\n"
     )
     # As if the merge had been cut before it was known to be stored.
     pending.write_bytes(kept)
     pending.chmod(0o600)
     finished = shared.run("get", "a")
-    assert finished.stdout == b"offline" and b"What was changed offline is in the vault already" in finished.stderr
+    assert finished.stdout == b"offline" and b"The vault already has the offline changes" in finished.stderr
 
 
 def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, own_cluster: Cluster) -> None:
@@ -320,7 +320,7 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     assert "What was changed offline waits" in home.refusal(8, "get", "a", *team)
     assert home.output("get", "--offline", "a", *team) == b"2"
     own_cluster.script("SET default_transaction_read_only = off;\nALTER ROLE vault RESET ALL;")
-    assert b"Stored what was changed offline: 1 changed" in home.run("get", "a", *team).stderr
+    assert b"Stored the offline changes: 1 changed" in home.run("get", "a", *team).stderr
     assert home.output("get", "a", *team) == b"2"
     own_cluster.kill()
     config.write_text(config.read_text().replace("offline = allow\n", ""))
@@ -779,7 +779,7 @@ def test_the_doctor_says_whether_the_server_has_proved_itself(home: Home, vault_
         local = encryption(url.replace("@localhost", "@127.0.0.1").replace("verify-full", "require"))
         assert (local["state"], local["message"]) == ("ok", "TLS: the server is on this machine")
         plain = encryption(url.replace("verify-full", "disable"))
-        assert plain["state"] == "warning" and "impersonate the server" in plain["message"]
+        assert plain["state"] == "warning" and "in the server's place" in plain["message"]
     finally:
         cluster.remove()
 
@@ -792,14 +792,14 @@ def test_the_head_tells_forks_apart(home: Home, own_cluster: Cluster, tables: Sh
     shared.set("a", b"1")
     other = other_machine(shared, tmp_path / "other")
     head = shared.output("log", "--head").decode().strip()
-    assert other.output("log", "--head", head) == b"This history includes it.\n"
+    assert other.output("log", "--head", head) == b"This vault's history includes the other machine's.\n"
     common = tables.dump()
     shared.set("a", b"2")
     mine = shared.output("log", "--head").decode().strip()
     tables.put_back(common)
-    assert "ends before it" in other.refusal(9, "log", "--head", mine)
+    assert "ends before the other machine's" in other.refusal(9, "log", "--head", mine)
     other.set("a", b"3")
     other.set("a", b"4")
-    assert "another history" in other.refusal(9, "log", "--head", mine)
-    assert other.output("log", "--head", head) == b"This history includes it.\n"
-    assert "not a position in this vault" in other.refusal(2, "log", "--head", "x:1:2")
+    assert "have diverged" in other.refusal(9, "log", "--head", mine)
+    assert other.output("log", "--head", head) == b"This vault's history includes the other machine's.\n"
+    assert "no end of this vault" in other.refusal(2, "log", "--head", "x:1:2")

@@ -117,7 +117,7 @@ def test_what_is_no_key_is_exit_2(running: Home) -> None:
     for number, value in enumerate([b"tok", b"\xff" * 100, key[:-40], key[:80], key.replace(b"b3Bl", b"b3Bm", 1)]):
         running.set(f"k{number}", value)
         sentence = running.refusal(USAGE, "ssh-add", f"k{number}")
-        assert "no private key" in sentence and "tok" not in sentence
+        assert "not a valid private key" in sentence and "tok" not in sentence
     assert "Did you mean" in running.refusal(NOT_FOUND, "ssh-add", "k00") and listed(running) == []
 
 

@@ -89,7 +89,7 @@ def test_the_alarm_says_what_the_merge_refuses(apart: Copies) -> None:
     left.vault.write_bytes(old)
     beside(left, apart.right.vault)
     sentence = left.refusal(ALARM, "ls")
-    assert "It merges nothing if what this machine has seen is in none of the copies." in sentence
+    assert "That merges nothing if no copy has the changes that this machine has seen." in sentence
     command = re.search(r"`(vault merge .*?)`", sentence)[1]
     assert "Nothing was merged" in left.refusal(ALARM, *shlex.split(command)[1:])
     assert left.vault.read_bytes() == old
@@ -139,7 +139,7 @@ def test_a_key_that_was_removed_does_not_come_back_with_an_older_file(apart: Cop
     left.set("later", b"4")
     leave(left, older)
     shown = advised(left, left.refusal(ALARM, "ls"))
-    assert b"Those of the other one count now" in shown
+    assert b"Those of the other copy were adopted" in shown
     assert len(keys(left)) == 1
     for number in range(5):
         left.set("often", f"{number}".encode())
@@ -154,7 +154,7 @@ def test_a_file_that_ends_within_a_change_is_kept(apart: Copies) -> None:
     last = records(apart.right.vault)[-1]
     conflict.write_bytes(content[: last.offset + 100])
     shown = apart.left.output("merge")
-    assert b"may still be copied" in shown and b"delete" not in shown
+    assert b"is incomplete" in shown and b"delete" not in shown
     conflict.write_bytes(content)
     assert deleted(apart.left, apart.left.output("merge")) == conflict
     assert apart.left.values() == BOTH
@@ -238,7 +238,7 @@ def test_other_files_are_no_copies(apart: Copies) -> None:
         beside(left, apart.right.vault, name)
     assert "merge" not in left.refusal(ALARM, "ls")
     left.output("ls", "--accept-diverged")
-    assert b"There is no other copy" in left.output("merge")
+    assert b"No other copy found" in left.output("merge")
     assert json.loads(left.output("merge", "--json")) == {"copies": [], "files": []}
 
 

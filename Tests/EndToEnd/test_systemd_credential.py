@@ -107,4 +107,4 @@ def test_without_a_connection_it_says_what_is_missing(home: Home) -> None:
         finished = subprocess.run(
             home.command("systemd-credential"), env=home.environment, stdin=right, capture_output=True
         )
-    assert finished.returncode == USAGE and b"which credential" in finished.stderr
+    assert finished.returncode == USAGE and b"does not name a credential" in finished.stderr

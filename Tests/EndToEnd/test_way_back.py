@@ -125,7 +125,7 @@ def test_a_copy_that_is_not_complete_is_kept_as_it_is(mia: Home, server: SharedV
     server.put_back(older)
     accepted = tom.run("ls", "--accept-rolled-back")
     text = accepted.stderr.decode()
-    assert accepted.returncode == 0 and "not complete" in text
+    assert accepted.returncode == 0 and "incomplete" in text
     [command] = re.findall(r"`(vault [^`]* salvage) OUT`", text)
     out = tmp_path / "salvaged.vault"
     assert tom.run(*shlex.split(command)[1:], str(out)).returncode in (0, DAMAGED)

@@ -34,7 +34,7 @@ def test_a_former_member_learns_no_pad_from_what_he_has_planted(command: Command
     assert "Entries with their last value: 1." in report and "  pay/iban\n  zz/note\n" in report
     assert pairs_under_one_pad(salvaged.read_bytes()) == 0
 
-    command.run("key", "rotate", saying="set them anew:\n  pay/iban\n  zz/note\n")
+    command.run("key", "rotate", saying="Set them again:\n  pay/iban\n  zz/note\n")
     assert pairs_under_one_pad(file.read_bytes()) == 0
     command.run("verify")
     assert command.run("get", "pay/iban") == KNOWN
@@ -50,6 +50,6 @@ def test_a_rotation_goes_on_if_a_value_does_not_open(command: Command) -> None:
     image = bytearray(file.read_bytes())
     image[box.offset] ^= 1
     file.write_bytes(image)
-    command.run("key", "rotate", saying="A present or earlier value of these does not open.")
+    command.run("key", "rotate", saying="A current or earlier value of these does not open.")
     assert command.run("get", "intact") == b"1"
     command.run("get", "planted", expecting=EXIT_CODES["damaged"])

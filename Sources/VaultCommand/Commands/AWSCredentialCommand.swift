@@ -9,17 +9,17 @@ enum AWSCredentialCommand: Command {
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the secret access key.")],
         details: [
             """
-            For `credential_process` in ~/.aws/config, which the AWS command line and SDKs run. `vault setup aws` \
-            writes it.
+            Serves `credential_process` in ~/.aws/config, which the AWS command line and SDKs run. `vault setup aws` \
+            writes that setting.
             """,
             """
-            The value is the secret access key, and the attribute access-key-id (or username) the access key's id. A \
-            session token is an entry of its own, NAME.session-token. Or the value is a JSON object with AccessKeyId, \
-            SecretAccessKey and, if there are any, SessionToken, Expiration and AccountId. AWS asks again when the \
-            entry expires.
+            The value is the secret access key, and the attribute access-key-id (or username) is the id of the access \
+            key. A session token is an entry of its own, NAME.session-token. Alternatively, the value is a JSON object \
+            with AccessKeyId, SecretAccessKey and optionally SessionToken, Expiration and AccountId. AWS tools request \
+            the keys again when the entry expires.
             """,
         ],
-        examples: [.init("vault aws-credential aws/work", "what AWS tools get")],
+        examples: [.init("vault aws-credential aws/work", "show what AWS tools get")],
         exitCodes: [
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
         ])
@@ -27,7 +27,8 @@ enum AWSCredentialCommand: Command {
     private static let tokenField = "session-token"
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        let keychain = try invocation.openVault()
+        let name = invocation.name
         guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
         let value = try ValueText.shown(stored, of: name)
         let item = try keychain.item(name)
@@ -41,10 +42,10 @@ enum AWSCredentialCommand: Command {
         }
         guard let id = item?.attributes["access-key-id"] ?? item?.attributes[Login.AttributeKey.username] else {
             throw CommandError.invalid(
-                "\"\(name)\" has no access key id. Store it as the attribute access-key-id.")
+                "\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
-        // A temporary key is of no use without its token, and AWS would not ask again.
+        // A temporary key is useless without its token, and AWS tools would not request it again.
         guard token != nil || !id.hasPrefix("ASIA") else {
             throw keychain.absent(Login.name(of: tokenField, in: name))
         }
@@ -56,7 +57,7 @@ enum AWSCredentialCommand: Command {
         return .success
     }
 
-    /// The document's texts are in ordinary memory while this runs.
+    /// The texts of the document are in ordinary memory during this call.
     private static func answer(
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {

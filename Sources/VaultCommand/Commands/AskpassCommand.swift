@@ -7,28 +7,29 @@ import Vault
 enum AskpassCommand: Command {
     static let description = CommandDescription(
         name: .askpass, summary: "answer a prompt of ssh, git or sudo (they run this)",
-        arguments: [.init(name: "PROMPT", help: "What a person would be asked.")],
+        arguments: [.init(name: "PROMPT", help: "The prompt that a user would see.")],
         details: [
             """
-            Answers only prompts that an entry is mapped to, by the attribute `askpass`. If it is a path, the entry \
-            has the passphrase of this private key, and answers the prompts of ssh and ssh-add for it. Anything else \
-            is the prompt itself, letter by letter, such as `[sudo] password for mia: ` for `sudo -A`. git's prompts \
-            are answered from the credentials of `vault git-credential` too.
+            Answers only prompts that are mapped to an entry by the attribute `askpass`. If the attribute is the path \
+            of a private key, the entry holds its passphrase and answers the prompts of ssh and ssh-add for that key. \
+            Any other text is the exact prompt, such as `[sudo] password for mia: ` for `sudo -A`. git's prompts are \
+            also answered from the credentials of `vault git-credential`.
             """,
             """
-            All other prompts are refused: exit code 1, and nothing is written. So are the question whether an unknown \
-            host is to be trusted, the question whether an agent may use a key (an empty answer would be a yes), and a \
-            repetition after a wrong passphrase.
+            All other prompts are refused with exit code 1 and no output. Three kinds are never answered: whether to \
+            trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and a prompt \
+            repeated after a wrong passphrase.
             """,
             """
-            $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments: vault-askpass, a symbolic \
-            link to `vault`. OpenSSH 8.5 or later is needed: older ones show a server's own questions unmarked.
+            $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments: set them to vault-askpass, \
+            a symbolic link to `vault`. Requires OpenSSH 8.5 or later: older versions do not mark the questions of a \
+            server.
             """,
         ],
         examples: [
-            .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "try what ssh-add would get")
+            .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
         ],
-        exitCodes: [.init(.other, "no entry is mapped to the prompt, several are, or it is never answered")])
+        exitCodes: [.init(.other, "no entry or several are mapped to the prompt, or it is never answered")])
 
     /// The attribute that maps an entry to a prompt.
     static let attribute = "askpass"
@@ -38,9 +39,10 @@ enum AskpassCommand: Command {
         case "": break
         // A notice, such as the request to touch a security key.
         case "none": return .success
-        default: throw refused("A question of yes or no is never answered.")
+        default: throw refused("Yes-or-no questions are never answered.")
         }
-        let (name, prompt) = (invocation.name, AskpassPrompt(invocation.name))
+        let name = invocation.name
+        let prompt = AskpassPrompt(invocation.name)
         if case .unanswerable = prompt { throw refused("This prompt is never answered: \"\(name)\".") }
         let keychain = try invocation.openVault()
         guard
@@ -62,10 +64,10 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // A path is no prompt.
+        // An absolute path is not a prompt.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
-        // Compared as bytes: as strings, two spellings of an accented letter are equal.
+        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
         let accepted = Set(texts.map { Array($0.utf8) })
         let items = try keychain.items().filter { item in
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false
@@ -94,7 +96,7 @@ enum AskpassCommand: Command {
     ) throws -> ExitCode {
         let isOneLine = answer.withUnsafeBytes { !$0.contains { byte in byte == 0 || byte == 0x0A || byte == 0x0D } }
         guard isOneLine, answer.count > 0 else {
-            throw refused("What is mapped to the prompt \"\(prompt)\" is empty or no single line.")
+            throw refused("The value mapped to the prompt \"\(prompt)\" is empty or has several lines.")
         }
         guard invocation.wantsJSON else {
             try ValueForm(newline: .yes).write(answer)

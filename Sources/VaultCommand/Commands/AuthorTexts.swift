@@ -4,6 +4,6 @@ import SealedLog
 extension MemberList.Author {
     var wasMember: Bool { if case .member = self { true } else { false } }
 
-    /// The name in quotation marks: it cannot look like what stands beside it.
-    var line: String { name.quoted + (wasMember ? "" : " (no member then)") }
+    /// The name in quotation marks, so that it cannot imitate the text beside it.
+    var line: String { name.quoted + (wasMember ? "" : " (not a member then)") }
 }

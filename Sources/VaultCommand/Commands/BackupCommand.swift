@@ -4,26 +4,26 @@ import Vault
 enum BackupCommand: Command {
     static let description = CommandDescription(
         name: .backup, summary: "copy the vault to another file, and verify the copy",
-        arguments: [.init(name: "FILE", completion: .file, help: "The file of the copy. It must not exist.")],
+        arguments: [.init(name: "FILE", completion: .file, help: "The path of the copy. It must not exist.")],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault.")],
         details: [
             """
-            The copy is the vault as it is at one moment; others may go on writing. It is read and authenticated in \
+            The copy is a snapshot of the vault; other processes may keep writing. It is read and authenticated in \
             full before it gets its name. The same keys open it: keep the backup of the key file elsewhere.
             """,
             """
-            With --force, FILE is replaced only if it is an earlier copy of this vault, and the new one has all that is \
-            in it. Any other file is left alone: merge it (`vault help merge`), or move it away.
+            With --force, FILE is replaced only if it is an earlier copy of this vault and the new copy contains \
+            everything in it. Any other file is left alone: merge it (`vault help merge`), or move it away.
             """,
         ],
-        examples: [.init("vault backup /media/usb/default.vault", "onto another disk")],
-        exitCodes: [.init(.refused, "FILE exists, or the copy would lack some of it; it is left alone")])
+        examples: [.init("vault backup /media/usb/default.vault", "copy to another disk")],
+        exitCodes: [.init(.refused, "FILE exists, or has entries that the copy would lack; it is left alone")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try copy(invocation.openVault(), to: invocation.name, "Backing up", invocation)
     }
 
-    /// - Parameter title: of the progress.
+    /// - Parameter title: the title of the progress display.
     static func copy(
         _ keychain: Keychain, to target: String, _ title: String, _ invocation: Invocation
     ) throws -> ExitCode {

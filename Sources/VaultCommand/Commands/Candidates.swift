@@ -1,10 +1,10 @@
 import Vault
 
-/// What may follow some words of a command line, by the table of commands.
+/// The possible continuations of a command line, derived from the table of commands.
 struct Candidates {
     enum Kind: String, Encodable { case words, files }
 
-    /// A word, and what it means, if that is known.
+    /// A word and, if known, its meaning.
     struct Word: Encodable {
         let word: String
         var meaning: String?
@@ -14,8 +14,8 @@ struct Candidates {
     var words: [Word] = []
 
     /// - Parameters:
-    ///   - words: those before the cursor, without the program's name.
-    ///   - current: what is typed of the word at the cursor.
+    ///   - words: the words before the cursor, without the program's name.
+    ///   - current: the part of the word at the cursor that is typed already.
     init(after words: [String], current: String) {
         var parser = CommandLineParser(words)
         do {
@@ -26,7 +26,7 @@ struct Candidates {
             }
             return
         } catch { return }
-        // What follows the name of another program is that program's.
+        // Words after the name of another program belong to that program.
         let isOfProgram = parser.description?.takesProgram == true && !parser.arguments.isEmpty
         if current.isOption, !words.contains("--"), !isOfProgram {
             offerOptions(current, parser)
@@ -55,7 +55,8 @@ struct Candidates {
     private mutating func offerArgument(
         of description: CommandDescription, _ current: String, _ parser: CommandLineParser
     ) {
-        let (arguments, index) = (description.arguments, parser.arguments.count)
+        let arguments = description.arguments
+        let index = parser.arguments.count
         guard let last = arguments.last,
             index < arguments.count || [.oneOrMore, .any, .program, .upToTwo].contains(last.count)
         else {
@@ -105,8 +106,8 @@ struct Candidates {
 }
 
 extension Invocation {
-    /// Returns the names that begin with a text, up to the next slash after it, without asking anybody and without
-    /// accepting anything.
+    /// Returns the names that begin with a text, up to the next slash after it. It neither prompts nor accepts an
+    /// alarm.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
         // A shell expands the ~ of a word only when it runs the line.

@@ -3,9 +3,9 @@ import Vault
 
 enum ClipboardCommand: Command {
     static let description = CommandDescription(
-        name: .clipboard, summary: "copy a value to the clipboard, for a while",
+        name: .clipboard, summary: "copy a value to the clipboard for a limited time",
         arguments: [
-            .init(name: "NAME", completion: .secretName, help: "The name, or NAME.FIELD for an attribute of it.")
+            .init(name: "NAME", completion: .secretName, help: "The name, or NAME.FIELD for one of its attributes.")
         ],
         options: [
             clearAfterOption,
@@ -15,24 +15,25 @@ enum ClipboardCommand: Command {
         ],
         details: [
             """
-            wl-copy is used if WAYLAND_DISPLAY is set, xclip or xsel if DISPLAY is, and else the terminal itself by \
-            the sequence OSC 52, also over ssh. Inside tmux that needs `set -g set-clipboard on`. The value must be \
-            text; for OSC 52, of at most 74,994 bytes.
+            Uses wl-copy if WAYLAND_DISPLAY is set, xclip or xsel if DISPLAY is set, and otherwise the terminal itself \
+            by the control sequence OSC 52, which also works over ssh. Inside tmux that needs `set -g set-clipboard \
+            on`. The value must be text; for OSC 52, at most 74,994 bytes.
             """,
             """
-            After 45 seconds the clipboard is cleared, unless it has something else by then. The clipboard of a \
-            terminal cannot be read: it is cleared whatever it has.
+            The clipboard is cleared after 45 seconds, unless its contents have changed by then. The clipboard of a \
+            terminal cannot be read, so it is cleared in any case.
             """,
             """
-            Clipboard managers may keep what was copied. wl-copy 2.3 and later ask them not to; earlier ones, xclip \
-            and xsel cannot. tmux keeps what is copied through it in its buffers: see `tmux list-buffers`. For a \
-            moment wl-copy has the value in a temporary file: in $XDG_RUNTIME_DIR, versions before 2.3 in /tmp.
+            Clipboard managers may keep copied text. wl-copy 2.3 and later ask them not to; earlier versions, xclip \
+            and xsel cannot. tmux keeps text that is copied through it in its buffers: see `tmux list-buffers`. \
+            wl-copy briefly stores the value in a temporary file: in $XDG_RUNTIME_DIR, or with versions before 2.3 in \
+            /tmp.
             """,
         ],
         examples: [
-            .init("vault copy web/github.com", "the password, for 45 seconds"),
-            .init("vault copy web/github.com.username", "an attribute"),
-            .init("vault copy wifi --clear-after 5m", "for longer"),
+            .init("vault copy web/github.com", "copy the password for 45 seconds"),
+            .init("vault copy web/github.com.username", "copy an attribute"),
+            .init("vault copy wifi --clear-after 5m", "copy it for 5 minutes"),
         ],
         exitCodes: [
             .init(.notFound, "no such name; a similar one is suggested"),
@@ -41,7 +42,8 @@ enum ClipboardCommand: Command {
         ])
 
     static let clearAfterOption = OptionDescription(
-        name: .clearAfter, value: "TIME", help: "When to clear it, such as 90, 30s or 5m (default: 45s). 0 never does.")
+        name: .clearAfter, value: "TIME",
+        help: "Clear it after this time, such as 90, 30s or 5m (default: 45s). 0 keeps it.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let seconds = try clearingTime(invocation)
@@ -54,27 +56,27 @@ enum ClipboardCommand: Command {
         return try copy(value, of: invocation.name, to: tool, clearedAfter: seconds, invocation)
     }
 
-    /// Returns seconds; nil for never.
+    /// Returns the time in seconds; nil if the clipboard is not to be cleared.
     static func clearingTime(_ invocation: Invocation) throws -> Int? {
         if invocation.value(of: .clearAfter) == "0" { return nil }
         return Int(try invocation.duration(of: .clearAfter)?.components.seconds ?? 45)
     }
 
-    /// Copies a value, and ends the command.
+    /// Copies a value, then reports the result of the command.
     ///
-    /// - Parameter tool: nil for the first that works.
+    /// - Parameter tool: the tool to use; nil for the first that works.
     static func copy(
         _ value: borrowing SecretBytes, of name: String, to tool: Clipboard?, clearedAfter seconds: Int?,
         _ invocation: Invocation
     ) throws -> ExitCode {
         guard value.withUnsafeBytes({ $0.isUTF8 && !$0.contains(0) }) else {
-            throw CommandError.refused("The value of \"\(name)\" is not text. Use `vault get` in a pipe.")
+            throw CommandError.refused("The value of \"\(name)\" is not text. Pipe the output of `vault get` instead.")
         }
         let candidates = tool.map { [$0] } ?? Clipboard.candidates
         guard let used = try candidates.first(where: { try $0.copy(value, clearedAfter: seconds) }) else {
             throw noClipboard(tool)
         }
-        if !invocation.wantsJSON { Notes.tell(message(used, seconds)) }
+        if !invocation.wantsJSON { Notes.inform(message(used, seconds)) }
         return try invocation.finish(json: report(name, used, seconds))
     }
 
@@ -83,18 +85,19 @@ enum ClipboardCommand: Command {
     }
 
     private static func message(_ used: Clipboard, _ seconds: Int?) -> String {
-        let copied = used == .terminal ? "Copied by the terminal, if it allows that" : "Copied"
-        guard let seconds else { return copied + "; it is not cleared." }
-        return "\(copied); cleared in \(seconds) s" + (used == .terminal ? ", whatever it has then." : ".")
+        let copied = used == .terminal ? "Copied through the terminal, if it allows that" : "Copied"
+        guard let seconds else { return copied + "; it will not be cleared." }
+        let condition = used == .terminal ? ", whatever it contains then" : ""
+        return "\(copied); it will be cleared in \(seconds) s\(condition)."
     }
 
     private static func noClipboard(_ tool: Clipboard?) -> CommandError {
         let problem =
             switch tool {
             case nil:
-                "There is no clipboard. Install wl-clipboard for Wayland or xclip for X11, or run it at a terminal."
-            case .terminal: "There is no terminal."
-            case let tool?: "\(tool.rawValue) is not installed, or has no display that it can use."
+                "No clipboard found. Install wl-clipboard (Wayland) or xclip (X11), or run this at a terminal."
+            case .terminal: "No terminal found."
+            case let tool?: "\(tool.rawValue) is not installed, or cannot connect to a display."
             }
         return CommandError(code: "unavailable", exit: .inputOutput, message: problem)
     }

@@ -1,7 +1,7 @@
 import SealedLog
 import Vault
 
-/// A command: what the parser and the help know of it, and what it does.
+/// A command: its description, which the parser and the help use, and its implementation.
 protocol Command {
     static var description: CommandDescription { get }
 
@@ -9,7 +9,7 @@ protocol Command {
     static func run(_ invocation: Invocation) throws -> ExitCode
 }
 
-/// The table of the commands. Descriptions are static properties of the commands, so that a start creates only one.
+/// The table of commands. Descriptions are static properties, so that each run creates only the one that it needs.
 extension CommandName {
     var command: any Command.Type {
         switch self {
@@ -94,10 +94,11 @@ extension CommandName {
 extension Invocation {
     var wantsJSON: Bool { has(.json) }
 
-    /// The first argument; the parser has checked that there is one.
+    /// The first argument. The parser has checked that it exists.
     var name: String { arguments[0] }
 
-    /// Ends a command: writes its result to standard output, as text or JSON. Many have a result only in JSON.
+    /// Ends a command: writes its result to standard output, as text or JSON. Many commands print a result only as
+    /// JSON.
     func finish(
         _ exit: ExitCode = .success, json report: @autoclosure () -> JSONObject, text: () -> String = { "" }
     ) throws -> ExitCode {
@@ -105,22 +106,22 @@ extension Invocation {
         return exit
     }
 
-    /// Ends a command that has changed a vault. What the change has made due comes after the answer.
+    /// Ends a command that has changed a vault. Maintenance that the change made due follows the answer.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
         let exit = try finish(json: report().marked(by: keychain))
         keychain.finishUpkeep()
         return exit
     }
 
-    /// Tells a person which entries are guarded, of those that this command has stored: a value keeps the policy of
-    /// what it replaces. The change is made: if this cannot be read, it is not told.
+    /// Reports which of the entries that this command has stored have a reading policy: a value keeps the policy of the
+    /// value it replaces. The values are stored already, so a failure to read the policies is not reported.
     ///
-    /// - Parameter isScriptTold: whether to tell it also if standard error is no terminal.
-    func tellPolicies(of names: [String], in keychain: Keychain, toScriptsToo isScriptTold: Bool = false) {
-        guard isScriptTold || StandardError.isTerminal, !wantsJSON else { return }
+    /// - Parameter scriptsIncluded: whether to report it also if standard error is not a terminal.
+    func reportPolicies(of names: [String], in keychain: Keychain, toScriptsToo scriptsIncluded: Bool = false) {
+        guard scriptsIncluded || StandardError.isTerminal, !wantsJSON else { return }
         for name in names.prefix(20) {
             guard let attributes = try? keychain.item(name)?.attributes else { continue }
-            if let rule = ReadingPolicy.rule(for: attributes, of: name) { Notes.tell(rule + ".") }
+            if let rule = ReadingPolicy.rule(for: attributes, of: name) { Notes.inform(rule + ".") }
         }
     }
 
@@ -130,20 +131,20 @@ extension Invocation {
         return try body(line?.progress)
     }
 
-    /// Opens the vault that the options name. Reports it if that created one.
+    /// Opens the vault that the options name. If that creates one, reports where.
     ///
-    /// - Parameter copies: the paths of copies that are merged next.
+    /// - Parameter copies: the paths of the copies that the command merges next.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
-        // What creates a vault writes to it.
+        // Creating a vault writes to it.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(
             Keychain(at: location(), creatingIfAbsent: isCreating, options: options, failures: warnings))
     }
 
-    /// Opens a vault that an argument names.
-    func openVault(placedAt vault: String) throws -> Keychain {
+    /// Opens the vault whose path or URL is an argument.
+    func openVault(at vault: String) throws -> Keychain {
         var location = try location()
         location.vault = vault
         return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
@@ -154,12 +155,12 @@ extension Invocation {
         do { return try openVault() } catch let error as VaultError where error.code == .noVault { return nil }
     }
 
-    /// Opens the vault by a key file, and in no other way.
+    /// Opens the vault with a key file, and with no other key.
     func openVault(byKeyFileAt path: String) throws -> Keychain {
         try Keychain.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
     }
 
-    /// - Parameter isReplacing: whether it may take the place of one that this machine remembers and that is gone.
+    /// - Parameter isReplacing: whether it may replace a vault that this machine remembers but that no longer exists.
     func createVault(
         label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool
     ) throws -> Keychain {
@@ -178,7 +179,7 @@ extension Invocation {
         if let merge = keychain.offlineChanges {
             let text = merge.offlineText(keychain.location.vault, AdvisedCommand(self))
             if !wantsJSON {
-                Notes.tell(text)
+                Notes.inform(text)
             } else if !merge.isWhole {
                 Notes.warn(CommandError(code: "diverged", exit: .alarm, message: text), asJSON: true)
             }
@@ -186,15 +187,18 @@ extension Invocation {
         return keychain
     }
 
-    /// Returns where the vault is.
+    /// Returns the location of the vault.
     func location() throws -> VaultLocation {
         if let knownLocation { return knownLocation }
         guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }
         var location = try VaultLocation.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
         if let command = value(of: .keyCommand) { location.keyCommand = command }
         if let identity = value(of: .identity) { location.identityFile = identity }
-        // For messages.
-        if let descriptor = value(of: .keyFD) { (location.keyFile, location.keyCommand) = ("/dev/fd/\(descriptor)", nil) }
+        // Messages show this as the key file.
+        if let descriptor = value(of: .keyFD) {
+            location.keyFile = "/dev/fd/\(descriptor)"
+            location.keyCommand = nil
+        }
         return location
     }
 
@@ -203,7 +207,7 @@ extension Invocation {
         options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? location())?.vault ?? "the vault")
         options.usesRollbackMemory = !has(.detached)
         options.staysOffline = has(.offline)
-        // Whether the server's vault is intact, this machine's copy does not tell.
+        // The local copy does not show whether the server's vault is intact.
         options.allowsOffline = try command != .verify && location().allowsOffline
         options.changesNothing = command.changesNothing
         options.pluginPrompter = TerminalPluginPrompter()
@@ -215,7 +219,7 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // What is accepted is the server's state.
+        // Alarms are accepted for the server's state, so the local copy is not used.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
@@ -227,32 +231,32 @@ extension Invocation {
 }
 
 extension JSONObject {
-    /// Says also, of a change that is kept on this machine only, that it is.
+    /// Adds `pending` if a change is stored on this machine only.
     func marked(by keychain: Keychain?) -> JSONObject {
         keychain?.isKeptApart == true ? adding("pending", true) : self
     }
 }
 
 extension Keychain {
-    /// Returns the key that `vault key ls` shows with a number.
+    /// Returns the key with a number as shown by `vault key ls`.
     func key(_ number: Int) throws -> Key {
         if let key = try vaultKeys().first(where: { $0.number == number }) { return key }
-        throw CommandError(VaultError(.absent, "There is no key \(number). `vault key ls` lists them."))
+        throw CommandError(VaultError(.absent, "No key \(number). Run `vault key ls` for the list."))
     }
 
-    /// Returns the error for a missing name, with the name that may have been meant.
+    /// Returns the error for a missing name, with the most similar name as a suggestion.
     func absent(_ name: String) -> CommandError {
-        // A longer list is not searched for the sake of a hint.
+        // Searching a longer list would take too long for a hint.
         let isShort = (try? information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        // A program's source has its keys without the name of the program.
+        // Source code uses keys without the program's name in front.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }
 }
 
 extension AdvisedCommand {
-    /// With what a command line has said of the vault and its key.
+    /// Creates the advice from the options for the vault and its key on a command line.
     init(_ invocation: Invocation) {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }

@@ -1,15 +1,18 @@
-/// Turns the words of a command line into an ``Invocation``, by the table of commands and without side effects.
+/// Parses the words of a command line into an ``Invocation`` by the table of commands, without side effects.
 struct CommandLineParser {
     private let count: Int
     private var rest: ArraySlice<String?>
     private(set) var description: CommandDescription?
-    /// The first word of a command that has two.
+    /// The first word of a command whose name has two words.
     private(set) var group: String?
     private(set) var arguments: [String] = []
     private(set) var options: [OptionName: [String]] = [:]
 
-    /// - Parameter words: nil stands for one that is not UTF-8.
-    init(_ words: [String?]) { (count, rest) = (words.count, words[...]) }
+    /// - Parameter words: the words; nil for one that is not UTF-8.
+    init(_ words: [String?]) {
+        count = words.count
+        rest = words[...]
+    }
 
     static func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var parser = CommandLineParser(words)
@@ -19,13 +22,13 @@ struct CommandLineParser {
     mutating func parse() throws(UsageError) -> Invocation {
         try readWords()
         let invocation = try finish()
-        // An invalid value is an error before anything is read or asked for.
+        // An invalid value is reported before anything is read or any prompt is shown.
         _ = try invocation.lockTimeout
         return invocation
     }
 
-    /// Whether JSON was asked for. The parser may have failed before it reached the option, and the error has to have
-    /// the form that was asked for.
+    /// Whether the command line contains `--json`. The parser may have failed before it reached the option, and the
+    /// error must still be JSON.
     var wantsJSON: Bool { options[.json] != nil || rest.prefix { $0 != "--" }.contains(OptionName.json.spelling) }
 
     mutating func readWords() throws(UsageError) {
@@ -42,14 +45,14 @@ struct CommandLineParser {
         }
     }
 
-    /// Takes all that follows `--`. Nothing of it is an option.
+    /// Takes all words after `--` as arguments, never as options.
     private mutating func takeArguments() throws(UsageError) {
         if description?.takesProgram == true { return takeProgram() }
         while let word = try nextWord() { try take(argument: word) }
     }
 
-    /// Takes all words that are left as those of another program. They may have any bytes; the program gets them as
-    /// they are, and not from here.
+    /// Takes all remaining words as those of another program. Words that are not UTF-8 become empty here: the program
+    /// gets the original bytes from elsewhere.
     private mutating func takeProgram() {
         arguments += rest.map { $0 ?? "" }
         rest = []
@@ -81,13 +84,13 @@ struct CommandLineParser {
         }
     }
 
-    /// Help and version win over errors: a person who asks for help is not told what else is missing.
+    /// Creates the invocation. `--help` and `--version` take precedence over errors.
     private func finish() throws(UsageError) -> Invocation {
         if options[.help] != nil {
             let word = description?.name.rawValue ?? group
             return Invocation(command: .help, arguments: word.map { [$0] } ?? [], options: options)
         }
-        // One with a value is a command's own.
+        // A command's own --version takes a value.
         if options[.version]?.isEmpty == true { return Invocation(command: .version, options: options) }
         if description == nil, let group { throw .unknownSubcommand(nil, of: group, near: nil) }
         guard let description else { throw .noCommand }
@@ -111,7 +114,7 @@ struct CommandLineParser {
         return Invocation(command: description.name, arguments: arguments, options: options)
     }
 
-    /// `--name`, `--name=VALUE` or `--name VALUE`.
+    /// Parses `--name`, `--name=VALUE` or `--name VALUE`.
     private mutating func take(longOption word: String) throws(UsageError) {
         let pair = Attributes.split(word)
         let name = pair?.key ?? word
@@ -120,7 +123,7 @@ struct CommandLineParser {
         try add(option, pair?.value)
     }
 
-    /// `-l`, `-lf`, `-aVALUE` or `-a VALUE`.
+    /// Parses `-l`, `-lf`, `-aVALUE` or `-a VALUE`.
     private mutating func take(shortOptions word: String) throws(UsageError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
@@ -133,24 +136,24 @@ struct CommandLineParser {
     private mutating func add(_ option: OptionDescription, _ attached: String?) throws(UsageError) {
         var value = attached
         if let placeholder = option.value, attached == nil {
-            // A word that looks like an option is never a value: `--vault --json` is a slip, not a file name.
+            // A word that looks like an option is never a value: `--vault --json` is a mistake, not a file name.
             if case .some(.some(let next)) = rest.first, next.isOption {
                 throw .missingValue(option.name, placeholder: placeholder)
             }
             guard let next = try nextWord() else { throw .missingValue(option.name, placeholder: placeholder) }
             value = next
         }
-        // An unset shell variable leaves an empty path.
+        // The expansion of an unset shell variable is an empty path.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // It would be a guess which of two values was meant. A flag means the same twice.
+        // With two values, it is unclear which was meant. A repeated flag is harmless.
         if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
         options[option.name, default: []] += value.map { [$0] } ?? []
     }
 
-    /// The options that may follow.
+    /// The options that are valid for the command.
     var allowed: [OptionDescription] { (description?.options ?? []) + GlobalOptions.all }
 
     private func unknown(_ typed: String) -> UsageError {

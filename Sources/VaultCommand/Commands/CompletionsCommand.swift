@@ -12,23 +12,23 @@ enum CompletionsCommand: Command {
         options: [
             .init(
                 name: .words,
-                help: "For the script: read the words of a command line from a pipe, and print what may follow.")
+                help: "For the script: read the words of a command line from a pipe, and print its completions.")
         ],
         details: [
             """
-            Names are completed if the vault opens without a question: by its key file, an age identity, or after \
-            `vault unlock`. No passphrase is asked for, and no command or plugin is run. No value is opened.
+            Names are completed if the vault opens without a prompt: by its key file, an age identity, or after `vault \
+            unlock`. Completion asks for no passphrase, runs no command or plugin, and opens no value.
             """,
-            "With --words, each word ends with a zero byte. The last one is to be completed.",
+            "With --words, each word ends with a zero byte. The last word is the one to complete.",
         ],
         examples: [
-            .init("vault completions bash > ~/.vault.bash", "then `. ~/.vault.bash` in ~/.bashrc"),
-            .init("vault completions zsh > ~/.vault.zsh", "then `. ~/.vault.zsh` in ~/.zshrc, after compinit"),
-            .init("vault completions fish | source", "in ~/.config/fish/config.fish"),
+            .init("vault completions bash > ~/.vault.bash", "then add `. ~/.vault.bash` to ~/.bashrc"),
+            .init("vault completions zsh > ~/.vault.zsh", "then add `. ~/.vault.zsh` to ~/.zshrc, after compinit"),
+            .init("vault completions fish | source", "add this to ~/.config/fish/config.fish"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        // The parser has checked that it is one of them.
+        // The parser has checked that the shell is valid.
         guard let shell = ShellScript(rawValue: invocation.arguments[0]) else { return .usage }
         guard invocation.has(.words) else {
             return try invocation.finish(json: ["shell": shell.rawValue, "script": shell.text]) { shell.text }
@@ -40,12 +40,12 @@ enum CompletionsCommand: Command {
         }
     }
 
-    /// Reads what the script writes: the words or, from bash, the line and the characters that break words.
+    /// Reads the script's request: the words or, from bash, the line and the characters that separate words.
     private static func read(in shell: ShellScript) throws -> Candidates {
         let input = try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: true, upTo: 1 << 20)
         let words = input.unsafeString()?.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
         guard let words, words.last == "", words.count > 2 else {
-            throw CommandError.invalid("With --words, each word on standard input ends with a zero byte.")
+            throw CommandError.invalid("Malformed input for --words: end each word with a zero byte.")
         }
         guard shell == .bash else {
             return Candidates(after: Array(words[1...].dropLast(2)), current: words[words.count - 2])

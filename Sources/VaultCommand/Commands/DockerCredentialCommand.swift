@@ -7,14 +7,14 @@ enum DockerCredentialCommand: Command {
         case store, get, erase, list, version
     }
 
-    /// The sentences by which docker's client recognizes what happened.
+    /// The messages by which docker's client recognizes the result.
     private enum Answer {
         static let notFound = "credentials not found in native keychain"
         static let noServer = "no credentials server URL"
         static let noUsername = "no credentials username"
     }
 
-    /// A sentence of the protocol.
+    /// An error message that the protocol defines.
     private struct Refusal: Error {
         let answer: String
     }
@@ -23,20 +23,20 @@ enum DockerCredentialCommand: Command {
 
     static let description = CommandDescription(
         name: .dockerCredential, summary: "give docker its credentials (docker runs this)",
-        arguments: [.init(name: "ACTION", count: .optional, help: "store, get, erase, list or version.")],
+        arguments: [.init(name: "ACTION", count: .optional, help: "`store`, `get`, `erase`, `list` or `version`.")],
         details: [
             """
-            docker, podman, buildah, skopeo and others start it as the helper `vault`, by the name \
-            docker-credential-vault, which has to be on the PATH. `vault setup docker` tells docker to.
+            docker, podman, buildah, skopeo and others run it as the helper `vault`, by the name \
+            docker-credential-vault, which must be in the PATH. `vault setup docker` configures docker to use it.
             """,
             """
-            The entries are below docker/, such as docker/registry.example.org. They are found by the attribute \
-            docker, which is the registry's address as docker gives it, so they may have any name there. The user name \
-            is the attribute username.
+            Entries are stored below docker/, such as docker/registry.example.org. They are found by the attribute \
+            `docker`, which is the registry's address as docker gives it, so you may rename them within docker/. The \
+            user name is the attribute `username`.
             """,
-            "As the protocol asks for, errors are written to standard output too, and the exit code is 1.",
+            "As the protocol requires, errors are also written to standard output, and the exit code is 1.",
         ],
-        examples: [.init("vault docker-credential list", "the registries and user names, as docker sees them")],
+        examples: [.init("vault docker-credential list", "list the registries and user names as docker sees them")],
         exitCodes: [.init(.other, "any error")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -46,7 +46,7 @@ enum DockerCredentialCommand: Command {
         } catch let error as Refusal {
             try StandardOutput.write(error.answer + "\n")
         } catch let error as FormatError {
-            try StandardOutput.write("The request is not in the form of docker's helpers: \(error.problem).\n")
+            try StandardOutput.write("Malformed request from docker: \(error.problem).\n")
         } catch {
             try StandardOutput.write(CommandError(error).message + "\n")
         }
@@ -108,7 +108,7 @@ enum DockerCredentialCommand: Command {
 
     private static func readServer() throws -> String {
         let request = try ValueInput.readRequest(upTo: DockerCredential.sizeLimit)
-        // The address of a registry is no secret.
+        // The address of a registry is not secret.
         guard let text = request.unsafeString() else { throw FormatError("it is not UTF-8") }
         let server = DockerCredential.trimmed(text)
         guard !server.isEmpty else { throw Refusal(answer: Answer.noServer) }

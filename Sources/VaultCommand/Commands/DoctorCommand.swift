@@ -4,14 +4,15 @@ import Vault
 
 enum DoctorCommand: Command {
     static let description = CommandDescription(
-        name: .doctor, summary: "look for what commonly goes wrong, and say how to fix it",
+        name: .doctor, summary: "check for common problems, and explain how to fix them",
         details: [
             """
-            One line per check: ok, warning or problem. The vault is opened as by any command, but no value in it is. \
-            `vault verify` reads everything. It also removes what a killed `vault edit` has left in memory.
+            Prints one line per check: ok, warning or problem. It opens the vault as any command does, but opens no \
+            value; `vault verify` reads everything. It also removes temporary files that a killed `vault edit` left in \
+            memory.
             """
         ],
-        exitCodes: [.init(.other, "there is a problem")])
+        exitCodes: [.init(.other, "at least one check found a problem")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let checks = vaultChecks(invocation) + SystemChecks.all
@@ -40,18 +41,18 @@ enum DoctorCommand: Command {
         } catch { return files + [.problem("opening", error)] }
     }
 
-    /// Returns by which rules the vault and its key file were found.
+    /// Returns how the vault and its key file were located.
     private static func rules(_ location: VaultLocation, _ invocation: Invocation) -> (vault: String, key: String) {
         func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: [String]) -> String {
-            if let option = options.first(where: invocation.has) { return "by \(option.spelling)" }
-            if let value = getenv(variable), String(cString: value) == path { return "by $\(variable)" }
-            return standard.contains(where: path.hasSuffix) ? "in its standard place" : "by the configuration"
+            if let option = options.first(where: invocation.has) { return "from \(option.spelling)" }
+            if let value = getenv(variable), String(cString: value) == path { return "from $\(variable)" }
+            return standard.contains(where: path.hasSuffix) ? "at its standard path" : "from the configuration"
         }
         return (
             rule(location.vault, [.vault], "VAULT_FILE", standard: ["/vault/default.vault"]),
             rule(
                 location.keyFile, [.keyFile, .keyFD], "VAULT_KEY_FILE",
-                // Also what systemd, Docker or Kubernetes provide.
+                // These include the paths at which systemd, Docker and Kubernetes provide key files.
                 standard: ["/vault/default.key", "/vault.key"])
         )
     }

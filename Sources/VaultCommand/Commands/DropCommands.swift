@@ -5,27 +5,27 @@ import Vault
 enum DropCommand: Command {
     static let description = CommandDescription(
         name: .drop, summary: "seal a value for a vault that you cannot open",
-        arguments: [.init(name: "NAME", help: "The name that the value is to have.")],
+        arguments: [.init(name: "NAME", help: "The name for the value.")],
         options: [
-            .init(name: .to, value: "AGE1...", help: "The vault's drop box, as its `vault info` shows it. Required."),
+            .init(name: .to, value: "AGE1...", help: "The vault's drop box, as `vault info` shows it. Required."),
             .init(
                 name: .output, short: "o", value: "PATH", completion: .file,
-                help: "The file to be written (default: standard output)."),
+                help: "The file to write (default: standard output)."),
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute to find the name by."),
+                help: "An attribute, to find the entry by."),
         ],
         details: [
             """
-            Needs no vault and no key. Send the file to the vault's owner, who takes it in with `vault collect`. It is \
-            an age file; nothing in it says who has sealed it.
+            Needs no vault and no key. Send the file to the vault's owner, who stores the value with `vault collect`. \
+            The file is an age file; nothing in it identifies its author.
             """
         ],
-        examples: [.init("deploy-token | vault drop --to age1... ci/token -o token.drop", "in a CI job")],
-        exitCodes: [.init(.usage, "the name, the value or the recipient cannot be")],
+        examples: [.init("deploy-token | vault drop --to age1... ci/token -o token.drop", "seal a token in a CI job")],
+        exitCodes: [.init(.usage, "the name, the value or the recipient is invalid")],
         mayHoldSecrets: true)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -51,23 +51,23 @@ enum DropCommand: Command {
 
 enum CollectCommand: Command {
     static let description = CommandDescription(
-        name: .collect, summary: "take in what others have dropped for the vault",
-        arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "What `vault drop` has written.")],
+        name: .collect, summary: "store values that others have sealed for the vault",
+        arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "A file written by `vault drop`.")],
         options: [
-            .init(name: .force, short: "f", help: "Store without asking, also over existing values."),
+            .init(name: .force, short: "f", help: "Store without asking, even if values are replaced."),
             .init(
-                name: .acceptOlder, help: "Store also what was sealed before its name was last changed or removed."),
+                name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
         ],
         details: [
             """
-            Lists names and attributes first and asks, since nothing says who has sealed a drop. Without a terminal, \
-            --force is needed. All are stored, or none. A value that is replaced is in the history, if one is kept. The files stay; \
-            remove them yourself.
+            Lists names and attributes first and asks for confirmation, since nothing identifies the author of a drop. \
+            Without a terminal, --force is required. Stores all values or none. A replaced value stays in the history, \
+            if one is kept. The files stay; delete them yourself.
             """
         ],
-        examples: [.init("vault collect token.drop", "look, and then store")],
+        examples: [.init("vault collect token.drop", "review the value, then store it")],
         exitCodes: [
-            .init(.refused, "it was not confirmed, or was sealed before its name was last changed; nothing was stored"),
+            .init(.refused, "it was not confirmed, or is older than the last change of its name; nothing was stored"),
             .init(.locked, "a drop was sealed for another vault"),
         ])
 
@@ -83,11 +83,11 @@ enum CollectCommand: Command {
             }
         }
         try keychain.collect(drops, replacing: true, acceptingOlder: acceptsOlder)
-        invocation.tellPolicies(of: drops.map(\.name), in: keychain)
+        invocation.reportPolicies(of: drops.map(\.name), in: keychain)
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
 
-    /// Opens one. With several files, the error has to say which it is about.
+    /// Opens one drop. An error names the file, since there may be several.
     private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.Drop {
         let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
         do { return try keychain.openDrop(file.unsafeArray()) } catch {
@@ -97,16 +97,17 @@ enum CollectCommand: Command {
         }
     }
 
-    /// What a person has to know before it is stored: nothing says who has sealed it.
+    /// Returns the lines to confirm: nothing identifies the author of a drop.
     private static func lines(for drops: [Keychain.Drop], in keychain: Keychain) throws -> String {
-        var (lines, names) = ("", Set<ExactText>())
+        var lines = ""
+        var names = Set<ExactText>()
         for drop in drops {
             let isLater = !names.insert(ExactText(drop.name)).inserted
             let state = try isLater ? "replaces the one above" : keychain.exists(drop.name) ? "replaces a value" : "new"
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
             for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
-                // A line feed in a value would begin a line that passes for another drop's.
+                // A line feed in a value would start a new line, which could imitate another drop.
                 let isOneLine = !value.utf8.contains(UInt8(ascii: "\n"))
                 lines += "    \(key.forTerminal)=\(isOneLine ? value.forTerminal : value.quoted)\n"
             }

@@ -5,33 +5,33 @@ import Vault
 enum EditCommand: Command {
     static let description = CommandDescription(
         name: .edit, summary: "change a value in your editor",
-        arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A new one is created.")],
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A missing entry is created.")],
         details: [
             """
-            Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a folder of its own \
-            that nobody else can open. Afterwards the folder is wiped with all that the editor has left in it. If \
+            Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a new folder that \
+            only you can open. Afterwards that folder is wiped, with every file that the editor has left in it. If \
             there is no such file system, the command refuses.
             """,
             """
-            What the editor itself keeps elsewhere is not wiped: vim's undo files and its copied lines in ~/.viminfo, \
-            say. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" it keeps nothing.
+            Files that the editor keeps elsewhere are not wiped, such as vim's undo files and the copied lines in \
+            ~/.viminfo. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" it keeps none.
             """,
             """
-            Nothing is stored if the value is unchanged, if it is empty, or if the editor fails. The editor's own \
-            final newline is not part of the value unless the value had one; a new value is read as by `vault set`. \
-            Attributes, expiry and type stay. Dates, arrays and dictionaries are edited as `vault get` shows them.
+            Nothing is stored if the value is unchanged or empty, or if the editor fails. The editor's final newline \
+            is not part of the value unless the value had one; a new value is read as by `vault set`. Attributes, \
+            expiry and type stay. Dates, arrays and dictionaries are edited in the form that `vault get` shows.
             """,
             """
-            If another process changes the entry meanwhile, or the text cannot be stored, it is kept in memory, and \
-            the error says where, which command stores it, and which removes it then.
+            If another process changes the entry meanwhile, or the text cannot be stored, the text is kept in memory. \
+            The error says where, and gives the commands that store and then remove it.
             """,
             """
-            If vault is killed by SIGKILL, its folder stays until the editor has ended and the next `vault edit` or \
+            If vault is killed by SIGKILL, the folder stays until the editor has ended and the next `vault edit` or \
             `vault doctor` removes it.
             """,
         ],
         examples: [
-            .init("vault edit mail/work.notes", "change it, or create it")
+            .init("vault edit mail/work.notes", "change or create a note")
         ],
         exitCodes: [
             .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),
@@ -45,19 +45,19 @@ enum EditCommand: Command {
             try former.flatMap { try invocation.readingEntry(name, from: $0) }
         }
         guard let (keychain, size) = try edit(entry, in: former, invocation) else {
-            if !invocation.wantsJSON { Notes.tell("Unchanged; nothing was stored.") }
+            if !invocation.wantsJSON { Notes.inform("The value is unchanged; nothing was stored.") }
             return try invocation.finish(json: report(entry, size: entry.shown.count, "unchanged"))
         }
         let outcome = entry.kind == nil ? "stored" : "replaced"
         return try invocation.finish(keychain, json: report(entry, size: size, outcome))
     }
 
-    /// Returns the vault in which the new value is stored, and the value's size; nil if it is unchanged.
+    /// Returns the vault that stores the new value, and the value's size; nil if the value is unchanged.
     private static func edit(
         _ entry: borrowing EditedEntry, in former: Keychain?, _ invocation: Invocation
     ) throws -> (Keychain, size: Int)? {
         if ScratchFolder.removeLeftovers() > 0, !invocation.wantsJSON {
-            Notes.tell("Removed what a killed `vault edit` had left in memory.")
+            Notes.inform("Removed temporary files that a killed `vault edit` left in memory.")
         }
         let scratch = try ScratchFolder.create(containing: entry.shown)
         try TextEditor.edit(scratch.file, holding: scratch.signals)
@@ -83,7 +83,7 @@ enum EditCommand: Command {
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
 
-    /// Says where the person finds what was typed, and how it is stored in spite of the error.
+    /// Adds to an error the path of the typed text, and the command that stores it anyway.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: CommandError
@@ -92,12 +92,12 @@ enum EditCommand: Command {
         let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
         let expiry = entry.expiry(in: keychain).map { "\(OptionName.expires.spelling) \(Timestamp.text($0)) " } ?? ""
         let line = AdvisedCommand(invocation).line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
-        // What is not of the value's type cannot be stored in its place.
-        let hint = error.exit == .usage ? "" : " `\(line)` stores it in the place of what is there."
+        // A text that does not fit the value's type cannot replace the value.
+        let hint = error.exit == .usage ? "" : " To replace the entry with it: `\(line)`."
         var error = error
         let removal = "rm -r \(AdvisedCommand.path(path.parentFolder))"
         error.message +=
-            " What you have typed is in memory only, in \(path).\(hint) `\(removal)` removes it when it is not needed."
+            " Your text is kept in memory only, in \(path).\(hint) Remove it when you no longer need it: `\(removal)`."
         return error
     }
 

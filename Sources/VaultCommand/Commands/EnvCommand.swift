@@ -4,35 +4,35 @@ import Vault
 
 enum EnvCommand: Command {
     static let description = CommandDescription(
-        name: .env, summary: "write variables for a shell to evaluate",
+        name: .env, summary: "print variables for a shell to evaluate",
         arguments: [
             .init(
                 name: "NAME=REFERENCE", count: .any, completion: .variable,
-                help: "A variable, and the name of the entry that has its value.")
+                help: "A variable, and the name of the entry with its value.")
         ],
         options: [
             .envFile,
             .init(
                 name: .format, value: "SHELL", choices: ShellQuoting.Shell.allCases.map(\.rawValue),
-                help: "What to write for: sh (default; also bash, zsh and direnv) or fish."),
+                help: "The shell: sh (default; also for bash, zsh and direnv) or fish."),
         ],
         details: [
             """
-            Writes a quoted `export NAME='...'` for each variable, after all values were read. If one is missing, \
+            Writes a quoted `export NAME='...'` for each variable, once all values have been read. If one is missing, \
             nothing is written. Every program that the shell starts then gets the values; `vault run` gives them to \
-            one program.
+            one program only.
             """,
             """
-            After a failure, `eval "$(vault env ...)"` would go on without the variables. Assign the output first: \
-            `variables=$(vault env ...) && eval "$variables"`; a script and direnv's .envrc end by `|| exit`.
+            After a failure, `eval "$(vault env ...)"` would continue without the variables. Assign the output first: \
+            `variables=$(vault env ...) && eval "$variables"`. In a script or direnv's .envrc, append `|| exit`.
             """,
         ],
         examples: [
-            .init("vault env GH_TOKEN=gh/token", "see what it writes"),
-            .init("vault env --env-file .env", "those that a file names"),
-            .init("vault env --format fish GH_TOKEN=gh/token | source", "in fish"),
+            .init("vault env GH_TOKEN=gh/token", "show the output"),
+            .init("vault env --env-file .env", "print the variables that a file names"),
+            .init("vault env --format fish GH_TOKEN=gh/token | source", "set the variable in fish"),
         ],
-        exitCodes: [.init(.notFound, "one of the names is missing, or several; all are named")])
+        exitCodes: [.init(.notFound, "names are missing; the error lists all of them")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let paths = invocation.options[.envFile] ?? []

@@ -10,25 +10,25 @@ enum ExportCommand: Command {
         ],
         options: [
             .init(name: .plaintext, help: "Confirm that values are written in plain text. Required."),
-            .init(name: .prefix, value: "PREFIX", help: "Only the names that begin with it."),
+            .init(name: .prefix, value: "PREFIX", help: "Export only names that begin with it."),
             .init(
                 name: .output, short: "o", value: "PATH", completion: .file,
-                help: "The file to be written, readable by you alone (default: standard output, if it is no terminal)."),
+                help: "The file to write, readable by you alone (default: standard output, unless it is a terminal)."),
         ],
         details: [
             """
-            json has everything but the history: `vault import json` brings back the same names, values, kinds, \
+            json contains everything but the history: `vault import json` restores the same names, values, kinds, \
             attributes and expiry times. Use `vault backup` for a copy that stays sealed.
             """,
             """
-            env makes variables of the names: db/password becomes DB_PASSWORD. csv has one row per login, with the \
-            columns name, username, password, url, notes and otp; other attributes are not in it. Both hold text \
-            alone: other values are refused, with their names.
+            env derives variables from the names: db/password becomes DB_PASSWORD. csv has one row per login, with the \
+            columns name, username, password, url, notes and otp; other attributes are left out. Both formats hold \
+            only text: other values are refused, and the error names them.
             """,
         ],
         examples: [
-            .init("vault export json --plaintext -o vault.json", "to a new file of mode 0600"),
-            .init("vault export json --plaintext | age -r age1... > vault.age", "never in the plain on a disk"),
+            .init("vault export json --plaintext -o vault.json", "write a new file of mode 0600"),
+            .init("vault export json --plaintext | age -r age1... > vault.age", "never store the plain text"),
         ],
         exitCodes: [
             .init(
@@ -42,12 +42,12 @@ enum ExportCommand: Command {
         }
         guard invocation.has(.plaintext) else {
             throw CommandError.refused(
-                "This writes all values in plain text; nothing was written. Use --plaintext if you want that.")
+                "An export writes all values in plain text; nothing was written. Use --plaintext to confirm.")
         }
         let output = invocation.value(of: .output)
         guard output != nil || !StandardOutput.isTerminal else {
             throw CommandError.refused(
-                "Standard output is a terminal, which would show all values. Name a file with --output, or pipe it.")
+                "Standard output is a terminal, which would show all values. Use --output FILE, or a pipe.")
         }
         let keychain = try invocation.openVault()
         let (text, count) = try format.text(of: keychain, prefix: invocation.value(of: .prefix) ?? "") { name in

@@ -3,47 +3,47 @@ import Vault
 
 enum GenerateCommand: Command {
     static let description = CommandDescription(
-        name: .generate, summary: "make a random password or passphrase",
+        name: .generate, summary: "generate a random password or passphrase",
         arguments: [
             .init(
                 name: "NAME", count: .optional, completion: .secretName,
-                help: "The name to store it under. Without one, it is written to standard output.")
+                help: "The name to store it under (default: print it instead).")
         ],
         options: [
             .init(name: .length, value: "N", help: "The number of characters (default: 20)."),
             .init(
                 name: .classes, value: "CLASSES",
-                help: "At least one of each, with commas: lower, upper, digits, symbols (default: all four)."),
-            .init(name: .noAmbiguous, help: "Leave out characters that look like others: 0 O o 1 l I |."),
-            .init(name: .words, value: "N", help: "Make a passphrase of N words instead."),
+                help: "Use at least one of each of these: lower,upper,digits,symbols (default: all four)."),
+            .init(name: .noAmbiguous, help: "Leave out characters that look alike: 0 O o 1 l I |."),
+            .init(name: .words, value: "N", help: "Generate a passphrase of N words instead."),
             .init(
                 name: .separator, value: "TEXT",
-                help: "What is between two words (default: -): up to 8 bytes without lower-case letters."),
-            .init(name: .force, short: "f", help: "Replace the value of NAME. Without it, that is refused."),
-            .init(name: .show, help: "With NAME: write the password to standard output too."),
+                help: "The text between two words (default: -): up to 8 bytes without lower-case letters."),
+            .init(name: .force, short: "f", help: "Replace an existing value of NAME."),
+            .init(name: .show, help: "With NAME: also write the password to standard output."),
             ValueForm.newlineOption,
         ],
         details: [
             """
-            All passwords that the options allow are equally likely. At a terminal, standard error says how many there \
-            are, in bits: with n bits there are 2 to the power of n. Against guessing with a stolen hash, 80 bits are \
-            enough; a service that limits attempts needs less.
+            All passwords that the options allow are equally likely. At a terminal, standard error reports their \
+            number in bits: n bits are 2 to the power of n passwords. Against guessing with a stolen hash, 80 bits are \
+            enough; a service that limits attempts needs fewer.
             """,
             """
-            With NAME, nothing shows the password unless --show is given. Attributes of NAME are kept, and a value \
-            that is replaced becomes a part of its history.
+            With NAME, the password is shown only with --show. Attributes of NAME are kept, and a replaced value \
+            becomes part of its history.
             """,
             """
-            The words are the EFF's large list of 7,776, by Joseph Bonneau, which is licensed under CC BY 3.0 US. Each \
-            adds 12.9 bits.
+            The words are the EFF's large list of 7,776 words, by Joseph Bonneau, licensed under CC BY 3.0 US. Each \
+            word adds 12.9 bits.
             """,
         ],
         examples: [
             .init("vault generate web/github", "store a new password"),
-            .init("vault generate --words 6", "a passphrase for people"),
-            .init("vault generate --length 8 --classes digits", "a PIN"),
+            .init("vault generate --words 6", "generate a passphrase that is easy to remember"),
+            .init("vault generate --length 8 --classes digits", "generate a PIN"),
         ],
-        exitCodes: [.init(.refused, "NAME has a value; --force replaces it")])
+        exitCodes: [.init(.refused, "NAME exists; use --force to replace it")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let name = invocation.arguments.first
@@ -55,7 +55,7 @@ enum GenerateCommand: Command {
         let generated = try generate(invocation)
         guard let name else {
             try show(generated, invocation)
-            tell("This is \(generated.what), \(generated.bits) bits of entropy.", invocation)
+            inform("This is \(generated.what), \(generated.bits) bits of entropy.", invocation)
             return .success
         }
         let keychain = try invocation.openVault(creatingIfAbsent: true)
@@ -64,18 +64,18 @@ enum GenerateCommand: Command {
             throw CommandError(VaultError(.exists, "\"\(name)\" already exists. Use --force to replace it."))
         }
         try show(generated, storedAs: name, in: keychain, isReplaced: outcome == .replaced, invocation)
-        tell("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
-        if outcome == .replaced { tell(try SetCommand.replacement(of: name, in: keychain), invocation) }
-        invocation.tellPolicies(of: [name], in: keychain)
+        inform("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
+        if outcome == .replaced { inform(try SetCommand.replacement(of: name, in: keychain), invocation) }
+        invocation.reportPolicies(of: [name], in: keychain)
         keychain.finishUpkeep()
         return .success
     }
 
     private struct Generated: ~Copyable {
         let value: SealableValue
-        /// `a password of 20 characters`
+        /// A phrase for messages: `a password of 20 characters`
         let what: String
-        /// Rounded down, to one decimal.
+        /// The entropy, rounded down to one decimal.
         let bits: Double
 
         init(_ text: consuming SecretBytes, _ what: String, entropy: Double) {
@@ -113,14 +113,14 @@ enum GenerateCommand: Command {
         }
     }
 
-    /// For a person; scripts are told nothing that they have not asked for.
-    private static func tell(_ text: String, _ invocation: Invocation) {
-        if StandardError.isTerminal, !invocation.wantsJSON { Notes.tell(text) }
+    /// Writes a message if standard error is a terminal. Scripts get no output that they did not request.
+    private static func inform(_ text: String, _ invocation: Invocation) {
+        if StandardError.isTerminal, !invocation.wantsJSON { Notes.inform(text) }
     }
 }
 
 extension Invocation {
-    /// nil without `--words`.
+    /// The passphrase recipe; nil without `--words`.
     fileprivate var passphraseRecipe: PassphraseRecipe? {
         get throws(UsageError) {
             guard let text = value(of: .words) else {

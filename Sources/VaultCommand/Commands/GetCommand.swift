@@ -9,34 +9,34 @@ enum GetCommand: Command {
         options: [
             ValueForm.newlineOption,
             .init(name: .last, value: "N", help: "Write only the last N characters, at most 8."),
-            .init(name: .fingerprint, help: "Write a fingerprint instead, to compare values without seeing them."),
+            .init(name: .fingerprint, help: "Write a fingerprint of the value, to compare it without showing it."),
         ],
         details: [
             """
-            A pipe or file gets the exact bytes. On a terminal, control characters, invisible characters and bytes \
-            that are not UTF-8 are shown as escapes such as \\x1b or \\u{200b}, and a newline is added if there is none.
+            A pipe or file gets the exact bytes. A terminal gets control characters, invisible characters and bytes \
+            that are not UTF-8 as escapes such as \\x1b or \\u{200b}, and a final newline.
             """,
             """
-            What a program or `vault set --type` has stored as a date is written as UTC, to the millisecond; arrays \
-            and dictionaries are written as JSON, where dates and data (base64) are strings. All other values are text \
-            or bytes already.
+            A date, stored by a program or `vault set --type`, is written in UTC, to the millisecond. Arrays and \
+            dictionaries are written as JSON, with dates and data (base64) as strings. All other values are text or \
+            bytes already.
             """,
             """
-            Several values are written one after the other, each on lines of its own, unless --newline=no is given. If \
-            one of the names does not exist, none is written.
+            Several values are written in order, each on lines of its own, unless --newline=no is given. If one of the \
+            names does not exist, nothing is written.
             """,
             """
-            NAME.FIELD without an entry of its own is the attribute FIELD of NAME: `vault get web/shop.username`.
+            NAME.FIELD means the attribute FIELD of NAME, unless an entry has that name: `vault get web/shop.username`.
             """,
             """
-            Equal values of a vault and its copies have equal fingerprints, until `vault key rotate`. Without the \
-            vault's keys a fingerprint tells nothing. --last needs a value that keeps at least 8 more characters hidden.
+            Equal values in a vault and its copies have equal fingerprints, until `vault key rotate`. Without the \
+            vault's keys, a fingerprint reveals nothing. --last requires a value with at least 8 more characters.
             """,
         ],
         examples: [
             .init("vault get u.token", "show it"),
             .init("vault get ssh/key > key", "write it to a file, byte for byte"),
-            .init("vault get --last 4 u.token", "see which token it is, without showing it"),
+            .init("vault get --last 4 u.token", "identify a token without showing it"),
         ],
         exitCodes: [
             .init(.notFound, "no such name; a similar one is suggested"),
@@ -47,7 +47,7 @@ enum GetCommand: Command {
         let look = try SafeLook(invocation)
         let form = ValueForm(newline: invocation.newline, isAlone: invocation.arguments.count == 1)
         let keychain = try invocation.openVault()
-        // All are read before the first is written.
+        // All values are read before the first is written.
         var values: [(name: String, value: HeldSecret)] = []
         for name in invocation.arguments {
             guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
@@ -63,7 +63,7 @@ enum GetCommand: Command {
         return .success
     }
 
-    /// Writes one object, or a list of several.
+    /// Writes one object; for several values, a list of objects.
     private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
         if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
         for (index, (name, value)) in values.enumerated() {

@@ -1,15 +1,15 @@
 import LinuxSystem
 
-/// A merge by git, whose driver gets both sides in temporary files. git removes them: messages name the vault by its
-/// path in the repository, and say how to get the other side.
+/// A merge by git, which passes both sides to its driver in temporary files and then removes them. Messages therefore
+/// name the vault by its path in the repository, and say how to get the other side.
 struct GitConflict {
     private let vault: String
     private let side: GitSide
     private let advised: AdvisedCommand
-    /// The temporary files, and what messages call them.
+    /// The temporary files, and their names in messages.
     private let names: [(temporary: String, shown: String)]
 
-    /// - Parameter path: in the repository, in whose folder git runs its driver.
+    /// - Parameter path: the path in the repository, in whose top folder git runs its driver.
     init(of path: String, _ invocation: Invocation) {
         vault = absolutePath(path)
         side = GitSide(":3", of: vault)
@@ -24,10 +24,10 @@ struct GitConflict {
         MergedSides(vault: vault, copy: side.file, shownCopy: "The other side of \(vault)", advised: advised)
     }
 
-    /// Returns an error whose commands work once git has left the conflict.
-    func told(_ error: CommandError) -> CommandError {
+    /// Returns an error whose commands work after git has stopped at the conflict.
+    func explaining(_ error: CommandError) -> CommandError {
         var error = error
-        // Within a command, the paths are words of the shell's.
+        // Within a command, paths are quoted for the shell.
         for (temporary, shown) in names {
             error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
                 .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))
@@ -36,13 +36,13 @@ struct GitConflict {
         let adding =
             "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
             + AdvisedCommand.word("./" + vault.lastPathComponent)
-        // A refusal says itself how the vault comes to what is to be added.
+        // A refusal already explains how to get the file that is to be added.
         let ending =
             error.exit == .alarm
-            ? "Then tell git: \(adding)"
-            : "Once it can be merged: \(advised.merge([side.file])), and tell git: \(adding)"
+            ? "Then mark it as resolved: \(adding)"
+            : "Once it can be merged: \(advised.merge([side.file])), and mark it as resolved: \(adding)"
         error.message =
-            "\(vault) is in conflict now. First write the other side to a file: \(side.command)\n"
+            "\(vault) has a merge conflict. First write the other side to a file: \(side.command)\n"
             + "\(error.message)\n\(ending)"
         return error
     }

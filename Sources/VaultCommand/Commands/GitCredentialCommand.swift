@@ -9,24 +9,24 @@ enum GitCredentialCommand: Command {
 
     static let description = CommandDescription(
         name: .gitCredential, summary: "give git its credentials (git runs this)",
-        arguments: [.init(name: "OPERATION", help: "get, store, erase or capability. Any other is ignored.")],
+        arguments: [.init(name: "OPERATION", help: "`get`, `store`, `erase` or `capability`. Others are ignored.")],
         details: [
             """
-            git starts it as the helper `vault`, by the name git-credential-vault, and writes the request to its \
-            standard input. `vault setup git` tells git to.
+            git runs it as the helper `vault`, by the name git-credential-vault, and writes the request to its \
+            standard input. `vault setup git` configures git to use it.
             """,
             """
-            The entries are below git/, such as git/github.com/mia. They are found by their attributes (protocol, \
-            host, path and username), so they may have any name there. A refresh token is an entry of its own, \
+            Entries are stored below git/, such as git/github.com/mia. They are found by their attributes (protocol, \
+            host, path and username), so you may rename them within git/. A refresh token is an entry of its own, \
             git/github.com/mia.refresh-token.
             """,
             """
-            Without a vault, or without an entry, it prints nothing, and git asks the next helper, or you. A vault \
-            that is locked or damaged is an error.
+            Without a vault or a matching entry it prints nothing, and git asks the next helper, or you. A vault that \
+            is locked or damaged is an error.
             """,
         ],
         examples: [
-            .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "what git would get")
+            .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "show what git would get")
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -35,7 +35,7 @@ enum GitCredentialCommand: Command {
         case .store: try store(invocation)
         case .erase: try erase(invocation)
         case .capability: try StandardOutput.write("version 0\ncapability \(GitCredential.authtypeCapability)\n")
-        // Later versions of git may have others.
+        // Later versions of git may have other operations.
         case nil: break
         }
         return .success
@@ -47,9 +47,9 @@ enum GitCredentialCommand: Command {
             let found = try GitLogins(keychain: keychain, invocation: invocation).find(request)
         else { return }
         do { try found.write { _ in } } catch {
-            throw CommandError.invalid("The entry cannot be handed to git: \(error.problem).")
+            throw CommandError.invalid("The entry cannot be passed to git: \(error.problem).")
         }
-        // Checked above.
+        // The call above has checked that this cannot fail.
         try StandardOutput.write(SecretBytes(composing: { put in try? found.write(put) }))
     }
 
@@ -72,7 +72,7 @@ enum GitCredentialCommand: Command {
         let request = try ValueInput.readRequest(upTo: GitCredential.sizeLimit, until: GitCredential.isComplete)
         do { return try GitCredential(parsing: request) } catch let error as FormatError {
             let line = error.line.map { "line \($0): " } ?? ""
-            throw CommandError.invalid("The request is not in the form of git's helpers: \(line)\(error.problem).")
+            throw CommandError.invalid("Malformed request from git: \(line)\(error.problem).")
         }
     }
 }

@@ -2,19 +2,19 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The values that a command hands to other programs: only those that were asked for, and all of them or none.
+/// The values that a command passes to other programs: only those that were requested, and all of them or none.
 struct HeldValues {
-    /// Two spellings of a character are two names.
+    /// The values by exact name: two spellings of a character are two names.
     private let values: [ExactText: HeldValue]
 
-    /// Opens the vault for as long as the values are read; not at all if there are no names.
+    /// Reads the values and closes the vault again. If there are no names, does not open it.
     ///
-    /// - Parameter describe: makes the error for a missing name from that which `get` has.
+    /// - Parameter describe: creates the error for a missing name from the error that `get` has.
     init(
         of names: [String], _ invocation: Invocation,
         describe: (CommandError, String) -> CommandError = { error, _ in error }
     ) throws {
-        // Takes the key that --key-fd gives away from the other program, also if it is not needed.
+        // This hides the key of --key-fd from the other program, even if no value is needed.
         _ = try invocation.vaultOptions()
         guard !names.isEmpty else {
             values = [:]
@@ -43,10 +43,10 @@ struct HeldValues {
 
 /// The variables that another program gets.
 struct Variables {
-    /// In the order in which they were first named. What is named later takes the place of the value.
+    /// The variables in the order of their first occurrence. A later value for a variable replaces the earlier one.
     private(set) var list: [(name: String, value: HeldValue)] = []
 
-    /// Reads the values of the requests, of which the last for a variable counts.
+    /// Takes the values of the requests. The last request for a variable wins.
     init(_ requests: [VariableRequest], from values: HeldValues) throws {
         for request in requests {
             let value: HeldValue?

@@ -2,30 +2,31 @@ import Glibc
 
 enum HelpCommand: Command {
     static let description = CommandDescription(
-        name: .help, summary: "show help on the tool, a command or a topic",
+        name: .help, summary: "show help for the tool, a command or a topic",
         arguments: [
             .init(
                 name: "COMMAND|TOPIC", count: .upToTwo, completion: .command,
                 help: "A command, or one of the topics: "
                     + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
-        details: ["With --json, the descriptions of the commands as data, or a topic's text; see `vault help json`."])
+        details: ["With --json, prints the commands' descriptions as data, or a topic's text; see `vault help json`."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let word = invocation.arguments.joined(separator: " ")
         let (json, text): (JSONObject, String)
         if invocation.arguments.isEmpty {
-            (json, text) = (report, HelpText.full())
+            json = report
+            text = HelpText.full()
         } else if let command = CommandName(rawValue: word)?.description {
-            (json, text) = (report(command), HelpText.command(command))
+            json = report(command)
+            text = HelpText.command(command)
         } else if CommandName.groups.contains(word) {
             let commands = CommandName.inGroup(word)
             json = ["commands": commands.map { report($0.description) }]
             text = HelpText.group(word, commands)
         } else if let topic = HelpTopic(rawValue: word) {
-            (json, text) = (
-                ["topic": topic.rawValue, "summary": topic.summary, "text": TextLayout.fitted(topic.text)], topic.text
-            )
+            json = ["topic": topic.rawValue, "summary": topic.summary, "text": TextLayout.fitted(topic.text)]
+            text = topic.text
         } else {
             let known = CommandName.allCases.map(\.rawValue) + CommandName.groups + HelpTopic.allCases.map(\.rawValue)
             throw UsageError.unknownTopic(word, near: NearName.nearest(to: word, among: known))
@@ -48,15 +49,15 @@ enum HelpCommand: Command {
 
 enum VersionCommand: Command {
     static let version = "0.1.0"
-    /// When it became the version.
+    /// The date of this version.
     static let date = "2026-11-25"
 
     static let description = CommandDescription(
         name: .version, summary: "show the version",
         details: [
             """
-            With --json, also the Debian packages that the executable is linked from, with their revisions. It alone \
-            can bring their fixes. A build that does not know them writes null.
+            With --json, also lists the Debian packages that are linked into the executable, with their revisions. \
+            Only a new build of the executable brings their fixes. A build without that information writes null.
             """
         ])
     static var report: JSONObject { ["version": version, "libraries": LinkedLibrary.all?.map(\.report)] }

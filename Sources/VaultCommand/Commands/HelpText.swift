@@ -1,4 +1,4 @@
-/// Help text, created from the table of commands alone.
+/// The help texts, created from the table of commands alone.
 enum HelpText {
     static func short() -> String {
         let column = TextLayout.column(of: CommandName.allCases.map(\.rawValue))
@@ -17,12 +17,12 @@ enum HelpText {
     }
 
     static func full() -> String {
-        short() + "\n" + section("Options of every command (before or after it)", options(GlobalOptions.all))
+        short() + "\n" + section("Options for every command (before or after it)", options(GlobalOptions.all))
             + "\n" + section("Topics", HelpTopic.allCases.map { ("help " + $0.rawValue, $0.summary) })
     }
 
     static func group(_ group: String, _ commands: [CommandName]) -> String {
-        section("Commands of vault \(group)", rows(commands)) + "\n`vault help \(group) COMMAND` tells more.\n"
+        section("Commands of vault \(group)", rows(commands)) + "\nRun `vault help \(group) COMMAND` for one of them.\n"
     }
 
     static func command(_ command: CommandDescription) -> String {
@@ -35,7 +35,7 @@ enum HelpText {
         if !command.examples.isEmpty {
             sections.append("Examples:\n" + command.examples.map { "  \($0.line)\n      \($0.meaning)\n" }.joined())
         }
-        sections.append("`vault help` lists the options that every command takes.\n")
+        sections.append("Run `vault help` for the options of every command.\n")
         return sections.joined(separator: "\n")
     }
 

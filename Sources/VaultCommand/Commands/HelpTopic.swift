@@ -1,4 +1,4 @@
-/// Help that belongs to no single command.
+/// A help text that belongs to no single command.
 enum HelpTopic: String, CaseIterable {
     case locations, environment
     case exitCodes = "exit-codes"
@@ -10,7 +10,7 @@ enum HelpTopic: String, CaseIterable {
     private var content: (summary: String, text: String) {
         switch self {
         case .locations: ("where the vault and its key file are", Self.locationsText)
-        case .environment: ("which environment variables count", TextLayout.definitions(Self.variables))
+        case .environment: ("which environment variables are used", TextLayout.definitions(Self.variables))
         case .exitCodes: ("what the exit codes mean", Self.exitCodesText)
         case .json: ("what --json writes", Self.jsonText)
         }
@@ -20,36 +20,36 @@ enum HelpTopic: String, CaseIterable {
         TextLayout.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
     }
 
-    /// All that the tool reads, except those that programs which it starts read. None of them is one that HashiCorp's
-    /// Vault knows.
+    /// All variables that the tool reads, except those that the programs it starts read. HashiCorp's Vault uses none of
+    /// them.
     static let variables = [
-        ("VAULT_FILE", "The vault file, as --vault."),
-        ("VAULT_KEY_FILE", "The key file, as --key-file."),
-        ("CREDENTIALS_DIRECTORY", "A folder that may have a key file, set by systemd."),
+        ("VAULT_FILE", "The vault file, like --vault."),
+        ("VAULT_KEY_FILE", "The key file, like --key-file."),
+        ("CREDENTIALS_DIRECTORY", "A folder that may contain a key file, set by systemd."),
         ("HOME", "The home folder. The next four default to folders in it."),
         ("XDG_CONFIG_HOME", "Contains vault/default.key and vault/config (default: ~/.config)."),
         ("XDG_DATA_HOME", "Contains vault/default.vault (default: ~/.local/share)."),
-        ("XDG_STATE_HOME", "Contains vault/, what this machine remembers (default: ~/.local/state)."),
+        ("XDG_STATE_HOME", "Contains vault/, the rollback memory of this machine (default: ~/.local/state)."),
         ("XDG_CACHE_HOME", "Contains vault/, copies of vaults in databases (default: ~/.cache)."),
-        ("PGHOST, PGSERVICE, ...", "What libpq reads, for a vault in a database."),
-        ("PATH", "Where age plugins and other programs are searched."),
+        ("PGHOST, PGSERVICE, ...", "Settings of libpq, for a vault in a database."),
+        ("PATH", "Where age plugins and other programs are found."),
         ("VISUAL, EDITOR", "The editor of `vault edit`."),
-        ("WAYLAND_DISPLAY, DISPLAY", "Which clipboard `vault copy` uses."),
-        ("XDG_RUNTIME_DIR", "Where wl-copy keeps a value for a moment, and `vault edit` its file, if it is your own."),
+        ("WAYLAND_DISPLAY, DISPLAY", "Decide which clipboard `vault copy` uses."),
+        ("XDG_RUNTIME_DIR", "Temporary files of wl-copy and `vault edit`, if you own the folder."),
         ("SSH_AUTH_SOCK", "The agent of `vault ssh-add`."),
-        ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the files of docker and AWS."),
+        ("DOCKER_CONFIG, AWS_CONFIG_FILE", "Where `vault setup` finds the settings of docker and AWS."),
     ]
 
     private static let locationsText = """
-        The vault file is the first of these that is given:
+        The vault file is the first of these that is set:
           --vault PATH, or the name of a section of the configuration
           $VAULT_FILE
           the section [default] of the configuration
           $XDG_DATA_HOME/vault/default.vault   (default: ~/.local/share)
 
-        The key file is the first of these that is given or, of the last three, that
+        The key file is the first of these that is set or, of the last three, that
         exists:
-          --key-file PATH, or --key-fd or --key-command in its place
+          --key-file PATH, --key-fd or --key-command
           $VAULT_KEY_FILE
           the key-file or key-command of the configuration
           $CREDENTIALS_DIRECTORY/vault.key     (systemd)
@@ -59,16 +59,16 @@ enum HelpTopic: String, CaseIterable {
         A missing key file is created with the vault; below $CREDENTIALS_DIRECTORY
         and /run/secrets, only by `vault init`.
 
-        A key file that others can read is refused, unless it belongs to root, others
-        cannot write it, and it is below $CREDENTIALS_DIRECTORY or /run/secrets, on a
-        file system in memory or on a read-only one. With --accept-shared-key it may
-        be anywhere.
+        A key file that others can read is refused, unless root owns it, others cannot
+        write to it, and it is below $CREDENTIALS_DIRECTORY or /run/secrets, on a file
+        system in memory or on a read-only one. --accept-shared-key accepts it at any
+        path.
 
-        This folder keeps what this machine has seen of each vault, to notice a vault
-        file that was rolled back or exchanged, and what you have agreed to:
+        This folder stores what this machine has seen of each vault, to detect a vault
+        file that was rolled back or exchanged, and your consents:
           $XDG_STATE_HOME/vault                (default: ~/.local/state)
 
-        A vault in a PostgreSQL database has a URL in place of the path. The program
+        A vault in a PostgreSQL database has a URL instead of a path. The program
         `vault-shared` opens it, and keeps a sealed copy on this machine:
           postgresql://HOST/DATABASE#NAME
           $XDG_CACHE_HOME/vault                (default: ~/.cache)
@@ -84,25 +84,25 @@ enum HelpTopic: String, CaseIterable {
             offline = allow
             [project]
             vault = ~/project/secrets.vault
-            # git exchanges the file, so that an older one is no alarm
+            # git replaces the file, so an older one is no alarm
             kept-in = git
 
-        With --vault NAME, the key is that of the options, or of the section, or in
-        $XDG_CONFIG_HOME/vault/NAME.key. To a vault that is given by its path, or by
-        $VAULT_FILE, no section applies.
+        With --vault NAME, the key is the one from the options, else from the section,
+        else $XDG_CONFIG_HOME/vault/NAME.key. No section applies to a vault that is
+        given by its path or by $VAULT_FILE.
 
         """
 
     /// The one description of what `--json` writes. A test compares it with what is written.
     static let jsonText = """
         With --json, every command that succeeds writes one JSON object, on one line, to
-        standard output. Later versions may add keys; those below stay. One with a
+        standard output. Later versions may add keys; those below stay. A key with a
         question mark may be missing. A word such as KEY stands for a text, or for the
-        shape that is named so. What has changed a vault in a database while the server was
-        away also has "pending": true: the change is kept on this machine only.
+        shape of that name. A command that has changed a vault in a database while the
+        server was unreachable adds "pending": true: only this machine has the change.
 
-          get       {"name", "value"?, "value_base64"?}, the latter if it is not UTF-8;
-                    of several names, {"values": [{"name", "value"?, "value_base64"?}]}
+          get       {"name", "value"?, "value_base64"?}: value_base64 if it is not UTF-8;
+                    for several names, {"values": [{"name", "value"?, "value_base64"?}]}
           set       {"name", "size", "stored", "replaced", "expires"}
           show      {"name", "size", "kind", "created", "modified", "expires",
                      "attributes": {KEY: VALUE}, "fields": [NAME]}
@@ -113,7 +113,7 @@ enum HelpTopic: String, CaseIterable {
                      without NAME, or with --show
           edit      {"name", "size", "outcome"}
           copy      {"name", "tool", "clear_after"}
-          pick      {"name"} with --name; without it what copy, get or show writes
+          pick      {"name"} with --name; otherwise the output of copy, get or show
           ls, find  {"items": [{"name", "size", "kind", "created", "modified",
                      "expires", "attributes": {KEY: VALUE}}]}
           exists    {"name", "exists"}
@@ -213,25 +213,24 @@ enum HelpTopic: String, CaseIterable {
                     {"kind", "words": [{"word", "meaning"?}]}
           man       {"page"}
 
-        "dropped" is the number of older reads in a log that made room. Without a name,
-        a switch of the log was recorded. The output of `run` is its program's; only
-        errors of vault are JSON.
+        "dropped" is the number of older accesses that were removed to make room. An
+        access without a name is a switch of the log on or off. The output of `run` is
+        that of its program; only errors of vault are JSON.
 
         ls and find write their object while they read the vault. If they fail midway,
-        the object is incomplete, and the exit code says why.
+        the object is incomplete, and the exit code gives the reason.
 
         git-credential, docker-credential, aws-credential, kube-credential and
-        systemd-credential write what the programs that run them expect, with or without
-        it.
+        systemd-credential write what their callers expect, with or without --json.
 
-        Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". What is
-        unknown or missing is null. A kind is the type that a program has stored, or
-        `set --type`: "text", "data", "boolean", "integer", "real", "date", "array",
-        "dictionary", "null". What `set` stores without --type is "unspecified". The
-        kind of a one-time code is "totp", "hotp" or "steam". The change of an import
+        Sizes are bytes. Times are UTC, such as "2026-01-31T09:05:00.120Z". A value that
+        is unknown or missing is null. A kind is the type that a program or `set --type`
+        has stored: "text", "data", "boolean", "integer", "real", "date", "array",
+        "dictionary", "null". A value that `set` stores without --type is "unspecified".
+        The kind of a one-time code is "totp", "hotp" or "steam". The change of an import
         is "stored", "replaced", "unchanged" or "kept". The keys of a merge are "same",
         "of-this-copy" or "of-other-copy". The outcome of an edit is "stored",
-        "replaced" or "unchanged". clear_after is seconds.
+        "replaced" or "unchanged". clear_after is in seconds.
 
         Standard error gets one object per line. An error:
           {"error": {"code", "exit", "message"}}
@@ -239,9 +238,9 @@ enum HelpTopic: String, CaseIterable {
         absent, busy, damaged, diverged, exchanged, exists, gone, invalid, locked,
         newer-format, no-vault, other, outcome-unknown, refused, rolled-back,
         unavailable, usage, wrong-type.
-        A problem that did not stop the command has the same codes:
+        A problem that did not stop the command uses the same codes:
           {"warning": {"code", "message"}}
-        A vault that was created along the way:
+        A vault that was created implicitly:
           {"note": {what init writes}}
 
         """

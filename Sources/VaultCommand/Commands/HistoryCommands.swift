@@ -2,25 +2,26 @@ import Vault
 
 enum HistoryCommand: Command {
     static let description = CommandDescription(
-        name: .history, summary: "list the values that a name had before",
+        name: .history, summary: "list the earlier values of a name",
         arguments: [
             .init(
-                name: "NAME", count: .optional, completion: .secretName, help: "The name, also one that was removed.")
+                name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
         ],
         options: [
             .init(
                 name: .keep, value: "N,DAYS",
-                help: "Keep N values of each name from now on, for so many days. 0,0 keeps none.")
+                help: "From now on, keep N values of each name for DAYS days. 0,0 keeps none.")
         ],
         details: [
             """
-            Shows when each value was set and its size, never the value. A vault keeps the last 10 values of a name, \
-            each for 90 days after it was replaced or removed, unless --keep has changed that for all who use it.
+            Shows the time and size of each value, never the value itself. A vault keeps the last 10 values of a name, \
+            each for 90 days after it was replaced or removed, unless --keep has changed these limits for all users of \
+            the vault.
             """
         ],
         examples: [
-            .init("vault history u.token", "the newest first"),
-            .init("vault history --keep 3,30", "less for all names; what is more goes at once"),
+            .init("vault history u.token", "list the earlier values, newest first"),
+            .init("vault history --keep 3,30", "keep less for all names, and drop the rest at once"),
         ],
         exitCodes: [.init(.notFound, "no earlier value of the name is kept")])
 
@@ -32,7 +33,7 @@ enum HistoryCommand: Command {
         let versions = try keychain.history(of: name)
         guard !versions.isEmpty else {
             guard try keychain.exists(name) else { throw keychain.absent(name) }
-            throw CommandError(VaultError(.absent, "No earlier value of \"\(name)\" is kept."))
+            throw CommandError(VaultError(.absent, "\"\(name)\" has no earlier value in its history."))
         }
         let json: JSONObject = [
             "name": name,
@@ -58,7 +59,7 @@ enum HistoryCommand: Command {
         let kept = try keychain.historyLimits()
         return try invocation.finish(json: ["history_versions": kept.versions, "history_days": kept.days]) {
             kept.versions == 0
-                ? "No earlier values are kept.\n"
+                ? "Earlier values are not kept.\n"
                 : "The last \(kept.versions) values of a name are kept, for \(kept.days) days.\n"
         }
     }
@@ -66,16 +67,16 @@ enum HistoryCommand: Command {
 
 enum RestoreCommand: Command {
     static let description = CommandDescription(
-        name: .restore, summary: "give a name an earlier value back",
-        arguments: [.init(name: "NAME", completion: .secretName, help: "The name, also one that was removed.")],
+        name: .restore, summary: "restore an earlier value of a name",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The name; it may have been removed.")],
         options: [
             .init(
                 name: .version, value: "N",
-                help: "Which value, by its number in `vault history` (default: 1, the last one before the present).")
+                help: "The number of the value in `vault history` (default: 1, the most recent earlier one).")
         ],
-        details: ["The present value becomes part of the history."],
-        examples: [.init("vault restore u.token", "take the last change of u.token back")],
-        exitCodes: [.init(.notFound, "no such earlier value is kept")])
+        details: ["The current value becomes part of the history."],
+        examples: [.init("vault restore u.token", "undo the last change of u.token")],
+        exitCodes: [.init(.notFound, "the history has no such value")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .version) ?? 1
@@ -87,40 +88,40 @@ enum RestoreCommand: Command {
             }
             let kept =
                 switch versions.count {
-                case 0: "no earlier value is kept"
-                case 1: "only version 1 is kept"
-                default: "versions 1 to \(versions.count) are kept"
+                case 0: "has no earlier value in its history"
+                case 1: "has only version 1 in its history"
+                default: "has versions 1 to \(versions.count) in its history"
                 }
-            throw CommandError(VaultError(.absent, "Of \"\(invocation.name)\", \(kept)."))
+            throw CommandError(VaultError(.absent, "\"\(invocation.name)\" \(kept)."))
         }
         try keychain.restore(invocation.name, version)
-        invocation.tellPolicies(of: [invocation.name], in: keychain)
+        invocation.reportPolicies(of: [invocation.name], in: keychain)
         return try invocation.finish(keychain, json: ["name": invocation.name, "version": number])
     }
 }
 
 enum UndoCommand: Command {
     static let description = CommandDescription(
-        name: .undo, summary: "take the newest change back",
+        name: .undo, summary: "undo the newest change",
         details: [
             """
-            Each name that the newest change has set or removed gets its former value back, with its attributes and \
-            expiry, or is removed if it had none. What was changed together is taken back together, or not at all. A \
-            second `vault undo` makes the change again. A merge cannot be taken back.
+            Each name that the newest change has set or removed gets its previous value back, with its attributes and \
+            expiry, or is removed if it had none. A change of several names is undone as a whole or not at all. A \
+            second `vault undo` redoes the change. A merge cannot be undone.
             """
         ],
-        examples: [.init("vault undo", "after a `vault set` or `vault rm` by mistake")],
-        exitCodes: [.init(.notFound, "there is nothing to take back, or a former value is not kept")])
+        examples: [.init("vault undo", "undo a mistaken `vault set` or `vault rm`")],
+        exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is not kept")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         let names = try keychain.undo()
-        guard !names.isEmpty else { throw CommandError(VaultError(.absent, "There is no change to take back.")) }
+        guard !names.isEmpty else { throw CommandError(VaultError(.absent, "There is no change to undo.")) }
         let exit = try invocation.finish(keychain, json: ["names": names])
         if !invocation.wantsJSON {
-            StandardError.write("Took back the newest change: \(names.map(\.forTerminal).joined(separator: ", "))\n")
+            StandardError.write("Undone: \(names.map(\.forTerminal).joined(separator: ", "))\n")
         }
-        invocation.tellPolicies(of: names, in: keychain, toScriptsToo: true)
+        invocation.reportPolicies(of: names, in: keychain, toScriptsToo: true)
         return exit
     }
 }

@@ -6,50 +6,50 @@ import Vault
 
 enum ImportCommand: Command {
     static let description = CommandDescription(
-        name: .importEntries, summary: "take in what another program has kept",
+        name: .importEntries, summary: "import entries from another program",
         arguments: [
             .init(
                 name: "FORMAT", choices: ImportFormat.allCases.map(\.rawValue),
-                help: "What FILE is: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
+                help: "The format of FILE: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
             .init(
                 name: "FILE", completion: .file,
-                help: "The file; - is standard input. The folder of pass, or for libsecret ATTRIBUTE=VALUE."),
+                help: "The file (- is standard input), the folder of pass, or for libsecret ATTRIBUTE=VALUE."),
         ],
         options: [
-            .init(name: .prefix, value: "FOLDER/", help: "What the names begin with."),
-            .init(name: .dryRun, help: "List what would be stored: names, sizes and attributes, never values."),
-            .init(name: .replace, help: "Replace the values of names that have other ones."),
-            .init(name: .skip, help: "Keep the values of names that have other ones."),
+            .init(name: .prefix, value: "FOLDER/", help: "A prefix for the names."),
+            .init(name: .dryRun, help: "Only list what would be stored: names, sizes and attributes, never values."),
+            .init(name: .replace, help: "Replace existing values that differ."),
+            .init(name: .skip, help: "Keep existing values that differ."),
         ],
         details: [
             """
-            All is stored, or nothing. A name that has the same value already is left as it is, so an import can be \
-            run again. Another value is refused unless --replace or --skip decides.
+            Stores everything or nothing. A name that already has the same value is left alone, so an import can be \
+            repeated. A different value is refused unless --replace or --skip is given.
             """,
             """
             A login becomes an entry with the password, named by folder and title: work/mail. User name and addresses \
-            are attributes; each further secret is an entry of its own: work/mail.otp, work/mail.notes. A note is an \
-            entry with its text. Attachments and earlier passwords are not imported.
+            become attributes; each further secret becomes an entry of its own: work/mail.otp, work/mail.notes. A note \
+            becomes an entry with its text. Attachments and earlier passwords are not imported.
             """,
             """
-            json is what `vault export json` writes, or one object of texts: {"NAME": "VALUE"}.
+            json is the output of `vault export json`, or one object of texts: {"NAME": "VALUE"}.
             """,
             """
-            For pass, gpg decrypts each file; for libsecret, secret-tool prints what has the attribute. Both may ask \
-            you to unlock.
+            For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Both may \
+            ask you to unlock something.
             """,
             """
             The file stays, with all the secrets in it. Delete it once you have checked the import.
             """,
         ],
         examples: [
-            .init("vault import bitwarden-json export.json --dry-run", "see what would be stored"),
-            .init("vault import chrome-csv Passwords.csv --prefix chrome/", "below a folder"),
-            .init("vault import git-credentials ~/.git-credentials", "where git's helper finds them"),
+            .init("vault import bitwarden-json export.json --dry-run", "preview the import"),
+            .init("vault import chrome-csv Passwords.csv --prefix chrome/", "import into a folder"),
+            .init("vault import git-credentials ~/.git-credentials", "import into git/, for git's helper"),
         ],
         exitCodes: [
             .init(.usage, "the file is malformed; the error names the line, and nothing is stored"),
-            .init(.refused, "names have other values; nothing is stored"),
+            .init(.refused, "names have different values; nothing is stored"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -64,20 +64,21 @@ enum ImportCommand: Command {
         let report = ImportReport(contents, changes, isDryRun: invocation.has(.dryRun))
         let exit = try invocation.finish(json: report.json.marked(by: keychain)) { report.text }
         if !invocation.has(.dryRun), !invocation.wantsJSON, format.isPlainFile, invocation.arguments[1] != "-" {
-            Notes.tell(
-                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it when you have checked the "
+            Notes.inform(
+                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it once you have checked the "
                     + "import.")
         }
         if let keychain, !invocation.has(.dryRun) {
             let stored = zip(contents.plan.entries, changes).filter { [.stored, .replaced].contains($1) }
-            invocation.tellPolicies(of: stored.map(\.0.name), in: keychain)
+            invocation.reportPolicies(of: stored.map(\.0.name), in: keychain)
         }
         keychain?.finishUpkeep()
         return exit
     }
 
     private static func read(_ format: ImportFormat, _ invocation: Invocation) throws -> ImportContents {
-        let (source, prefix) = (invocation.arguments[1], invocation.value(of: .prefix) ?? "")
+        let source = invocation.arguments[1]
+        let prefix = invocation.value(of: .prefix) ?? ""
         let shown = source == "-" && format.isPlainFile ? "Standard input" : source
         do {
             switch format {
@@ -100,7 +101,7 @@ enum ImportCommand: Command {
     private static func bytes(of source: String, named name: String) throws -> [UInt8] {
         let limit = 64 << 20
         guard source != "-" || isatty(STDIN_FILENO) != 1 else {
-            throw CommandError.invalid("Standard input is a terminal. Pipe the file in, or name it.")
+            throw CommandError.invalid("Standard input is a terminal. Pipe the file in, or pass its path.")
         }
         do {
             let file =
@@ -113,7 +114,7 @@ enum ImportCommand: Command {
         }
     }
 
-    /// Returns nil if there is no vault, for a dry run, which creates none.
+    /// Opens the vault. Returns nil if a dry run finds none, since it does not create one.
     private static func openVault(_ invocation: Invocation) throws -> Keychain? {
         let isDryRun = invocation.has(.dryRun)
         do { return try invocation.openVault(creatingIfAbsent: !isDryRun) } catch let error as VaultError {
@@ -137,7 +138,7 @@ enum ImportCommand: Command {
 }
 
 extension ImportContents {
-    /// Leaves out what would be absent.
+    /// Leaves out entries that have expired.
     fileprivate mutating func dropExpired(at now: Date) {
         let count = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
         leftOut += Array(repeating: .expiredEntry, count: count)
@@ -145,18 +146,20 @@ extension ImportContents {
 }
 
 extension ImportFormat {
-    /// Whether what is imported is a file that can be deleted.
+    /// Whether the imported file can be deleted afterwards.
     fileprivate var isPlainFile: Bool { self != .pass && self != .libsecret }
 }
 
-/// What an import has done, or would do.
+/// The result of an import or a dry run.
 private struct ImportReport {
     let contents: ImportContents
     let changes: [EntryChange]
     let isDryRun: Bool
 
     init(_ contents: ImportContents, _ changes: [EntryChange], isDryRun: Bool) {
-        (self.contents, self.changes, self.isDryRun) = (contents, changes, isDryRun)
+        self.contents = contents
+        self.changes = changes
+        self.isDryRun = isDryRun
     }
 
     private struct Line: Encodable {
@@ -211,7 +214,7 @@ extension LeftOut {
             case .macro: ("macro", "macros")
             case .deletedItem: ("deleted item", "deleted items")
             case .expiredEntry: ("expired entry", "expired entries")
-            case .helpedServer: ("server whose password a helper has", "servers whose passwords a helper has")
+            case .helpedServer: ("server that uses a credential helper", "servers that use a credential helper")
             }
         return "\(Quantity.number(count)) \(count == 1 ? one : several)"
     }

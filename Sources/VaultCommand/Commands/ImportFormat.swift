@@ -3,7 +3,7 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// What `vault import` reads.
+/// The formats that `vault import` reads.
 enum ImportFormat: String, CaseIterable {
     case json, env
     case bitwardenCSV = "bitwarden-csv"
@@ -18,16 +18,16 @@ enum ImportFormat: String, CaseIterable {
     case docker, plist
 }
 
-/// What was read, as it will be stored.
+/// The contents of an imported file, as they will be stored.
 struct ImportContents {
     var plan: ImportPlan
-    /// How many items of another program the entries are made of; nil if each entry is one.
+    /// The number of the other program's items that became entries; nil if each entry is one item.
     var items: Int?
     var leftOut: [LeftOut] = []
 }
 
 extension ImportFormat {
-    /// Parses a file. The plain bytes and texts are in ordinary memory until the values are sealed.
+    /// Parses a file. The plain bytes and texts stay in ordinary memory until the values are sealed.
     ///
     /// - Throws: ``FormatError``; ``VaultError`` if there is no guarded memory left.
     func read(_ bytes: [UInt8], from source: String, prefix: String) throws -> ImportContents {
@@ -53,7 +53,7 @@ extension ImportFormat {
         case .docker: try DockerConfiguration.items(in: bytes)
         case .bitwardenJSON: try BitwardenJSON.items(in: bytes)
         case .keePassXML: try KeePassXML.items(in: bytes)
-        // Read elsewhere.
+        // Other methods read these.
         case .json, .env, .plist, .pass, .libsecret: ImportedItems()
         }
     }
@@ -68,11 +68,11 @@ extension ImportContents {
 }
 
 extension ImportPlan {
-    /// Adds the values of a program's preferences, each with its kind.
+    /// Adds the values of a preferences file, each with its kind.
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
-            // Not the vault is damaged.
+            // The error code would mean that the vault is damaged.
             throw CommandError.invalid("\(error.message) Nothing was imported.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -80,7 +80,7 @@ extension ImportPlan {
         }
     }
 
-    /// Adds what `vault export json` has written.
+    /// Adds the entries of a document by `vault export json`.
     fileprivate mutating func addEntries(ofDocument bytes: [UInt8]) throws {
         let kinds = Keychain.ValueKind.allByName
         for entry in try EntryDocument.entries(in: bytes) {
@@ -99,7 +99,7 @@ extension ImportPlan {
         for variable in try DotEnv.variables(in: bytes) {
             guard !variable.value.starts(with: VariableRequest.scheme) else {
                 throw FormatError(
-                    line: variable.line, "the variable refers to an entry of the vault, and has no value of its own")
+                    line: variable.line, "the variable refers to an entry of the vault, so it has no value to import")
             }
             let value = SealableValue(kind: .unspecified, bytes: try SecretBytes(copying: variable.value))
             try add(PlannedEntry(prefix + variable.name, value, line: variable.line))
@@ -108,7 +108,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// Also those that this version does not know: a value may come from a later one.
+    /// All kinds by name, including kinds that this version does not know: a value may come from a later version.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

@@ -5,20 +5,20 @@ import SealedLog
 import Sealing
 import Vault
 
-// What other programs do not keep in a file that can be read: they are run to print it.
+// These programs keep no file that could be parsed. They are run to print their entries.
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {
-    /// - Parameter step: called with the number of entries before each of them.
+    /// - Parameter step: called before each entry, with the number of entries.
     static func items(in folder: String, step: (_ count: Int) -> Void) throws -> ImportedItems {
         let files: [String]
         do { files = try FileManager.default.subpathsOfDirectory(atPath: resolvedPath(folder)) } catch {
-            throw CommandError.invalid("\(folder) is not a folder that can be read; nothing was imported.")
+            throw CommandError.invalid("\(folder) is not a readable folder; nothing was imported.")
         }
         let ending = ".gpg"
         let entries = files.filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") && !$0.contains("/.") }.sorted()
         guard !entries.isEmpty else {
-            throw CommandError.invalid("\(folder) has no files of pass; nothing was imported.")
+            throw CommandError.invalid("\(folder) contains no files of pass; nothing was imported.")
         }
         return ImportedItems(
             try entries.map { entry in
@@ -34,10 +34,10 @@ enum PassStore {
 
 /// GNOME's keyring, or another Secret Service.
 enum SecretTool {
-    /// Returns the items that have an attribute, `KEY=VALUE`: secret-tool cannot list all.
+    /// Returns the items that have an attribute, `KEY=VALUE`. secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
-        // Up to version 0.20 it prints attributes to standard error.
+        // Up to version 0.20, secret-tool prints attributes to standard error.
         let script = "exec secret-tool search --all --unlock -- \"$1\" \"$2\" 2>&1"
         let output = try ProgramOutput.of("sh", ["-c", script, "sh", key, value], about: "secret-tool")
         let found: ImportedItems
@@ -45,18 +45,18 @@ enum SecretTool {
             throw CommandError.malformed(error, in: "secret-tool", "nothing was imported")
         }
         guard !found.items.isEmpty else {
-            throw CommandError.invalid("secret-tool finds no item with this attribute; nothing was imported.")
+            throw CommandError.invalid("secret-tool found no item with this attribute; nothing was imported.")
         }
         return found
     }
 }
 
 private enum ProgramOutput {
-    /// Runs a program. Its output is copied into ordinary memory, since parsers take texts.
+    /// Runs a program. Its output is copied into ordinary memory, since the parsers take texts.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {
-                OtherProgram.tellWaiting("Waiting for \(program). Answer it if it asks")
+                OtherProgram.reportWaiting("Waiting for \(program). Answer its prompt if it shows one")
             }
             return output.unsafeArray()
         } catch {

@@ -4,27 +4,29 @@ import Vault
 enum InfoCommand: Command {
     static let description = CommandDescription(
         name: .info, summary: "show the vault's location and state",
-        details: ["Nothing shown is secret, except the labels of keys, which the vault stores sealed."])
+        details: ["Shows nothing secret except the labels of keys, which the vault stores sealed."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let (information, keys) = (try keychain.information(), try keychain.vaultKeys())
+        let information = try keychain.information()
+        let keys = try keychain.vaultKeys()
         let dropBox = try keychain.dropBoxRecipient()
         let isKeptApart = keychain.isKeptApart
         return try invocation.finish(
             json: report(information, keys, dropBox, keychain.keptCopy).adding("pending", isKeptApart)
         ) {
-            var copy = keychain.keptCopy.map { [("Copy here", $0.words)] } ?? []
-            if isKeptApart { copy.append(("Changes", "on this machine only, until the server can be reached")) }
+            var copy = keychain.keptCopy.map { [("Copy here", $0.line)] } ?? []
+            if isKeptApart { copy.append(("Changes", "on this machine only, until the server is reachable")) }
             return TextLayout.table(rows(information, keys) + [("Drop box", dropBox)] + copy)
         }
     }
 
     private static func rows(_ information: Keychain.Information, _ keys: [Keychain.Key]) -> [(String, String)] {
         let keys = keys.map { ("Key \($0.number)", $0.line) }
-        let (live, dead) = (Quantity.size(information.liveBytes), Quantity.size(information.deadBytes))
+        let live = Quantity.size(information.liveBytes)
+        let dead = Quantity.size(information.deadBytes)
         let sharing = information.keyFileSharing.map { " (\($0))" } ?? ""
-        let notLocked = "not locked: may be swapped out, see `ulimit -l`"
+        let notLocked = "not locked: may be swapped out; raise `ulimit -l`"
         return [
             ("Vault", StandardOutput.shown(information.vault)),
             ("Key file", StandardOutput.shown(information.keyFile) + sharing),
@@ -35,7 +37,7 @@ enum InfoCommand: Command {
             ("Size", "\(Quantity.size(information.fileSize)) (\(live) in use, \(dead) outdated)"),
             ("Records", "\(Quantity.number(information.recordsSinceCheckpoint)) since the last compaction"),
         ] + keys + [
-            ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: an older file would not be noticed"),
+            ("Rollback memory", information.memoryIsKept ? "kept" : "not kept: a rollback would not be detected"),
             ("Keys in memory", information.keysAreLockedInMemory ? "locked" : notLocked),
         ] + information.problems.map { ("Problem", StandardOutput.shown($0)) }
     }

@@ -5,38 +5,38 @@ enum InitCommand: Command {
         name: .initialize, summary: "create a vault and, if there is none, its key file",
         options: [
             .init(
-                name: .label, value: "TEXT", help: "A label for the key, such as laptop. The vault stores it sealed."),
-            .init(name: .sql, help: "Create nothing: print the SQL by which an administrator prepares the database."),
+                name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
+            .init(name: .sql, help: "Create nothing: print the SQL with which an administrator prepares the database."),
             .stretchCost,
-            .init(name: .force, short: "f", help: "Create a vault also where this machine knows one that is gone."),
+            .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another one there."),
         ],
         details: [
-            "The first `vault set` does the same, without a label.",
+            "The first `vault set` also creates a vault, without a label.",
             """
-            If this machine remembers a vault there, and it is gone, the command asks before it creates another one. \
-            Restore it instead if you can.
+            If this machine remembers a vault there that no longer exists, the command asks before it creates another \
+            one. Restore the old one instead if you can.
             """,
             """
-            In a database, it also creates the tables, and the roles vault_reader and vault_writer if it may. Where users \
-            may not create tables, an administrator runs what `vault init --sql` prints, and grants the roles.
+            In a database, it also creates the tables and, if permitted, the roles vault_reader and vault_writer. If \
+            users may not create tables, an administrator runs the output of `vault init --sql` and grants the roles.
             """,
             """
-            An existing key file is used as it is, even if it is not a vault key, such as a Docker secret or a \
+            An existing key file is used as it is, even if it is not a generated key, such as a Docker secret or a \
             passphrase in a file. If there is none, one is generated. It must never change.
             """,
             """
-            A key file that was not generated may be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, about \
-            0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises it \
-            later.
+            A key file that was not generated might be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, \
+            about 0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises \
+            it later.
             """,
         ],
         examples: [
-            .init("vault init --label laptop", "at the standard locations"),
+            .init("vault init --label laptop", "create a vault at the standard locations"),
             .init(
                 "vault init --vault ./ci.vault --key-file /media/keys/ci.key",
-                "at other locations, the key on a separate disk"),
+                "create a vault elsewhere, with its key on a separate disk"),
         ],
-        exitCodes: [.init(.refused, "a vault already exists, and is left alone; or there was one that is gone")])
+        exitCodes: [.init(.refused, "a vault already exists, and is left alone; or a remembered one no longer exists")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         if invocation.has(.sql) {
@@ -50,11 +50,12 @@ enum InitCommand: Command {
     }
 
     private static func create(_ invocation: Invocation, replacingGone isReplacing: Bool) throws -> Keychain {
-        let (label, cost) = (invocation.value(of: .label) ?? "", try invocation.stretchCost ?? .standard)
+        let label = invocation.value(of: .label) ?? ""
+        let cost = try invocation.stretchCost ?? .standard
         do {
             return try invocation.createVault(label: label, cost: cost, replacingGone: isReplacing)
         } catch let error as VaultError where error.code == .gone {
-            guard Confirmation.ask("\(error.message.forTerminal) Create a new one, without its entries? [y/N] ") else {
+            guard Confirmation.ask("\(error.message.forTerminal) Create a new, empty one? [y/N] ") else {
                 throw error
             }
             return try create(invocation, replacingGone: true)

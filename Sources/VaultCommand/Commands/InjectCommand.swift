@@ -5,30 +5,30 @@ import Vault
 
 enum InjectCommand: Command {
     static let description = CommandDescription(
-        name: .inject, summary: "fill the placeholders of a template",
+        name: .inject, summary: "fill in the placeholders of a template",
         options: [
             .init(
                 name: .in, short: "i", value: "PATH", completion: .file,
                 help: "The template (default: standard input)."),
             .init(
                 name: .out, short: "o", value: "PATH", completion: .file,
-                help: "The file to be written, of mode 0600 (default: standard output)."),
+                help: "The file to write, of mode 0600 (default: standard output)."),
             .init(name: .force, short: "f", help: "Replace an existing file."),
         ],
         details: [
             """
-            A placeholder is {{ vault:NAME }}, on one line; NAME is a name as `vault get` takes it. All other text is \
-            written byte for byte. For two opening braces of its own, a template has {{ "{{" }}.
+            A placeholder is {{ vault:NAME }}, on one line; NAME is a name as in `vault get`. All other text is \
+            written byte for byte. Write {{ "{{" }} for two literal opening braces.
             """,
-            "If a name is missing or a placeholder is malformed, its line and column are told, and nothing is written.",
+            "If a name is missing or a placeholder malformed, the error gives its line and column; nothing is written.",
         ],
         examples: [
-            .init("vault inject -i app.conf.tmpl -o app.conf", "a configuration file with its secrets"),
-            .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "without a file"),
+            .init("vault inject -i app.conf.tmpl -o app.conf", "write a configuration file with its secrets"),
+            .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "pass the result on without a file"),
         ],
         exitCodes: [
-            .init(.notFound, "one of the names is missing, or several; all are named"),
-            .init(.refused, "the file exists already"),
+            .init(.notFound, "names are missing; the error lists all of them"),
+            .init(.refused, "the file already exists"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

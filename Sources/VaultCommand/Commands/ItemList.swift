@@ -1,16 +1,16 @@
 import Vault
 
-/// What `ls` and `find` write: entries, never their values, each as soon as it is read.
+/// The output of `ls` and `find`: entries without their values, each written as soon as it is read.
 struct ItemList {
     static let longOption = OptionDescription(
         name: .long, short: "l",
-        help: "Show size in bytes, kind and time of last change (or, with --expiring, of expiry).")
+        help: "Show size in bytes, kind, and time of the last change (with --expiring, of expiry).")
 
-    static let completeness = "The list is written while the vault is read: it is complete only if the exit code is 0."
+    static let completeness = "The list is written while the vault is read. It is complete only if the exit code is 0."
 
     let listing: ItemListing
     var isIncluded: (Keychain.Item) -> Bool = { _ in true }
-    /// Whether long lines show when an item expires, in place of its last change.
+    /// Whether long lines show the time of expiry in place of the last change.
     var showsExpiry = false
 
     func print(_ invocation: Invocation) throws {
@@ -28,7 +28,7 @@ struct ItemList {
         try output.finish()
     }
 
-    /// Returns whether nothing was listed.
+    /// Returns whether no item matches.
     func isEmpty() throws -> Bool {
         var listing = listing
         while let item = try listing.next() {
@@ -37,7 +37,7 @@ struct ItemList {
         return true
     }
 
-    /// Calls `body` for the same entries each time, whatever is written to the vault meanwhile.
+    /// Calls `body` for each entry. Two calls visit the same entries, even if the vault changes between them.
     private func forEach(_ body: (Keychain.Item) throws -> Void) throws {
         var listing = listing
         while let item = try listing.next() {
@@ -47,8 +47,9 @@ struct ItemList {
 
     /// Writes one line per entry: size, kind, time and name, aligned. The name is last because it may contain spaces.
     private func writeLongLines(to output: inout OutputBuffer) throws {
-        var (largest, kinds) = (0, Set<Keychain.ValueKind>())
-        // Reading twice for the columns' widths costs less than keeping all lines in memory.
+        var largest = 0
+        var kinds = Set<Keychain.ValueKind>()
+        // Two passes, the first for the widths of columns, cost less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)
             kinds.insert(item.valueKind)
@@ -64,7 +65,7 @@ struct ItemList {
         }
     }
 
-    /// Writes what ``JSONObject`` would: sorted keys, all on one line.
+    /// Writes the same text as ``JSONObject`` would: sorted keys, all on one line.
     private func writeJSON(to output: inout OutputBuffer) throws {
         output.append(#"{"items":["#)
         var separator = ""

@@ -6,13 +6,14 @@ enum KeyListCommand: Command {
     static let description = CommandDescription(
         name: .keyList, summary: "list the keys that open the vault",
         details: [
-            "Any one of them opens the vault. The key that has opened it now is marked with an asterisk.",
-            "Shows the fingerprint too, which people compare before they open the vault by an age identity.",
+            "Each of them opens the vault by itself. An asterisk marks the key that opened it for this command.",
+            "Also shows the fingerprint, which users compare before they open the vault with an age identity.",
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let (keys, fingerprint) = (try keychain.vaultKeys(), try keychain.fingerprint())
+        let keys = try keychain.vaultKeys()
+        let fingerprint = try keychain.fingerprint()
         return try invocation.finish(json: ["fingerprint": fingerprint, "keys": keys.map(\.report)]) {
             keys.lines + "Fingerprint: \(fingerprint)\n"
         }
@@ -21,30 +22,30 @@ enum KeyListCommand: Command {
 
 enum KeyAddCommand: Command {
     static let description = CommandDescription(
-        name: .keyAdd, summary: "let another key open the vault",
+        name: .keyAdd, summary: "add a key",
         options: [
             .init(
                 name: .file, value: "PATH", completion: .file,
-                help: "A key file. It is generated if it does not exist. With --passphrase, both are needed."),
-            .init(name: .passphrase, help: "A passphrase, which is asked for twice."),
-            .init(name: .recipient, value: "AGE1...", help: "A person or device, by the public key of age."),
-            .init(name: .command, value: "COMMAND", help: "A command for the shell whose output is the key."),
-            .init(name: .label, value: "TEXT", help: "What the key is, such as laptop. The vault stores it sealed."),
+                help: "A key file, generated if it does not exist. With --passphrase, both are needed."),
+            .init(name: .passphrase, help: "A passphrase; you enter it twice."),
+            .init(name: .recipient, value: "AGE1...", help: "The age public key of a person or device."),
+            .init(name: .command, value: "COMMAND", help: "A shell command whose output is the key."),
+            .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
         ],
         details: [
-            "The keys that there are stay. A vault has up to 16, of which three may be passphrases.",
+            "Existing keys stay. A vault has up to 16 keys, of which three may be passphrases.",
             """
-            The text of a command is stored in the vault, not sealed. It is run when no key file opens the vault, and \
-            only on machines where it was added or given with --key-command once.
+            The text of a command is stored in the vault, not sealed. It is run if no key file opens the vault, and \
+            only on machines where it was added, or where it was once given with --key-command.
             """,
         ],
         examples: [
-            .init("vault key add --passphrase --label laptop", "a passphrase that opens the vault by itself"),
-            .init("vault key add --passphrase --file /media/usb/k.key", "a passphrase and a key file, both needed"),
-            .init("vault key add --recipient age1... --label mia", "a colleague, by her age key"),
-            .init("vault key add --command 'tpm2_unseal -c 0x81000001'", "what a TPM keeps"),
+            .init("vault key add --passphrase --label laptop", "add a passphrase that opens the vault by itself"),
+            .init("vault key add --passphrase --file /media/usb/k.key", "require both a passphrase and a key file"),
+            .init("vault key add --recipient age1... --label mia", "add a colleague's age key"),
+            .init("vault key add --command 'tpm2_unseal -c 0x81000001'", "use a key that a TPM protects"),
         ],
-        exitCodes: [.init(.refused, "the key opens the vault already")])
+        exitCodes: [.init(.refused, "the key already opens the vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let label = invocation.value(of: .label) ?? ""
@@ -56,13 +57,13 @@ enum KeyAddCommand: Command {
         if invocation.has(.passphrase) {
             let passphrase = try PassphrasePrompt.askForNew()
             let path = invocation.value(of: .file)
-            if try keychain.addPassphrase(passphrase, withKeyFile: path, label: label) { Notes.tellOfKeyFile(path) }
+            if try keychain.addPassphrase(passphrase, withKeyFile: path, label: label) { Notes.reportKeyFile(path) }
         } else if let recipient = invocation.value(of: .recipient) {
             try keychain.addRecipient(recipient, label: label)
         } else if let command = invocation.value(of: .command) {
             try keychain.addCommand(command, label: label)
         } else if let path = invocation.value(of: .file), try keychain.addKeyFile(at: path, label: label) {
-            Notes.tellOfKeyFile(path)
+            Notes.reportKeyFile(path)
         }
         guard let key = try keychain.vaultKeys().last else { return .other }
         return try invocation.finish(json: key.report) { "Added key \(key.number): \(key.line)\n" }
@@ -71,15 +72,15 @@ enum KeyAddCommand: Command {
 
 enum KeyRemoveCommand: Command {
     static let description = CommandDescription(
-        name: .keyRemove, summary: "let a key open the vault no more",
+        name: .keyRemove, summary: "remove a key",
         arguments: [.init(name: "NUMBER", help: "The key's number in `vault key ls`.")],
         details: [
             """
-            The last key cannot be removed. Whoever had the key can still open older copies of the vault, and may \
-            have its data key: `vault key rotate` helps against that.
+            The last key cannot be removed. Anyone who had the key can still open older copies of the vault, and may \
+            have its data key: rotate it with `vault key rotate`.
             """
         ],
-        exitCodes: [.init(.notFound, "there is no key with that number")])
+        exitCodes: [.init(.notFound, "no key has that number")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(invocation.name, "NUMBER")
@@ -88,7 +89,7 @@ enum KeyRemoveCommand: Command {
         let left = try keychain.keysLeft(afterRemoving: key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
-                + "Whoever had it may still have the data key. Rotate it: `vault key rotate`\n"
+                + "Anyone who had it may still have the data key. Rotate it: `vault key rotate`\n"
         }
     }
 }
@@ -99,28 +100,28 @@ enum KeyCheckCommand: Command {
         arguments: [
             .init(
                 name: "PATH", count: .optional, completion: .file,
-                help: "The key file (default: the one that the vault is opened with).")
+                help: "The key file (default: the one in use).")
         ],
-        details: ["Reads the whole vault with it, and changes nothing."],
-        examples: [.init("vault key check /media/usb/backup.key", "before the disk goes into the drawer")],
-        exitCodes: [.init(.locked, "the file is no key, or opens another vault")])
+        details: ["Reads the whole vault with this key file, and changes nothing."],
+        examples: [.init("vault key check /media/usb/backup.key", "test a backup before you store the disk")],
+        exitCodes: [.init(.locked, "the file is not a key, or not a key of this vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.arguments.first.map(invocation.openVault(byKeyFileAt:)) ?? invocation.openVault()
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
         guard let key = try keychain.vaultKeys().first(where: \.isInUse) else { return .other }
         return try invocation.finish(json: key.report) {
-            "Opens the vault, as key \(key.number): \(key.line)\n"
+            "The file opens the vault as key \(key.number): \(key.line)\n"
                 + "The vault is intact: \(Quantity.entries(found.entries)) checked.\n"
         }
     }
 }
 
 extension [Keychain.Key] {
-    /// Tells which keys open the vault, after others were shut out.
-    var openers: String { "Whoever has one of these keys can open the vault now:\n" + lines }
+    /// The list of keys that open the vault after others were removed.
+    var openers: String { "These keys open the vault now:\n" + lines }
 
-    /// A line for each, with its number.
+    /// One line for each key, with its number.
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
 }
 
@@ -135,12 +136,12 @@ extension Keychain.Key {
         ]
     }
 
-    /// What it is, in a line for people.
+    /// A description of the key in one line.
     var line: String {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // Somebody else may have written the text of a command.
+        // Another user may have written the text of a command.
         let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }

@@ -4,18 +4,18 @@ import Vault
 
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
-        name: .keyReplace, summary: "let another key file open the vault, instead of one",
+        name: .keyReplace, summary: "replace a key file by another one",
         arguments: [
-            .init(name: "PATH", completion: .file, help: "The new key file. It is generated if it does not exist.")
+            .init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")
         ],
-        options: [.init(name: .key, value: "NUMBER", help: "Which key (default: the one that opens the vault now).")],
+        options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: [
             """
-            Nothing is sealed anew. Whoever has the former key file can still open older copies of the vault, and \
-            with the data key in them the present file too. `vault key rotate` helps against that.
+            Nothing is sealed anew. Anyone who has the old key file can still open older copies of the vault, and with \
+            the data key in them the current file too: rotate it with `vault key rotate`.
             """
         ],
-        exitCodes: [.init(.refused, "the new key file opens the vault already")])
+        exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .key)
@@ -23,13 +23,13 @@ enum KeyReplaceCommand: Command {
         let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name])
         let isGenerated = try keychain.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated {
-            Notes.tellOfKeyFile(invocation.name)
+            Notes.reportKeyFile(invocation.name)
         }
         return try invocation.finish(json: ["key_file": invocation.name, "made_key_file": isGenerated]) {
             """
-            Replaced. The former key file opens this vault no more.
-            \(advice)Its data key stays: whoever had the former key file may know it. Run `vault key rotate` if that \
-            matters.
+            Replaced. The old key file no longer opens this vault.
+            \(advice)The data key is unchanged, and anyone who had the old key file may know it. If that matters, \
+            rotate it: `vault key rotate`
 
             """
         }
@@ -38,23 +38,23 @@ enum KeyReplaceCommand: Command {
 
 enum KeyRotateCommand: Command {
     static let description = CommandDescription(
-        name: .keyRotate, summary: "seal everything anew under a new data key",
+        name: .keyRotate, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: [
             """
-            A new file takes the place of the old one, in which the old data key opens nothing. Others may write \
-            meanwhile. Each other key that stays needs its secret: passphrases are asked for, key files are named with \
-            --file, commands are run, and for recipients the public key is enough.
+            Writes a new file in place of the old one; the old data key opens nothing in it. Other processes may write \
+            meanwhile. Each other key that stays needs its secret: vault asks for passphrases, runs commands, and \
+            takes key files from --file. A recipient needs only its public key.
             """,
             """
-            Who opens the vault by an age identity has to compare its new fingerprint, which `vault key ls` shows. \
-            Backups that were made before still open with the old keys.
+            Users who open the vault with an age identity have to compare its new fingerprint, which `vault key ls` \
+            shows. Backups made before the rotation still open with the old keys.
             """,
         ],
         examples: [
-            .init("vault key rotate", "if there is one key"),
-            .init("vault key rotate --drop 3", "after key 3 got into wrong hands"),
-            .init("vault key rotate --replace 1=new.key", "after others have had key 1 too"),
+            .init("vault key rotate", "rotate a vault with a single key"),
+            .init("vault key rotate --drop 3", "remove key 3 after it was stolen"),
+            .init("vault key rotate --replace 1=new.key", "also replace key 1, which others have had"),
         ],
         exitCodes: [.init(.locked, "the secret of a key is missing or wrong; nothing was changed")])
 
@@ -63,24 +63,24 @@ enum KeyRotateCommand: Command {
         let keychain = try invocation.openVault()
         try choices.check(keychain)
         let advice = try keychain.adviceForReplacedKey(choices.replaced)
-        let rotation = try invocation.withProgress("Sealing anew") { progress in
+        let rotation = try invocation.withProgress("Resealing") { progress in
             try keychain.rotateDataKey(
                 dropping: choices.keys(choices.dropped, of: keychain),
                 replacing: choices.keys(choices.replaced.keys, of: keychain), progress: progress, choices.secret)
         }
-        rotation.tell(invocation)
+        rotation.report(invocation)
         let report: JSONObject = try [
             "fingerprint": keychain.fingerprint(), "dropped": choices.dropped.sorted(),
             "keys": rotation.keys.map(\.report),
         ]
         return try invocation.finish(json: report) {
-            "Everything is sealed under a new data key.\n" + rotation.keys.openers + advice
+            "Everything is now sealed under a new data key.\n" + rotation.keys.openers + advice
                 + keychain.advice(forRecipientsAmong: rotation.keys)
         }
     }
 }
 
-/// What is to become of a vault's keys, by their numbers.
+/// The choice for each key of a vault, by the key's number.
 struct KeyChoices {
     var dropped: Set<Int> = []
     /// The paths of the key files that replace keys.
@@ -114,12 +114,12 @@ struct KeyChoices {
 
     var isEmpty: Bool { dropped.isEmpty && replaced.isEmpty && kept.isEmpty }
 
-    /// Whether it is said what becomes of a key.
+    /// Whether a choice names this key.
     func includes(_ number: Int) -> Bool {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }
 
-    /// Throws if a key does not exist, or two things are to become of it.
+    /// Throws if a key does not exist, or if two choices name it.
     func check(_ keychain: Keychain) throws {
         let numbers = Array(dropped) + replaced.keys + kept
         guard Set(numbers).count == numbers.count else { throw UsageError.oneChoiceOfKey }
@@ -132,7 +132,7 @@ struct KeyChoices {
         return keys
     }
 
-    /// Returns the new secret of a key that is replaced, or the one of a key that stays.
+    /// Returns the new secret of a key that is replaced, or the current secret of a key that stays.
     func secret(of key: Keychain.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
@@ -150,35 +150,36 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int { get throws { try vaultKeys().first(where: \.isInUse)?.number ?? 0 } }
 
-    /// Returns how this machine opens the vault once key files replace keys: the former file may be needed for backups,
-    /// so that it stays where it is.
+    /// Returns how this machine opens the vault after key files replace keys. The old file stays, since backups may
+    /// need it.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
         return
-            "From now on, open the vault with \(AdvisedCommand.option(OptionName.keyFile.spelling, path)), or set VAULT_KEY_FILE.\n"
+            "From now on, open the vault with \(AdvisedCommand.option(OptionName.keyFile.spelling, path)), or set "
+            + "VAULT_KEY_FILE.\n"
     }
 
-    /// What people who open the vault by an age identity have to be told after a rotation.
+    /// Returns the instruction for recipients after a rotation; empty if there are none.
     func advice(forRecipientsAmong keys: [Key]) -> String {
         guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? fingerprint() else { return "" }
-        return "Tell the recipients the new fingerprint: \(fingerprint)\n"
+        return "Give the recipients the new fingerprint: \(fingerprint)\n"
     }
 }
 
 extension Keychain.Rotation {
-    /// Tells where new key files are, and what the rotation has found.
-    func tell(_ invocation: Invocation) {
-        for path in generatedKeyFiles { Notes.tellOfKeyFile(path) }
+    /// Reports the locations of new key files, and the problems that the rotation has found.
+    func report(_ invocation: Invocation) {
+        for path in generatedKeyFiles { Notes.reportKeyFile(path) }
         if !sharingNonces.isEmpty {
             warn(
-                "Different values were sealed under one nonce, so that who knew one of them could forge the others. "
-                    + "Somebody who could open the vault has done that. They are sealed apart now; set them anew:",
+                "Different values were sealed under one nonce, so that anyone who knew one could forge the others. "
+                    + "Someone with access to the vault has done that. They now have separate nonces. Set them again:",
                 of: sharingNonces, invocation)
         }
         if !unopened.isEmpty {
             warn(
-                "A present or earlier value of these does not open. It was damaged or tampered with before, and is as "
-                    + "it was; restore it from a backup, or set it anew:", of: unopened, invocation)
+                "A current or earlier value of these does not open. It was damaged or tampered with before, and "
+                    + "was kept unchanged. Restore it from a backup, or set it again:", of: unopened, invocation)
         }
     }
 
@@ -190,11 +191,11 @@ extension Keychain.Rotation {
 
 extension OptionDescription {
     static let dropKey = OptionDescription(
-        name: .drop, value: "NUMBER", isRepeatable: true, help: "Remove this key first; its secret is not needed.")
+        name: .drop, value: "NUMBER", isRepeatable: true, help: "Remove this key; its secret is not needed.")
     static let replaceKey = OptionDescription(
         name: .replace, value: "NUMBER=PATH", isRepeatable: true,
-        help: "Let this key file open the vault instead of a key. It is generated if it does not exist.")
+        help: "Replace a key by this key file, generated if it does not exist.")
     static let fileOfKey = OptionDescription(
         name: .file, value: "NUMBER=PATH", isRepeatable: true,
-        help: "The key file of another key that stays. Without it, that key has to be dropped or replaced.")
+        help: "The key file of another key that stays. Otherwise drop or replace that key.")
 }

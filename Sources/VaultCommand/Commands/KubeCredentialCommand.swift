@@ -4,7 +4,7 @@ import Glibc
 import Vault
 
 enum KubeCredentialCommand: Command {
-    /// What kubectl says about the credential that it needs.
+    /// The parts of kubectl's request that matter here.
     private struct Request: Decodable {
         let apiVersion: String
     }
@@ -17,30 +17,32 @@ enum KubeCredentialCommand: Command {
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the token.")],
         details: [
             """
-            For users[].user.exec in a kubeconfig, which kubectl and other clients of Kubernetes run. `vault setup \
-            kube` writes it.
+            Serves users[].user.exec in a kubeconfig, which kubectl and other clients of Kubernetes run. `vault setup \
+            kube` writes that setting.
             """,
             """
             The value is a bearer token. A client certificate and its key, both in PEM, are the entries \
-            NAME.certificate and NAME.key; NAME itself is not needed then. kubectl asks again when one of them expires.
+            NAME.certificate and NAME.key; NAME itself is then optional. kubectl requests them again when one of them \
+            expires.
             """,
         ],
         exitCodes: [
-            .init(.other, "it was not started by kubectl, or by one that speaks another version"),
-            .init(.usage, "a certificate has no key, or a key no certificate"),
+            .init(.other, "kubectl did not start it, or uses another version of the protocol"),
+            .init(.usage, "a certificate without its key, or a key without its certificate"),
             .init(.notFound, "no such name, or it has expired"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let version = try requestedVersion()
-        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        let keychain = try invocation.openVault()
+        let name = invocation.name
         let fields = ["certificate", "key"]
         let token = try invocation.held(name, from: keychain)
         let certificate = try fields.map { try invocation.held(field: $0, of: name, from: keychain) }
         guard token != nil || certificate.contains(where: { $0 != nil }) else { throw keychain.absent(name) }
         guard (certificate[0] == nil) == (certificate[1] == nil) else {
             let names = fields.map { "\"\(Login.name(of: $0, in: name))\"" }
-            throw CommandError.invalid("Client certificates need both \(names[0]) and \(names[1]).")
+            throw CommandError.invalid("A client certificate needs both \(names[0]) and \(names[1]).")
         }
         let names = [name] + fields.compactMap { Login.entryName(of: $0, in: name) }
         let expiry = try names.compactMap { try keychain.item($0)?.expires }.min()
@@ -57,12 +59,12 @@ enum KubeCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the version that kubectl asks for, which the answer has to have.
+    /// Returns the version that kubectl requests, which the answer must have.
     private static func requestedVersion() throws(CommandError) -> String {
         guard let pointer = getenv(variable) else {
             throw CommandError(
                 code: "other", exit: .other,
-                message: "\(variable) is not set. kubectl sets it when it runs this; see `vault setup kube`.")
+                message: "\(variable) is not set. kubectl sets it when it runs this command; see `vault setup kube`.")
         }
         let text = Data(String(cString: pointer).utf8)
         guard let version = (try? JSONDecoder().decode(Request.self, from: text))?.apiVersion,
@@ -70,7 +72,7 @@ enum KubeCredentialCommand: Command {
         else {
             throw CommandError(
                 code: "other", exit: .other,
-                message: "\(variable) asks for none of the versions \(versions.joined(separator: ", ")).")
+                message: "\(variable) requests none of the supported versions \(versions.joined(separator: ", ")).")
         }
         return version
     }

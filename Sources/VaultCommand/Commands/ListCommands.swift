@@ -6,7 +6,8 @@ enum ListCommand: Command {
         name: .list, summary: "list the names",
         arguments: [
             .init(
-                name: "PREFIX", count: .optional, completion: .secretName, help: "List only names that begin with it.")
+                name: "PREFIX", count: .optional, completion: .secretName,
+                help: "List only names that begin with this text.")
         ],
         options: [
             ItemList.longOption,
@@ -15,23 +16,23 @@ enum ListCommand: Command {
                 help: "One name per line (names), as a tree (tree), or one level of folders (folders)."),
             .init(
                 name: .expiring, value: "TIME",
-                help: "List only names that expire within this time, such as 14d. Exit code 10 if there are any."),
+                help: "List only names that expire within this time, such as 14d. Exit code 10 if any do."),
             .detached,
         ],
         details: [
             """
-            Lists a tree at a terminal, and otherwise one name per line, sorted bytewise. No match is not an error.
+            Prints a tree at a terminal, and otherwise one name per line, sorted bytewise. No match is not an error.
             """,
-            "A name that has expired does not exist any more, so it is not listed.",
+            "An expired name no longer exists, so it is not listed.",
             ItemList.completeness,
         ],
         examples: [
-            .init("vault ls ssh/", "the names that begin with ssh/"),
-            .init("vault ls --layout folders", "the folders, and how many names are in each"),
-            .init("vault ls --expiring 14d -l || mail -s 'secrets expire' mia", "in a cron job"),
-            .init("vault ls --json", "everything but the values, for programs"),
+            .init("vault ls ssh/", "list the names that begin with ssh/"),
+            .init("vault ls --layout folders", "list the folders, with the number of names in each"),
+            .init("vault ls --expiring 14d -l || mail -s 'secrets expire' mia", "warn from a cron job"),
+            .init("vault ls --json", "list everything but the values, for programs"),
         ],
-        exitCodes: [.init(.expiring, "--expiring was given, and there are such names")])
+        exitCodes: [.init(.expiring, "with --expiring: at least one name expires in time")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let prefix = invocation.arguments.first ?? ""
@@ -63,23 +64,23 @@ enum FindCommand: Command {
         arguments: [
             .init(
                 name: "KEY=VALUE|WORD", count: .oneOrMore,
-                help: "An attribute of the name, a part of the name in upper or lower case, or a pattern for all of it."
+                help: "An attribute, a part of the name (ignoring case), or a pattern for the whole name."
             )
         ],
         options: [ItemList.longOption],
         details: [
             "All conditions must match. No match is not an error.",
             """
-            In a pattern, * is any text, ? one character, and [a-z] one of some. VALUE may be a pattern too. Quote \
-            patterns, or the shell takes them for files.
+            In a pattern, * matches any text, ? one character, and [a-z] one character of a range. VALUE may be a \
+            pattern too. Quote patterns, so that the shell does not expand them to file names.
             """,
             "KEY=VALUE matches parts of names too: `vault find q=1` also lists \"search?q=1\".",
             ItemList.completeness,
         ],
         examples: [
-            .init("vault find host=github.com", "by an attribute"),
-            .init("vault find token user=mia", "by a part of the name and an attribute"),
-            .init("vault find 'web/*.example' 'user=m*'", "by patterns"),
+            .init("vault find host=github.com", "find by an attribute"),
+            .init("vault find token user=mia", "find by a part of the name and an attribute"),
+            .init("vault find 'web/*.example' 'user=m*'", "find by patterns"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -91,7 +92,7 @@ enum FindCommand: Command {
         return .success
     }
 
-    /// One of the words that `find` gets.
+    /// One argument of `find`.
     private struct Condition {
         let word: String
         let pattern: Glob?
@@ -113,10 +114,11 @@ enum FindCommand: Command {
         }
     }
 
-    /// Whether a word is part of a name, in upper or lower case.
+    /// Whether a word is part of a name, ignoring case.
     static func contains(_ name: String, _ word: String) -> Bool {
         // The standard library's search takes 30 times as long.
-        let (name, word) = (Array(name.lowercased().utf8), Array(word.lowercased().utf8))
+        let name = Array(name.lowercased().utf8)
+        let word = Array(word.lowercased().utf8)
         return name.count >= word.count && (0...name.count - word.count).contains { name[$0...].starts(with: word) }
     }
 }

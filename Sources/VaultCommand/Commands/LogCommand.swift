@@ -5,61 +5,61 @@ import Vault
 
 enum LogCommand: Command {
     static let description = CommandDescription(
-        name: .log, summary: "show which values were read, when and by whom",
+        name: .log, summary: "show which values were read, when, and by which program",
         arguments: [
-            .init(name: "NAME", count: .optional, completion: .secretName, help: "Show the reads of this name alone.")
+            .init(name: "NAME", count: .optional, completion: .secretName, help: "Show only reads of this name.")
         ],
         options: [
             .init(name: .last, value: "N", help: "Show the last N reads."),
             .init(
                 name: .since, value: "TIME",
-                help: "Show the reads since a UTC time, such as 2026-01-31 or 2026-01-31T09:05:00Z, or since 8h ago."),
+                help: "Show the reads since a UTC time (2026-01-31 or 2026-01-31T09:05:00Z), or of a span such as 8h."),
             .init(
                 name: .head,
-                help: "Show what the vault's history ends with, in one word; or compare NAME, another machine's word."),
-            .init(name: .changes, help: "Show the changes that the vault has still, and which member has made each."),
-            .init(name: .on, help: "Record reads from now on, for all who use the vault."),
-            .init(name: .off, help: "Record no more. What is recorded stays."),
+                help: "Print a word that identifies the vault's history, or compare it with NAME, another machine's."),
+            .init(name: .changes, help: "Show the changes that the vault still contains, and the member behind each."),
+            .init(name: .on, help: "Record reads from now on, for all users of the vault."),
+            .init(name: .off, help: "Stop recording. Existing records stay."),
         ],
         details: [
             """
-            The access log is off unless it is switched on. The switch is a setting of the vault. Each machine has a \
-            log of its own, sealed like the vault, beside what it remembers of the vault (see `vault help locations`).
+            The access log is off by default. The switch is a setting of the vault. Each machine has its own log, \
+            sealed like the vault, beside its rollback memory (see `vault help locations`).
             """,
             """
-            Shows, oldest first: the time, the command, the name, the program that ran the command, its process and, \
-            if it is not you, its user. For `vault run`, also the program that was started. Each read of a value by \
-            this command is recorded before the value is given out, and as refused if its policy refuses it. If the \
-            log cannot be written, the value is not read. Programs that use the library record nothing.
+            Shows, oldest first: the time, the command, the name, the program that ran the command, its process, and \
+            its user if it is not you; for `vault run`, also the program that was started. Each read of a value by \
+            this command is recorded before the value is passed on, or as refused if the entry's policy refuses it. If \
+            the log cannot be written, the value is not read. Programs that use the library record nothing.
             """,
             """
-            A record that was changed, removed or moved is noticed, unless it is the last one: that the end was cut \
-            off, or the file was removed, is not. It has room for 16 MiB; then the older half makes room. A power loss \
-            may take or damage the last ones.
+            Changed, removed and moved records are detected, but not a missing end: the log cannot show that its last \
+            records were cut off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is \
+            dropped. A power loss may remove or damage the last records.
             """,
             """
-            Where a vault is on a server, or is synchronized, two machines that exchange the word of --head by chat or \
-            git notice if they are shown different histories.
+            If a vault is on a server or is synchronized, two machines can compare the word of --head by chat or git, \
+            and so detect that they are shown different histories.
             """,
             """
-            --changes shows, oldest first: the time, the member who has signed the change if the vault has members, \
-            the number of the change that the member had seen last, and the name.
+            --changes shows, oldest first: the time, the member who signed the change (if the vault has members), the \
+            number of the last change that the member had seen, and the name.
             """,
             """
-            The attribute policy=run lets only `vault run` read a value, and the fields of that login. It guards \
-            against slips: whoever can open the vault can lift it, by `vault attr NAME policy=`. Nothing else does: a \
-            value that replaces a guarded one, a copy and an earlier value keep it, and a login does not leave its \
-            fields without it. A name that is removed and set again begins without one.
+            With the attribute policy=run, only `vault run` can read a value and the fields of that login. It guards \
+            against mistakes: anyone who can open the vault can lift it with `vault attr NAME policy=`. Nothing else \
+            lifts it: a replacement, a copy and an earlier value keep the policy, and so do the fields of a login. A \
+            name that is removed and set again starts without a policy.
             """,
         ],
         examples: [
-            .init("vault log --on", "record from now on"),
-            .init("vault log u.token --since 7d", "who has read it this week"),
+            .init("vault log --on", "record reads from now on"),
+            .init("vault log u.token --since 7d", "show this week's reads"),
         ],
         exitCodes: [
-            .init(.usage, "--on or --off with anything else, or a time that cannot be read"),
+            .init(.usage, "--on or --off with another option, or an invalid time"),
             .init(.alarm, "with --head: this history does not include the other machine's"),
-            .init(.damaged, "the log was changed; what is intact is shown"),
+            .init(.damaged, "the log was changed; its intact records are shown"),
             .init(.inputOutput, "the log cannot be read or written"),
         ])
 
@@ -73,7 +73,7 @@ enum LogCommand: Command {
         let isOn = try keychain.isAccessLogged()
         let report = try keychain.accesses()
         var shown = report.records
-        // Compared as bytes: as strings, two spellings of an accented letter are equal.
+        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
         if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
         if let since { shown.removeAll { $0.time < since } }
         if let last { shown = shown.suffix(last) }
@@ -81,7 +81,7 @@ enum LogCommand: Command {
             "is_on": isOn, "file": keychain.accessLogPath, "dropped": report.dropped, "accesses": shown.map(\.json),
         ]
         _ = try invocation.finish(json: json) { lines(shown) }
-        if !isOn, !invocation.wantsJSON { Notes.tell("The access log is off. `vault log --on` switches it on.") }
+        if !isOn, !invocation.wantsJSON { Notes.inform("The access log is off. Switch it on with `vault log --on`.") }
         if !report.damage.isEmpty { throw damaged(report.damage) }
         return .success
     }
@@ -96,12 +96,15 @@ enum LogCommand: Command {
         switch try keychain.compare(head: other) {
         case .included:
             let head = try keychain.head()
-            return try invocation.finish(json: ["head": head]) { "This history includes it.\n" }
-        case .excluded: problem = "This vault has another history than the one it is from."
-        case nil: problem = "This vault ends before it: it is an older copy, or the other has gone on meanwhile."
+            return try invocation.finish(json: ["head": head]) {
+                "This vault's history includes the other machine's.\n"
+            }
+        case .excluded: problem = "This vault's history does not include the other machine's: the two have diverged."
+        case nil:
+            problem = "This history ends before the other machine's: it is older, or that machine has changed more."
         case .unknown:
             throw CommandError(
-                code: "other", exit: .other, message: "It is from too long ago to tell: this vault was compacted since."
+                code: "other", exit: .other, message: "The word is too old to compare: this vault was compacted since."
             )
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
@@ -130,41 +133,41 @@ enum LogCommand: Command {
         let isOn = invocation.has(.on)
         let isChanged = try keychain.isAccessLogged() != isOn
         let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
-        // A log that cannot be written would keep everybody from reading.
-        if isOn, isChanged { try stayingOff { () throws(VaultError) in try keychain.checkAccessLog() } }
+        // A log that cannot be written would make all values unreadable.
+        if isOn, isChanged { try stayingOff { try keychain.checkAccessLog() } }
         do throws(VaultError) { try keychain.setAccessLogged(isOn) } catch {
             if isChanged { try? keychain.recordAccess(evenIfOff: true) { access.refused } }
             throw error
         }
-        // Only what is done is recorded.
+        // Only a completed switch is recorded.
         if isChanged { try record(access, isOn, in: keychain, invocation) }
         let path = keychain.accessLogPath
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
-        if !invocation.wantsJSON { Notes.tell(isOn ? told(path) : "The access log is off.") }
+        if !invocation.wantsJSON { Notes.inform(isOn ? switchedOn(path) : "The access log is off.") }
         return exit
     }
 
-    /// Records the switch. If it cannot be, the log is off again; that must keep nobody from switching it off.
+    /// Records the switch. If that fails, the log is switched off again; a failure never prevents switching it off.
     private static func record(
         _ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation
     ) throws {
         do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
             try keychain.setAccessLogged(false)
-            try stayingOff { () throws(VaultError) in throw error }
+            try stayingOff { throw error }
         }
     }
 
-    private static func stayingOff(_ body: () throws(VaultError) -> Void) throws(CommandError) {
-        do throws(VaultError) { try body() } catch {
+    private static func stayingOff(_ body: () throws -> Void) throws {
+        do { try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)
             throw CommandError(code: row.code, exit: row.exit, message: "\(error.message) The log stays off.")
         }
     }
 
-    private static func told(_ path: String?) -> String {
-        "The access log is on, for all who use the vault. "
-            + (path.map { "On this machine it is \($0)." } ?? "There is no home folder for it here.")
+    private static func switchedOn(_ path: String?) -> String {
+        "The access log is on, for all users of the vault. "
+            + (path.map { "On this machine it is \($0)." } ?? "This machine has no home folder for it.")
     }
 
     private static func lines(_ records: [AccessRecord]) -> String {
@@ -185,11 +188,11 @@ enum LogCommand: Command {
 
     private static func damaged(_ damage: [AccessReport.Damage]) -> CommandError {
         let positions = damage.prefix(3).map { "byte \(Quantity.number($0.offset)) of \($0.path)" }
-        let more = damage.count > positions.count ? " and \(damage.count - positions.count) more places" : ""
+        let more = damage.count > positions.count ? " and \(damage.count - positions.count) more positions" : ""
         return CommandError(
             code: "damaged", exit: .damaged,
-            message: "The access log was changed or is damaged, at \(positions.joined(separator: ", "))\(more). "
-                + "What is intact is shown. To begin a new log, move the file away.")
+            message: "The access log was modified or damaged, at \(positions.joined(separator: ", "))\(more). "
+                + "Only intact records are shown. Move the file away to start a new log.")
     }
 }
 
@@ -219,10 +222,10 @@ extension LoggedChange {
         ]
     }
 
-    /// Says of each change who has made it, or that nobody has signed it: a name of a member or of an entry cannot look
-    /// like the one or the other.
+    /// Returns a line that names the author of a change, or calls it unsigned. The name of a member or an entry cannot
+    /// imitate either.
     ///
-    /// - Parameter hasMembers: of a vault that never had any, nothing is said.
+    /// - Parameter hasMembers: whether the vault has had members. Without any, unsigned changes are not marked.
     fileprivate func line(hasMembers: Bool) -> String {
         let unsigned = hasMembers ? "  unsigned" : ""
         let author = author.map { "  \($0.line) after \(seen ?? 0)" }

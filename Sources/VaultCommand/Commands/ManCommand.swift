@@ -1,7 +1,7 @@
 enum ManCommand: Command {
     static let description = CommandDescription(
         name: .man, summary: "print the manual page",
-        details: ["It is in the format man(7)."],
+        details: ["The page is in the man(7) format."],
         examples: [
             .init("vault man > ~/.local/share/man/man1/vault.1", "install it for `man vault`")
         ])

@@ -6,7 +6,7 @@ enum ManPage {
             Roff.macro("SH", "NAME"), Roff.text("vault - keep secrets in an encrypted file"),
             Roff.macro("SH", "SYNOPSIS"), Roff.text("`vault` [OPTIONS] COMMAND [ARGUMENTS]"),
             Roff.macro("SH", "DESCRIPTION"), Roff.text(introduction),
-            Roff.macro("SH", "OPTIONS"), Roff.text("These may be given before or after any command."),
+            Roff.macro("SH", "OPTIONS"), Roff.text("These options may be given before or after any command."),
             Roff.definitions(HelpText.options(GlobalOptions.all)),
             CommandSection.allCases.filter { !$0.commands.isEmpty }.map(section).joined(),
             Roff.macro("SH", "ENVIRONMENT"), Roff.definitions(HelpTopic.variables),
@@ -17,9 +17,9 @@ enum ManPage {
     }
 
     private static let introduction = """
-        Secrets are kept in one file, encrypted under a random key that a key file unlocks. Without another key, the \
-        loss of the key file is the loss of the secrets: back it up, separately from the vault. `vault help json` \
-        describes what --json writes.
+        The vault is one file, encrypted under a random key that a key file unlocks. Without the key file or another \
+        key, the secrets are lost: back up the key file, separately from the vault. `vault help json` describes the \
+        output of --json.
         """
 
     private static func section(_ section: CommandSection) -> String {

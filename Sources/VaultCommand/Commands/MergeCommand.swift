@@ -5,70 +5,71 @@ import Vault
 
 enum MergeCommand: Command {
     static let description = CommandDescription(
-        name: .merge, summary: "take over what another copy of the vault has",
+        name: .merge, summary: "merge another copy of the vault into this one",
         arguments: [
             .init(
                 name: "OTHER", count: .any, completion: .file,
-                help: "Another copy. It is only read. Without one, those that a file synchronization has left.")
+                help: "Another copy, which is only read (default: conflict copies that a file synchronization left).")
         ],
         options: [
             .detached,
             .init(
                 name: .fromFormerKey, value: "NAME", isRepeatable: true,
-                help: "Take this name over, although somebody who was shut out may have changed it."),
-            .init(name: .allFromFormerKey, help: "Take all of them over."),
+                help: "Accept this name, although someone without access may have changed it."),
+            .init(name: .allFromFormerKey, help: "Accept all such names."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
-                help: "Keep this key of the vault, although the copy has removed it, or may have."),
+                help: "Keep this key of the vault, although the copy has, or may have, removed it."),
             .init(
                 name: .gitPath, value: "PATH",
-                help: "Where git has the vault. git's merge driver says so, since it gives files of its own."),
+                help: "The vault's path in the repository. git's merge driver passes it along with temporary files."),
         ],
         details: [
             """
-            For copies that went apart, by file synchronization, git or a backup. Of each name the later value counts, \
-            also a removal, and all values of both copies are in its history. Names that both have changed are listed. \
-            Merging in the other direction comes to the same.
+            Merges copies that have diverged, by file synchronization, git or a backup. For each name the later change \
+            wins, even if it is a removal, and the history gets all values of both copies. Names that both copies have \
+            changed are listed. Merging in the other direction has the same result.
             """,
             """
-            The keys that open the vault, and the limits of its history, stay as they are here. But if the data key \
-            was rotated in the other copy, its keys count. A key that either copy has removed opens the vault no more, \
-            and which keys come and go is told. If nobody knows who has removed a key, or if both copies were rotated, \
-            you are asked about each that opens this copy alone: keep it with --keep, or leave it out as the message \
-            says.
+            The keys of the vault and the limits of its history stay as they are here. But if the data key was rotated \
+            in the other copy, its keys replace those of this copy. A key that either copy has removed no longer opens \
+            the vault; the report lists added and removed keys. If it is unknown who removed a key, or if both copies \
+            were rotated, decide about each key that opens only this copy: keep it with --keep, or leave it out as the \
+            message explains.
             """,
             """
-            Of a copy from before the data key was rotated here, only what somebody has signed who is a member still \
-            is taken over. In any copy, what a removed member has signed is left out. These names are listed: take \
-            over what is right by its name.
+            From a copy that is older than this vault's last rotation of the data key, only changes signed by a \
+            current member are accepted. From any copy, changes signed by a removed member are left out. These names \
+            are listed: accept the right ones by name.
             """,
             """
-            Afterwards this file can take the place of both copies: machines that remember either one take it for the \
-            later one. `vault setup git-merge` lets git merge vaults so.
+            Afterwards this file can replace both copies: machines that remember either one accept it as a later \
+            version. With `vault setup git-merge`, git merges vaults this way.
             """,
             """
-            A file synchronization may have put the other machine's copy in the place of the vault, and this machine's \
-            beside it. The vault is then merged although it lacks what this machine has seen, if one of the copies has \
-            that. Without OTHER, the copies are found by the names that Syncthing, Nextcloud and Dropbox give them.
+            A file synchronization may have put the other machine's copy in place of the vault, and this machine's \
+            copy beside it. If the vault lacks changes that this machine has seen, it is still merged, provided that \
+            one of the copies has them. Without OTHER, copies are found by the names that Syncthing, Nextcloud and \
+            Dropbox give them.
             """,
             """
-            A copy that cannot be merged does not stop the others. It is named with what is wrong with it, and the \
-            exit code is the one of that. But if somebody may have been shut out of a copy who is not shut out here, \
-            you have to decide about that first: nothing of the copies after it is merged.
+            A copy that cannot be merged does not stop the others. The report names it with its error, which also sets \
+            the exit code. But if a copy may have removed someone's access that this vault has not removed, decide \
+            about that first: later copies are not merged.
             """,
         ],
         examples: [
-            .init("vault merge", "what Syncthing has left beside the vault"),
-            .init("vault merge /media/usb/default.vault", "a copy in another place"),
+            .init("vault merge", "merge the copies that Syncthing left beside the vault"),
+            .init("vault merge /media/usb/default.vault", "merge a copy from another disk"),
         ],
         exitCodes: [
-            .init(.usage, "OTHER is no copy of this vault"),
-            .init(.notFound, "no copy has a NAME that was given; nothing was merged"),
+            .init(.usage, "OTHER is not a copy of this vault"),
+            .init(.notFound, "no copy has one of the given names; nothing was merged"),
             .init(
                 .alarm,
-                "something of OTHER was not taken over, since somebody who was shut out may have changed it; or the "
-                    + "vault lacks what this machine has seen, and so does each OTHER: nothing is merged; or it still "
-                    + "lacks that after the merge; or keys were removed in OTHER, or may have been: nothing is merged"),
+                "changes in OTHER were left out, since someone without access may have made them; or the vault still "
+                    + "lacks changes that this machine has seen, and if no copy has them, nothing is merged; or keys "
+                    + "were, or may have been, removed in OTHER: nothing is merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -76,17 +77,17 @@ enum MergeCommand: Command {
         guard !paths.isEmpty else {
             let vault = try invocation.location().vault
             return try invocation.finish(json: ["copies": [JSONObject](), "files": [String]()]) {
-                "There is no other copy beside \(StandardOutput.shown(vault)) to merge.\n"
+                "No other copy found beside \(StandardOutput.shown(vault)); nothing to merge.\n"
             }
         }
         guard let path = invocation.value(of: .gitPath) else { return try merge(paths, invocation) }
         let conflict = GitConflict(of: path, invocation)
         do { return try merge(paths, as: conflict.sides, invocation) } catch {
-            throw conflict.told(CommandError(error, advising: AdvisedCommand(invocation)))
+            throw conflict.explaining(CommandError(error, advising: AdvisedCommand(invocation)))
         }
     }
 
-    /// - Parameter sides: what messages call the vault and its copy, if they have other names than their paths.
+    /// - Parameter sides: the names of the vault and its copy in messages, if they differ from their paths.
     private static func merge(
         _ paths: [String], as sides: MergedSides? = nil, _ invocation: Invocation
     ) throws -> ExitCode {
@@ -111,7 +112,7 @@ enum MergeCommand: Command {
             errors.insert(
                 CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
-            // A copy that could not be merged may be the one that has what this machine remembers.
+            // A copy that could not be merged may be the one with the changes that this machine remembers.
             do { try keychain.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
@@ -119,7 +120,7 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // Before the only other copy may be deleted. An error of it comes after what was done.
+            // This is flushed before the user deletes the only other copy. If it fails, the error follows the results.
             if isFinished, !invocation.has(.detached) {
                 do { _ = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) } } catch {
                     isFinished = false
@@ -133,23 +134,23 @@ enum MergeCommand: Command {
         throw CommandError(code: first.code, exit: first.exit, message: message)
     }
 
-    /// What has become of each copy.
+    /// The result for each copy.
     private struct Outcome {
         var merges: [(path: String, merge: Keychain.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
 
-        /// Merges what can be merged. An error of the vault itself ends it.
+        /// Merges all copies that can be merged. An error of the vault itself stops it.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
-            // A merge may remove keys, and the numbers of the next ones change.
+            // A merge may remove keys, which changes the numbers of the keys after them.
             let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
             var copies: [Keychain.Copy] = []
             for path in paths {
                 do { copies.append(try keychain.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // A copy that does not open may have any name.
+            // A copy that does not open may have any of the names.
             if errors.isEmpty, let name = keychain.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
@@ -164,7 +165,7 @@ enum MergeCommand: Command {
                             keepingKeys: keptKeys, progress: progress)
                     }
                     merges.append((copy.path, merge))
-                    // A person has to look at this vault first, so nothing else is merged into it.
+                    // The user has to check this vault first, so nothing else is merged into it.
                     if merge.refusesOwn || !merge.doubtedKeys.isEmpty { return }
                 } catch let error as VaultError {
                     errors.append((copy.path, error))
@@ -215,7 +216,7 @@ enum MergeCommand: Command {
             + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
-    /// Whether a path leads to a file of its own. git removes its own copies.
+    /// Whether the user may delete the file at a path. git removes its own copies.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }
@@ -226,5 +227,5 @@ enum MergeCommand: Command {
 extension OptionDescription {
     static let detached = OptionDescription(
         name: .detached,
-        help: "Do not compare the file with what this machine remembers, as for a copy in another place.")
+        help: "Do not compare the file with what this machine remembers, as if it were a copy elsewhere.")
 }

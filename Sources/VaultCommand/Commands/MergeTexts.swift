@@ -3,34 +3,37 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// What a merge has done, in sentences; and what is advised where something was left out.
+// The results of a merge as sentences, with advice on changes that were left out.
 
-/// What messages call the two sides of a merge.
+/// The names of both sides of a merge in messages.
 struct MergedSides {
     let vault: String
-    /// The path of the other copy, for commands.
+    /// The path of the other copy, for use in commands.
     let copy: String
     /// The other copy, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
-    /// The names that the command line has taken over already; nil for all.
+    /// The names that the command line has accepted already; nil for all.
     var taken: [String]? = []
-    /// The numbers of the keys that it has kept.
+    /// The numbers of the keys that the command line keeps.
     var kept: [String] = []
     /// Whether the vault raises an alarm, so that it can only be merged.
     var isJoining = false
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
-        (self.vault, self.copy, self.shownCopy, self.advised) = (vault, copy, shownCopy ?? copy, advised)
+        self.vault = vault
+        self.copy = copy
+        self.shownCopy = shownCopy ?? copy
+        self.advised = advised
     }
 
-    /// Returns the command that takes a name over. Which one, a person has to say: somebody else may have changed it.
+    /// Returns the command that accepts a name. The user chooses the name, since someone else may have changed it.
     ///
-    /// - Parameter names: those that are shown.
+    /// - Parameter names: the names that are shown.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
-        // Two names may look the same, also where nothing is hidden.
+        // Two names may look the same even without invisible characters.
         let shown = names.map(\.forTerminal)
         let ambiguous = names.filter { name in
             shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
@@ -39,7 +42,7 @@ struct MergedSides {
             + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
-    /// Returns the command that keeps names of this machine's own vault.
+    /// Returns the command that keeps changes of this machine's own vault.
     func keeping(_ names: [String]) -> String {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
@@ -58,52 +61,52 @@ struct MergedSides {
         return names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) + " " }.joined()
     }
 
-    /// How keys of the vault are left out of what is merged.
+    /// Returns how to leave keys of the vault out of a merge.
     func dropping(_ keys: [Keychain.Key]) -> String {
         guard !isJoining else { return otherWay }
         let others = keys.filter { !$0.isInUse }
-        if others.isEmpty { return "open the vault by another key, and merge again." }
+        if others.isEmpty { return "open the vault with another key, and merge again." }
         let drops = others.map { "\(OptionName.drop.spelling) \($0.number)" }.joined(separator: " ")
         return "drop them, and merge again:\n  \(advised.line("key rotate \(drops)"))\n"
             + "  \(advised.line("merge \(option(taken))\(AdvisedCommand.path(copy))"))"
     }
 
-    /// How the vault is merged into the other copy, which has its place then.
+    /// The instruction to merge in the other direction, into the copy, which then replaces the vault.
     ///
-    /// No option that accepts anything is advised: the file in the place may be another by then, and this machine
-    /// alone knows which alarm it raises, if any.
+    /// It contains no option that accepts an alarm: another file may be at the path by then, and only this machine can
+    /// determine which alarm it raises, if any.
     var otherWay: String {
         guard ![vault, copy].contains(where: VaultLocation.isURL) else {
             return "merge the other way: \(advised.merge([vault], into: copy))"
         }
         let exchange = VaultExchange(of: vault, for: copy)
-        return "put the other copy in the vault's place, and merge what is left:\n  \(exchange.moves)\n"
+        return "replace the vault by the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
             + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
-            + "If the last one raises an alarm, it names the option that accepts the vault. Use it only if you know who "
-            + "has shut somebody out."
+            + "If the last command raises an alarm, it names the option that accepts the vault. Use it only if you "
+            + "know who has removed someone's access."
     }
 }
 
 extension CommandError {
-    /// - Parameter paths: of the copies that were to be merged, or of the one that it concerns.
+    /// - Parameter paths: the paths of the copies to merge, or of the copy with the error.
     init(_ error: VaultError, merging paths: [String], advising advised: AdvisedCommand) {
         self.init(error, advising: advised)
         for cause in error.causes {
             switch cause {
             case .keyWrong:
-                // No command line has both keys.
+                // No single command can open both copies.
                 message +=
                     "\nIf a key was replaced in one of the two, add the new key to the other one, which OLD opens:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
                         advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
                     }.joined(separator: "\n  ")
-                    + "\nIf that raises an alarm, the copy is another machine's: add the key there."
+                    + "\nIf that raises an alarm, the copy belongs to another machine: add the key there."
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
-                // No honest machine comes to that: the vault in the place may be the wrong one.
+                // No honest machine produces this: the vault at this path may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
-                message += "\nIf \(paths[0]) is right, put it in the vault's place instead: \(moves)"
+                message += "\nIf \(paths[0]) is the right vault, replace this one by it: \(moves)"
             default: break
             }
         }
@@ -114,13 +117,13 @@ extension Keychain.Merge {
     var text: String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
-        let nothing = isWhole ? "Nothing new in the other copy.\n" : ""
-        let unfinished = "The other copy ends within a change. It may still be copied: merge it again later.\n"
+        let nothing = isWhole ? "The other copy has nothing new.\n" : ""
+        let unfinished = "The other copy is incomplete, perhaps still being copied. Merge it again later.\n"
         return (changed.isEmpty ? nothing : "Merged: \(count) changed.\n")
             + list(
                 conflicts.filter(kept.contains),
-                "Changed on both sides; the later change counts, see `vault history`:\n")
-            + list(dropped, "Changed on both sides; the other value is not kept:\n")
+                "Changed in both copies; the later change wins (see `vault history`):\n")
+            + list(dropped, "Changed in both copies; the other value is not kept:\n")
             + differences + keyChanges + removals + (isUnfinished ? unfinished : "")
     }
 
@@ -128,70 +131,70 @@ extension Keychain.Merge {
         refusesOwn || !doubtedKeys.isEmpty ? "" : keys.advice + keyDifferences + memberDifferences
     }
 
-    /// Whether it has done something that is told.
+    /// Whether the merge has changed anything that is reported.
     var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
 
-    /// Which keys open one of the copies alone. Somebody may have removed one in the other copy who did not know that
-    /// it was kept, or added under another label here.
+    /// Lists the keys that open only one of the copies. The other copy's user may have removed a key without knowing
+    /// that it was kept here, or added it under another label.
     private var keyDifferences: String {
         let here =
-            "These keys open this copy alone:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
+            "These keys open only this copy:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
             + "drop it: `vault key rotate \(OptionName.drop.spelling) NUMBER`\n"
-        return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open the other copy alone:\n")
+        return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open only the other copy:\n")
     }
 
-    /// Which keys open the vault no more, and which do now.
+    /// Lists the keys that no longer open the vault, and those that now do.
     private var keyChanges: String {
         list(
-            removedKeys, "These keys were removed in one of the copies, so that they do not open this one:\n",
-            "Whoever has one of them may have the data key. Rotate it: `vault key rotate`\n"
-                + "If one was removed by somebody who had no right to, add it again: `vault key add`\n")
+            removedKeys, "These keys were removed in one of the copies, so they no longer open this vault:\n",
+            "Anyone who has one of them may have the data key. Rotate it: `vault key rotate`\n"
+                + "If someone removed a key without the right to do so, add it again: `vault key add`\n")
             + list(
-                lostKeys, "These keys open this copy no more, since its new data key was made without them:\n",
-                "Add again each that is to open it, but of nobody who was shut out: `vault key add`\n")
-            + list(addedKeys, "These keys of the other copy open this one now:\n")
+                lostKeys, "These keys no longer open this vault, since the new data key was created without them:\n",
+                "Add those that should open it, except keys of users without access: `vault key add`\n")
+            + list(addedKeys, "These keys of the other copy now open this vault:\n")
     }
 
-    /// Names those who are members no more, since they may have keys.
+    /// Names the members who were removed, since they may have keys.
     private var removals: String {
         guard !members.removed.isEmpty else { return "" }
         return
-            "No member any more: \(members.removed.map(\.quoted).joined(separator: ", ")). "
-            + "Whoever opens the vault by a key that they may have can still do so: see `vault key ls`, and drop or replace such keys with "
-            + "`vault key rotate`.\n"
+            "No longer members: \(members.removed.map(\.quoted).joined(separator: ", ")). "
+            + "They can still open the vault with any key that they have: see `vault key ls`, and drop or replace "
+            + "such keys with `vault key rotate`.\n"
     }
 
-    /// Who is a member in one of the copies alone. Somebody may have added them who was removed in the other one.
+    /// Names the members of only one copy. A member who was removed in the other copy may have added them.
     private var memberDifferences: String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\(title): \(names.map(\.quoted).joined(separator: ", ")).\n"
         }
-        return list(members.hereAlone, "Members of this copy alone")
-            + list(members.thereAlone, "Members of the other copy alone")
+        return list(members.hereAlone, "Members only in this copy")
+            + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Which keys somebody may have who was shut out of the other copy, and what to do about them.
+    /// Lists the keys that may belong to someone whom the other copy has removed, and the choices for them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
-        "Nothing was merged: these keys open \(sides.vault), and under these names none opens \(sides.shownCopy). "
-            + "Somebody may have been shut out there who has one of them:\n\(doubtedKeys.lines)"
-            + "If you know that they are to open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
+        "Nothing was merged: these keys open \(sides.vault), but no key with their names opens \(sides.shownCopy). "
+            + "Someone who has one of them may have been removed there:\n\(doubtedKeys.lines)"
+            + "If you know that they should open the vault, keep them: \(sides.keeping(doubtedKeys))\n"
             + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
 
-    /// What was not taken over, why, and how it is.
+    /// Lists the changes that were left out, the reason, and the command that accepts them.
     func refusal(of sides: MergedSides) -> String {
         if !doubtedKeys.isEmpty { return refusalOfKeys(sides) }
         if refusesOwn { return refusalOfOwn(sides) }
         let reason =
             isOfFormerKey
-            ? "\(sides.shownCopy) is from before the data key was rotated here, or was rotated apart, so that somebody "
-                + "who was shut out may have written it."
-            : "In \(sides.shownCopy), changes are signed by somebody who is no member any more, or by nobody."
-        return reason + refusals("These were not taken over:", "These removals were not taken over:")
-            + "\nIf you know that one of these names is right, take it over: \(sides.taking(shownRefusals))"
+            ? "\(sides.shownCopy) is from before the data key was rotated here, or was rotated separately, so someone "
+                + "who no longer has access may have written it."
+            : "\(sides.shownCopy) contains changes that are unsigned, or signed by someone who is no longer a member."
+        return reason + refusals("These changes were not accepted:", "These removals were not accepted:")
+            + "\nIf you know that one of these names is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Names what was refused. Which names are removed is told apart from the names: they may end in any words.
+    /// Lists the refused names. Removals have a title of their own, since a name could imitate a mark after it.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"
@@ -206,24 +209,25 @@ extension Keychain.Merge {
         Array(refused.filter { !isRefusedRemoval($0) }.prefix(50) + refused.filter(isRefusedRemoval).prefix(50))
     }
 
-    /// What is in the vault, and was left out by others.
+    /// Lists the changes in the vault that may be by someone whom the other copy has removed.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
-        "Nothing was merged: \(sides.shownCopy) has shut somebody out, by a rotation of the data key or as a member."
+        "Nothing was merged: \(sides.shownCopy) has removed someone's access, by a rotation of the data key or as a "
+            + "member."
             + refusals(
-                "That person may have written these in \(sides.vault):",
-                "That person may have removed these in \(sides.vault):")
-            + "\nIf you know that they are right, such as changes of your own while you were offline, keep them: "
+                "They may have written these in \(sides.vault):",
+                "They may have removed these in \(sides.vault):")
+            + "\nIf you know that they are right, such as your own changes while you were offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }
 
-    /// Tells what became of what was changed while no server answered.
+    /// Returns what became of the changes that were made while no server answered.
     func offlineText(_ vault: String, _ advised: AdvisedCommand) -> String {
-        let sides = "Changed by others too; the later change counts, see `vault history`:\n"
+        let sides = "Also changed by others; the later change wins (see `vault history`):\n"
         let stored =
             if !changed.isEmpty {
-                "Stored what was changed offline: \(Quantity.number(changed.count)) changed.\n"
+                "Stored the offline changes: \(Quantity.number(changed.count)) changed.\n"
             } else {
-                refused.isEmpty && conflicts.isEmpty ? "What was changed offline is in the vault already.\n" : ""
+                refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""
             }
         let text = stored + list(conflicts, sides)
         return keptAt.map { text + refusal(of: MergedSides(vault: vault, copy: $0, advised: advised)) }
@@ -251,8 +255,8 @@ extension MergeReport.Keys {
     fileprivate var advice: String {
         switch self {
         case .same: ""
-        case .own: "The copies have different keys. Those of this one count: see `vault key ls`.\n"
-        case .other: "The copies have different keys. Those of the other one count now: see `vault key ls`.\n"
+        case .own: "The copies have different keys. Those of this copy were kept: see `vault key ls`.\n"
+        case .other: "The copies have different keys. Those of the other copy were adopted: see `vault key ls`.\n"
         }
     }
 }

@@ -5,10 +5,10 @@ enum ExistsCommand: Command {
         name: .exists, summary: "check whether a name exists (exit code only)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
         details: ["Prints nothing, unless --json is given."],
-        examples: [.init("vault exists u.token || vault set u.token", "set it unless it exists")],
+        examples: [.init("vault exists u.token || vault set u.token", "set a value unless the name exists")],
         exitCodes: [
             .init(.success, "the name exists"),
-            .init(.notFound, "it does not exist, or there is no vault"),
+            .init(.notFound, "the name does not exist, or there is no vault"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -29,23 +29,23 @@ enum RemoveCommand: Command {
             .init(name: .force, short: "f", help: "Ignore names that do not exist."),
             .init(
                 name: .purge,
-                help: "Keep no earlier values either, rewrite the file without them, and take them from no other copy."),
+                help: "Also drop the earlier values, from this file and from copies that are merged later."),
         ],
         details: [
             """
-            Removes all names at once or, if one of them does not exist, none. Does not ask: without --purge, `vault \
-            undo` takes it back, and `vault restore NAME` brings one back.
+            Removes all names or, if one of them does not exist, none. Does not ask for confirmation: unless --purge \
+            is given, `vault undo` restores all of them, and `vault restore NAME` one.
             """
         ],
         examples: [
-            .init("vault rm old.token old.password", "both or neither"),
-            .init("vault rm -r web/shop", "a login with its fields, such as web/shop.otp"),
+            .init("vault rm old.token old.password", "remove both or neither"),
+            .init("vault rm -r web/shop", "remove a login with its fields, such as web/shop.otp"),
         ],
         exitCodes: [.init(.notFound, "one of the names does not exist; none was removed")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        // Compared as bytes: as strings, two spellings of an accented letter are equal.
+        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
         var seen: Set<[UInt8]> = []
         let names = try named(invocation, in: keychain).filter { seen.insert(Array($0.utf8)).inserted }
         if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
@@ -58,16 +58,16 @@ enum RemoveCommand: Command {
                 }
             }
             if invocation.has(.recursive), StandardError.isTerminal, !invocation.wantsJSON {
-                Notes.tell("Removed \(Quantity.entries(removed.count)). `vault undo` takes that back.")
+                Notes.inform("Removed \(Quantity.entries(removed.count)). Undo this with `vault undo`.")
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
-            // The similar name is searched outside of the transaction, which blocks other writers.
+            // The similar name is searched after the transaction, which blocks other writers.
             throw keychain.absent(error.name)
         }
     }
 
-    /// Returns the names of the arguments; with `-r`, those that are below them too.
+    /// Returns the names of the arguments; with `-r`, also the names below them.
     private static func named(_ invocation: Invocation, in keychain: Keychain) throws -> [String] {
         guard invocation.has(.recursive) else { return invocation.arguments }
         return try invocation.arguments.flatMap { root in

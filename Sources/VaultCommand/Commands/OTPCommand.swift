@@ -7,35 +7,35 @@ enum OTPCommand: Command {
     static let description = CommandDescription(
         name: .otp, summary: "write a one-time code to standard output",
         arguments: [
-            .init(name: "NAME", completion: .secretName, help: "The name of a login; its code is that of NAME.otp.")
+            .init(name: "NAME", completion: .secretName, help: "The name of a login, whose code is in NAME.otp.")
         ],
         options: [
-            .init(name: .next, help: "The code after the present one."),
+            .init(name: .next, help: "Write the code after the current one."),
             .init(
                 name: .at, value: "TIME",
-                help: "The code of another time: UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."),
+                help: "Write the code for another time: UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."),
             ValueForm.newlineOption,
         ],
         details: [
             """
-            The code is computed from the entry NAME.otp or, if there is none, from NAME itself: from an address such \
-            as otpauth://totp/LABEL?secret=SECRET, which is what the QR code of a service contains, or from a secret \
-            alone, in base32 (at least 16 characters). The latter stands for a code of 6 digits every 30 seconds. \
-            `zbarimg --raw -q qr.png | vault set web/github.otp` stores what the image of a QR code contains.
+            The code is computed from the entry NAME.otp or, if there is none, from NAME itself. Its value is an \
+            address such as otpauth://totp/LABEL?secret=SECRET, which the QR code of a service contains, or only a \
+            secret in base32 (at least 16 characters), for codes of 6 digits every 30 seconds. `zbarimg --raw -q \
+            qr.png | vault set web/github.otp` stores the contents of a QR code from an image.
             """,
             """
-            At a terminal, if the current code ends in less than 5 seconds, the next one is shown below it, and \
-            standard error says how long the first is valid.
+            At a terminal, if the current code expires in less than 5 seconds, the next one is shown below it, and \
+            standard error reports how long the first one is valid.
             """,
             """
-            A code by counter (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
-            given twice. The former counter becomes a part of the history. Taking it back with `vault undo` or `vault \
-            restore` would give codes twice.
+            A counter-based code (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
+            written twice. The previous counter becomes part of the history. Do not restore it with `vault undo` or \
+            `vault restore`: codes would repeat.
             """,
         ],
         examples: [
-            .init("vault otp web/github", "the code to log in with"),
-            .init("vault otp web/github --at 2026-01-31T09:05:00Z", "compare it with that of another program"),
+            .init("vault otp web/github", "write the code to log in with"),
+            .init("vault otp web/github --at 2026-01-31T09:05:00Z", "compare the code with another program's"),
         ],
         exitCodes: [
             .init(.notFound, "no such name; a similar one is suggested"),
@@ -47,9 +47,9 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        // Keeps to the policy, and records the read. The value is read again in the transaction.
+        // This read obeys the policy and is recorded. The transaction reads the value again.
         _ = try invocation.readingEntry(name, from: keychain)
-        // An optional, since a closure cannot return what cannot be copied.
+        // The closure cannot return a noncopyable value, so it sets this optional.
         var computed: ComputedCode?
         try keychain.transaction { transaction in
             computed = try compute(name, at: time, isNext: invocation.has(.next), in: &transaction, of: keychain)
@@ -60,7 +60,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, and raises a counter; nil if there is no entry. It may run more than once.
+    /// Returns the code, and raises a counter; nil if there is no entry. It may be called more than once.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -69,9 +69,9 @@ enum OTPCommand: Command {
         if let raised = try key.raisingCounter(in: text) {
             guard time == nil, !isNext else {
                 throw CommandError.invalid(
-                    "The codes of \"\(name)\" are counted: --next and --at are for codes that change with the time.")
+                    "The codes of \"\(name)\" are counter-based: --next and --at are for time-based codes.")
             }
-            // If another process sets the name after it was read above, all of this runs again.
+            // If another process sets the name after it was read above, the transaction runs again.
             let item = try keychain.item(name)
             try transaction.put(
                 name, SealableValue(kind: item?.valueKind ?? .unspecified, bytes: raised), expires: item?.expires)
@@ -111,19 +111,19 @@ enum OTPCommand: Command {
         if showsBoth { try ValueForm(newline: invocation.newline).write(code.following) }
         guard isNearEnd, StandardError.isTerminal, let seconds = code.secondsLeft else { return }
         let time = seconds == 1 ? "1 more second" : "\(seconds) more seconds"
-        Notes.tell(
+        Notes.inform(
             showsBoth
                 ? "The first code is valid for \(time), the second one after that."
-                : "The code is valid for \(time). --next gives the one after it.")
+                : "The code is valid for \(time). Use --next for the one after it.")
     }
 }
 
-/// A code, and what a person should know of it.
+/// A code, with further information for the user.
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
-    /// The code after it.
+    /// The code after this one.
     let following: SecretBytes
-    /// nil for codes that are counted.
+    /// The validity in seconds; nil for counter-based codes.
     let secondsLeft: Int?
     private let kind: String
     private let counter: UInt64?
@@ -132,7 +132,9 @@ private struct ComputedCode: ~Copyable {
     init(_ key: borrowing OneTimeKey, at seconds: UInt64, isNext: Bool) throws {
         let (first, secondsLeft): (UInt64, Int?)
         switch key.movingFactor {
-        case .counter(let counter): (first, secondsLeft) = (counter, nil)
+        case .counter(let counter):
+            first = counter
+            secondsLeft = nil
         case .time(let period):
             let skipped: UInt64 = isNext ? 1 : 0
             first = seconds / period + skipped
@@ -145,7 +147,8 @@ private struct ComputedCode: ~Copyable {
         self.secondsLeft = secondsLeft
         counter = secondsLeft == nil ? first : nil
         kind = key.form == .steam ? "steam" : secondsLeft == nil ? "hotp" : "totp"
-        (issuer, account) = (key.issuer, key.account)
+        issuer = key.issuer
+        account = key.account
     }
 
     var isNearEnd: Bool { secondsLeft.map { $0 < 5 } ?? false }
@@ -159,11 +162,11 @@ private struct ComputedCode: ~Copyable {
 }
 
 extension Invocation {
-    /// Returns a time that is given as UTC, or in seconds since 1970; nil without the option.
+    /// Returns a time that is given in UTC, or in seconds since 1970; nil without the option.
     fileprivate func time(of option: OptionName) throws(UsageError) -> Date? {
         guard let text = value(of: option) else { return nil }
         let date = Int64(text).map { Date(timeIntervalSince1970: Double($0)) } ?? Timestamp.date(text)
-        // Up to the year 33,658; beyond, a number of seconds may not fit where it is computed with.
+        // The limit is the year 33,658. A later time might overflow in calculations.
         guard let date, (0...1e12).contains(date.timeIntervalSince1970) else { throw .badTime(option) }
         return date
     }

@@ -4,32 +4,34 @@ enum PickCommand: Command {
     static let description = CommandDescription(
         name: .pick, summary: "choose an entry by typing parts of its name",
         options: [
-            .init(name: .copy, help: "Copy the value to the clipboard, as `vault copy` (default at a terminal)."),
-            .init(name: .print, help: "Write the value, as `vault get` (default if standard output is no terminal)."),
-            .init(name: .show, help: "Write all but the value: attributes, times, size and kind."),
+            .init(name: .copy, help: "Copy the value to the clipboard, like `vault copy` (default at a terminal)."),
+            .init(name: .print, help: "Write the value, like `vault get` (default without a terminal)."),
+            .init(name: .show, help: "Write everything but the value: attributes, times, size and kind."),
             .init(name: .name, help: "Write the name."),
             .init(
                 name: .with, value: "PROGRAM",
-                help: "Let this program choose, run by the shell: fzf, rofi, 'wofi --dmenu' or one like them."),
+                help: "Choose with this shell command: fzf, rofi, 'wofi --dmenu' or a similar one."),
             ClipboardCommand.clearAfterOption,
         ],
         details: [
             """
-            Words match parts of names, and of the values of attributes, with gaps: `wgh` finds web/github.com. Arrows \
-            or Ctrl-P and Ctrl-N move, Enter takes, Esc or Ctrl-C leaves. The list is below the cursor, and disappears.
+            The typed words match parts of names and of attribute values, with gaps: `wgh` finds web/github.com. \
+            Arrows or Ctrl-P and Ctrl-N move, Enter chooses, Esc or Ctrl-C cancels. The list appears below the cursor, \
+            and disappears afterwards.
             """,
             """
-            A program gets the names, one per line, and writes one of them. It gets no values and no attributes.
+            The program of --with gets the names, one per line, and prints one of them. It gets no values and no \
+            attributes.
             """,
         ],
         examples: [
-            .init("vault pick", "choose, and copy the password"),
-            .init("vault pick --with fzf --print | program", "hand a value on"),
-            .init("vault pick --with rofi --copy", "from a key of the desktop"),
+            .init("vault pick", "choose an entry, and copy its password"),
+            .init("vault pick --with fzf --print | program", "pass a value on to a program"),
+            .init("vault pick --with rofi --copy", "choose from a desktop shortcut"),
         ],
         exitCodes: [
             .init(.notFound, "the vault is empty"),
-            .init(.refused, "nothing was chosen, or there is no terminal"),
+            .init(.refused, "nothing was chosen, or no terminal is available"),
         ])
 
     private enum Use: CaseIterable {
@@ -78,7 +80,7 @@ enum PickCommand: Command {
         return try ProgramPicker.choose(from: candidates.map(\.name), with: program)
     }
 
-    /// It may have been removed while the person was choosing.
+    /// Reads the chosen value. Another process may have removed it in the meantime.
     private static func value(
         of name: String, in keychain: Keychain, _ invocation: Invocation
     ) throws -> SealableValue {

@@ -8,17 +8,18 @@ enum PreferenceGetCommand: Command {
         arguments: [.init(name: "KEY", help: "The key.")],
         options: [SuiteFile.option, ValueForm.newlineOption],
         details: [
-            "The text is that which `vault get` writes of a value in the vault: dates are UTC, arrays and dictionaries JSON.",
+            "Writes values in the form of `vault get`: dates in UTC, arrays and dictionaries as JSON.",
             SuiteFile.whichFile,
         ],
-        examples: [.init("vault prefs get --suite mail theme", "what the program mail keeps as `theme`")],
+        examples: [.init("vault prefs get --suite mail theme", "show the `theme` of the program mail")],
         exitCodes: [
             .init(.notFound, "no such key; a similar one is suggested"),
-            .init(.damaged, "the property list is damaged; nothing is written to it"),
+            .init(.damaged, "the property list is damaged; it was left alone"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (suite, key) = (try SuiteFile(invocation), invocation.name)
+        let suite = try SuiteFile(invocation)
+        let key = invocation.name
         guard let value = try suite.value(of: key) else { throw try suite.absent(key) }
         return try invocation.finish(SealableValue(value, for: key), of: key)
     }
@@ -29,33 +30,34 @@ enum PreferenceSetCommand: Command {
         name: .preferenceSet, summary: "store a preference in a plain property list",
         arguments: [
             .init(name: "KEY", help: "The key."),
-            .init(name: "VALUE", count: .optional, help: "The value. Without it, it is read from standard input."),
+            .init(name: "VALUE", count: .optional, help: "The value (default: read from standard input)."),
         ],
         options: [
             SuiteFile.option,
             .init(
                 name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
-                help: "What a program reads it as: string (default), bool, int, real, data, date or json."),
+                help: "The type for programs: string (default), bool, int, real, data, date or json."),
         ],
         details: [
             """
-            A preference is not secret: it is kept as it is, in a file that any tool for property lists reads. Secrets \
-            belong in the vault: `vault set`. Other keys of the file keep their values and types.
+            Preferences are not secret: they are stored in plain text, in a file that any tool for property lists \
+            reads. Store secrets in the vault: `vault set`. Other keys of the file keep their values and types.
             """,
-            "Write a VALUE that begins with a dash after two dashes. The types have the forms of `vault help set`.",
+            "Put -- before a VALUE that begins with a dash. `vault help set` describes the types.",
             SuiteFile.whichFile,
         ],
         examples: [
-            .init("vault prefs set --suite mail theme dark", "for the program mail, which reads a String"),
-            .init("vault prefs set --suite mail limit --type int -- -1", "a number that begins with a dash"),
+            .init("vault prefs set --suite mail theme dark", "set a String for the program mail"),
+            .init("vault prefs set --suite mail limit --type int -- -1", "set a negative number"),
         ],
         exitCodes: [
-            .init(.usage, "the value is not of its type"),
-            .init(.damaged, "the property list is damaged; nothing is written to it"),
+            .init(.usage, "the value does not match the type"),
+            .init(.damaged, "the property list is damaged; it was left alone"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (suite, key) = (try SuiteFile(invocation), invocation.name)
+        let suite = try SuiteFile(invocation)
+        let key = invocation.name
         let type = invocation.value(of: .type).flatMap(ValueType.init) ?? .string
         let value = try StoredValue(type.value(readText(invocation), for: key), of: key)
         try suite.commit([key: value])
@@ -72,15 +74,15 @@ enum PreferenceSetCommand: Command {
 enum PreferenceListCommand: Command {
     static let description = CommandDescription(
         name: .preferenceList, summary: "list the keys of preferences",
-        arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys that begin with it.")],
+        arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys that begin with this text.")],
         options: [
             SuiteFile.option, .init(name: .long, short: "l", help: "Show the kind of each value before its key."),
         ],
         details: [
-            "One key per line, sorted bytewise. No match is not an error, and neither is a file that does not exist.",
+            "Prints one key per line, sorted bytewise. No match and a missing file are not errors.",
             SuiteFile.whichFile,
         ],
-        examples: [.init("vault prefs ls --suite mail -l", "the keys and kinds of the program mail")],
+        examples: [.init("vault prefs ls --suite mail -l", "list the keys and kinds of the program mail")],
         exitCodes: [.init(.damaged, "the property list is damaged")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -105,13 +107,13 @@ enum PreferenceRemoveCommand: Command {
         arguments: [.init(name: "KEY", count: .oneOrMore, help: "A key to remove.")],
         options: [SuiteFile.option, .init(name: .force, short: "f", help: "Ignore keys that do not exist.")],
         details: [
-            "Removes all keys at once or, if one of them does not exist, none. It cannot be undone.",
+            "Removes all keys or, if one of them does not exist, none. This cannot be undone.",
             SuiteFile.whichFile,
         ],
-        examples: [.init("vault prefs rm --suite mail theme limit", "both or neither")],
+        examples: [.init("vault prefs rm --suite mail theme limit", "remove both or neither")],
         exitCodes: [
             .init(.notFound, "one of the keys does not exist; none was removed"),
-            .init(.damaged, "the property list is damaged; nothing is written to it"),
+            .init(.damaged, "the property list is damaged; it was left alone"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -130,39 +132,39 @@ enum PreferenceRemoveCommand: Command {
     }
 }
 
-/// The property list that the commands of the group `prefs` are about. No vault is opened for it.
+/// The property list that the `prefs` commands read and change. They open no vault.
 private struct SuiteFile {
     static let option = OptionDescription(
-        name: .suite, value: "NAME", help: "Whose preferences: a program's name (default: vault).")
+        name: .suite, value: "NAME", help: "The program whose preferences are meant (default: vault).")
 
     static let whichFile = """
         The file is vault/preferences/NAME.plist in $XDG_CONFIG_HOME (default: ~/.config). A program that uses the \
-        library has the suite of its own name, unless it has chosen another.
+        library has the suite of its own name, unless it chooses another.
         """
 
     let path: String
     private let preferences: Preferences
 
-    /// Without the option, the suite is that of this program's name, as for any other program.
-    init(_ invocation: Invocation) throws(CommandError) {
+    /// Without the option, the suite is that of this program's own name, as for any other program.
+    init(_ invocation: Invocation) throws {
         let preferences = Preferences(suite: invocation.value(of: .suite) ?? "vault")
         self.preferences = preferences
-        path = try SuiteFile.translated { () throws(VaultError) in try preferences.path }
+        path = try SuiteFile.translated { try preferences.path }
     }
 
     func value(of key: String) throws -> StoredValue? {
-        try SuiteFile.translated { () throws(VaultError) in try preferences.value(of: key) }
+        try SuiteFile.translated { try preferences.value(of: key) }
     }
 
     func contents(prefix: String) throws -> [String: StoredValue] {
-        try SuiteFile.translated { () throws(VaultError) in try preferences.contents(prefix: prefix) }
+        try SuiteFile.translated { try preferences.contents(prefix: prefix) }
     }
 
     func commit(_ changes: [String: StoredValue?]) throws {
-        _ = try SuiteFile.translated { () throws(VaultError) in try preferences.commit(StoreBatch(changes)) }
+        _ = try SuiteFile.translated { try preferences.commit(StoreBatch(changes)) }
     }
 
-    /// Returns the error for a missing key, which also says where it was looked for: the suite may be another.
+    /// Returns the error for a missing key, with the path of the file, since another suite may be meant.
     func absent(_ key: String) throws -> CommandError {
         let near = NearName.nearest(to: key, among: try contents(prefix: "").keys.sorted())
         return CommandError(
@@ -170,9 +172,9 @@ private struct SuiteFile {
             message: "No key \"\(key)\" in \(path).\(NearName.question(near))")
     }
 
-    /// Translates an error without the hints, which are about vaults.
-    private static func translated<Result>(_ body: () throws(VaultError) -> Result) throws(CommandError) -> Result {
-        do throws(VaultError) { return try body() } catch {
+    /// Converts an error without the hints, which concern vaults.
+    private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)
             throw CommandError(code: row.code, exit: row.exit, message: error.message)
         }

@@ -4,16 +4,17 @@ import Vault
 
 enum KeyShowCommand: Command {
     static let description = CommandDescription(
-        name: .keyShow, summary: "show the key file's contents, to keep them on paper",
-        options: [.init(name: .noQR, help: "Without the QR code.")],
+        name: .keyShow, summary: "show the key file's contents, for a backup on paper",
+        options: [.init(name: .noQR, help: "Leave out the QR code.")],
         details: [
             """
-            Shows the secret itself: whoever sees it can open the vault. At a terminal with a QR code of the line that \
-            matters. To get the key back, type or scan that line into a file; a typing mistake is noticed.
+            Shows the secret itself: anyone who sees it can open the vault. At a terminal, also shows a QR code of the \
+            line with the key. To restore the key file, type or scan that line into a file; typing mistakes are \
+            detected.
             """
         ],
         exitCodes: [
-            .init(.usage, "the key file was not generated: copy the file itself"),
+            .init(.usage, "the key file was not generated; copy the file itself"),
             .init(.locked, "the key file cannot be read, or does not open the vault"),
         ])
 
@@ -27,13 +28,13 @@ enum KeyShowCommand: Command {
         }
         try text.withUnsafeBytes(StandardOutput.write)
         guard StandardOutput.isTerminal, !invocation.has(.noQR) else { return .success }
-        // A scanner gets the line that matters; what is before it is a comment.
+        // The code contains only the line with the key. The lines before it are comments.
         let code = try text.withUnsafeBytes { text in
             let start = text.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
             return try QRCode(UnsafeRawBufferPointer(rebasing: text[start...].dropLast()).bytes)
         }
         guard code.width <= terminalWidth(1) ?? 80 else {
-            Notes.tell("The terminal is too narrow for the QR code, which takes \(code.width) columns.")
+            Notes.inform("The terminal is too narrow for the QR code, which needs \(code.width) columns.")
             return .success
         }
         try code.rendered(colored: EscapeSequences.areObeyed).withUnsafeBytes(StandardOutput.write)
@@ -43,19 +44,19 @@ enum KeyShowCommand: Command {
 
 enum KeySplitCommand: Command {
     static let description = CommandDescription(
-        name: .keySplit, summary: "split the key file into shares, some of which restore it",
+        name: .keySplit, summary: "split the key file into shares, a few of which restore it",
         arguments: [
-            .init(name: "K", help: "How many shares restore the key file, from 2 on."),
-            .init(name: "of", help: "The word of."),
-            .init(name: "N", help: "How many shares there are, at most 32."),
+            .init(name: "K", help: "The number of shares that restore the key file, at least 2."),
+            .init(name: "of", help: "The word `of`."),
+            .init(name: "N", help: "The number of shares to create, at most 32."),
         ],
         details: [
             """
-            Give each share to another person or place. Fewer than K of them tell nothing about the key. The key file \
-            stays as it is.
+            Give each share to a different person or keep it in a different place. Fewer than K shares reveal nothing \
+            about the key. The key file stays as it is.
             """
         ],
-        examples: [.init("vault key split 3 of 5 > shares.txt", "five shares, any three of which are enough")])
+        examples: [.init("vault key split 3 of 5 > shares.txt", "create five shares, any three of which are enough")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         guard invocation.arguments[1] == "of" else { throw UsageError.badSplit }
@@ -68,7 +69,7 @@ enum KeySplitCommand: Command {
             for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
             return .success
         }
-        // One share tells nothing, but all of them do: each is written from guarded memory by itself.
+        // One share reveals nothing, but all of them together do: each is written from guarded memory by itself.
         for index in 1...shares.count {
             try StandardOutput.write(index == 1 ? #"{"shares":[""# : #"",""#)
             try shares.text(at: index).withUnsafeBytes { text in
@@ -83,16 +84,18 @@ enum KeySplitCommand: Command {
 enum KeyJoinCommand: Command {
     static let description = CommandDescription(
         name: .keyJoin, summary: "restore a key file from shares",
-        arguments: [.init(name: "PATH", completion: .file, help: "The key file to be created. It must not exist.")],
+        arguments: [.init(name: "PATH", completion: .file, help: "The path of the new key file. It must not exist.")],
         options: [
             .init(
                 name: .file, value: "SHARES", completion: .file,
                 help: "A file with the shares, in any order (default: standard input).")
         ],
-        details: ["At a terminal, paste or type the shares, and end with Ctrl-D on a line of its own."],
-        examples: [.init("cat share1 share3 share4 | vault key join ./restored.key", "then `vault key check`")],
+        details: ["At a terminal, paste or type the shares, then press Ctrl-D on a new line."],
+        examples: [
+            .init("cat share1 share3 share4 | vault key join ./restored.key", "then test it with `vault key check`")
+        ],
         exitCodes: [
-            .init(.usage, "a share is mistyped, of another set, or too few were given"),
+            .init(.usage, "a share is mistyped or from another set, or there are too few"),
             .init(.refused, "PATH exists; it is left alone"),
         ])
 
@@ -107,7 +110,7 @@ enum KeyJoinCommand: Command {
 }
 
 extension Invocation {
-    /// Throws if there is a vault that the key file does not open: its text would be kept in vain.
+    /// Throws if the vault exists and the key file does not open it: a backup of that file would be useless.
     fileprivate func checkThatKeyFileOpensVault() throws {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true

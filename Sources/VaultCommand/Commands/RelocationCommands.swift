@@ -4,12 +4,12 @@ enum MoveCommand: Command {
     static let description = Relocation.description(
         name: .move, summary: "rename entries",
         details: [
-            "Attributes and expiry stay. Other processes see the old names or the new ones, never both or none."
+            "Attributes and expiry stay. Other processes see either the old names or the new ones, never a mixture."
         ],
         examples: [
-            .init("vault mv u.token u.token.old", "under the new name only"),
-            .init("vault mv shop/ web/shop/", "a folder"),
-            .init("vault mv -r web/shop web/store", "a login with its fields"),
+            .init("vault mv u.token u.token.old", "rename an entry"),
+            .init("vault mv shop/ web/shop/", "move a folder"),
+            .init("vault mv -r web/shop web/store", "move a login with its fields"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode { try Relocation.run(invocation) }
@@ -17,17 +17,17 @@ enum MoveCommand: Command {
 
 enum CopyCommand: Command {
     static let description = Relocation.description(
-        name: .copy, summary: "copy values to other names",
+        name: .copy, summary: "copy entries to other names",
         details: ["Attributes and expiry are copied too."],
         examples: [
-            .init("vault cp u.token u.token.old", "under both names"),
-            .init("vault cp -r web/shop web/store", "a login with its fields"),
+            .init("vault cp u.token u.token.old", "keep the entry under both names"),
+            .init("vault cp -r web/shop web/store", "copy a login with its fields"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode { try Relocation.run(invocation) }
 }
 
-/// What `mv` and `cp` share: both put entries under other names.
+/// The common part of `mv` and `cp`, which both store entries under other names.
 enum Relocation {
     static func description(
         name: CommandName, summary: String, details: [String], examples: [ExampleDescription]
@@ -36,27 +36,29 @@ enum Relocation {
             name: name, summary: summary,
             arguments: [
                 .init(name: "FROM", completion: .secretName, help: "The name to \(name == .move ? "move" : "copy")."),
-                .init(name: "TO", completion: .secretName, help: "The new name, or a folder with a slash at its end."),
+                .init(name: "TO", completion: .secretName, help: "The new name, or a folder ending with a slash."),
             ],
             options: [
                 .recursive,
-                .init(name: .force, short: "f", help: "Replace what exists. Without it, that is refused."),
+                .init(name: .force, short: "f", help: "Replace existing entries."),
             ],
             details: details + [
                 """
-                A FROM with a slash at its end is a folder: all names that begin with it begin with TO then. Into a \
-                folder TO, a single name goes with the part behind its last slash. All or none.
+                A FROM that ends with a slash is a folder: TO replaces this prefix of all its names. If TO is a \
+                folder, a single entry keeps the part of its name after the last slash. Either all entries are stored \
+                or none.
                 """
             ],
             examples: examples,
             exitCodes: [
                 .init(.notFound, "FROM does not exist"),
-                .init(.refused, "a new name exists already; --force replaces it"),
+                .init(.refused, "a new name already exists; use --force to replace it"),
             ])
     }
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (from, to) = (invocation.arguments[0], invocation.arguments[1])
+        let from = invocation.arguments[0]
+        let to = invocation.arguments[1]
         let source = Subtree(root: from)
         let takesAll = source.isFolder || invocation.has(.recursive)
         let target = target(of: source, to)
@@ -75,11 +77,11 @@ enum Relocation {
             if error.code == .exists { refusal.message += " Use --force to replace it." }
             throw refusal
         }
-        invocation.tellPolicies(of: pairs.map(\.to), in: keychain)
+        invocation.reportPolicies(of: pairs.map(\.to), in: keychain)
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 
-    /// Returns what the source's root is called then. A folder's name has its slash whether it was typed or not.
+    /// Returns the new name of the source's root. A folder's name ends with a slash, whether it was typed or not.
     private static func target(of source: Subtree, _ to: String) -> String {
         switch (source.isFolder, to.hasSlashAtEnd) {
         case (true, false): to + "/"

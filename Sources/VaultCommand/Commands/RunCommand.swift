@@ -5,62 +5,63 @@ import Vault
 
 enum RunCommand: Command {
     static let description = CommandDescription(
-        name: .run, summary: "run a program that gets secrets, and nothing else does",
+        name: .run, summary: "run a program with secrets that only it gets",
         arguments: [
             .init(name: "PROGRAM", count: .program, help: "The program, and its own arguments and options.")
         ],
         options: [
             .init(
                 name: .env, value: "NAME=REFERENCE", isRepeatable: true, completion: .variable,
-                help: "Set a variable of its environment to the value of the entry REFERENCE."),
+                help: "Set an environment variable to the value of the entry REFERENCE."),
             .init(
                 name: .file, value: "NAME=REFERENCE", isRepeatable: true, completion: .variable,
-                help: "Set a variable to the path of a file in memory that has the value."),
+                help: "Set an environment variable to the path of a file in memory that contains the value."),
             .init(
                 name: .stdin, value: "REFERENCE", completion: .secretName,
-                help: "Give it the value as its standard input."),
+                help: "Pass the value as the program's standard input."),
             .envFile,
-            .init(name: .redact, help: "Replace the values by ******** in what it prints."),
+            .init(name: .redact, help: "Replace the values by ******** in the program's output."),
         ],
         details: [
             """
-            REFERENCE is a name as `vault get` takes it. Only these names are read. If one is missing, the program \
-            is not started. The program takes the place of vault: its process, its terminal and its exit code are the \
-            same as without it.
+            REFERENCE is a name as in `vault get`. Only these names are read. If one is missing, the program is not \
+            started. The program replaces vault: its process, its terminal and its exit code are the same as without \
+            vault.
             """,
             """
-            Variables of the environment that have the same name are replaced: those of --env-file win over the \
-            environment, --env and --file over both.
+            Environment variables of the same name are replaced: --env-file takes precedence over the environment, \
+            --env and --file over both.
             """,
             """
-            A file of --file has a path such as /proc/self/fd/10, by which the program itself, and children that inherit \
-            its open files, can open it. Your other programs, and root, can open it too while one of these runs, by its \
-            process's number in the path. Nobody can change what is in it. The path needs /proc.
+            A file of --file has a path such as /proc/self/fd/10. The program can open it, and so can children that \
+            inherit its open files. While one of them runs, your other programs and root can open the file by that \
+            process's number in the path. Its contents cannot be changed. The path requires /proc.
             """,
             """
             With --redact, vault stays between the program and its output, which goes through pipes, or through a \
-            terminal of its own if it goes to one. Values of several lines are replaced line by line, lines of fewer \
-            than 8 bytes only as part of the whole; white space around a value or a line makes no difference. Other \
-            forms of a value, such as base64, are not replaced. In the background, the program runs; it gets what is \
-            typed once it is in the foreground.
+            With --redact, vault stays between the program and its output, which then is a pipe, or another terminal \
+            if vault's output is a terminal. A value of several lines is replaced line by line, but lines of fewer \
+            than 8 bytes only as part of the whole value; white space around a value or a line is ignored. Other forms \
+            of a value, such as base64, are not replaced. The program also runs in the background, and gets typed \
+            input once vault is in the foreground.
             """,
             """
-            Signals reach the program all the same, and if vault is killed, so is the program. vault ends when the \
-            program does; what the program has left running ends at its next output, or at once if it has a terminal \
-            of its own, unless it ignores SIGPIPE or SIGHUP.
+            Signals still reach the program, and if vault is killed, so is the program. vault ends when the program \
+            does. Processes that the program leaves running then end at their next output, or at once if they have a \
+            terminal of their own, unless they ignore SIGPIPE or SIGHUP.
             """,
         ],
         examples: [
-            .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "in a variable, for this program alone"),
-            .init("vault run --file KUBECONFIG=k8s/admin kubectl get pods", "as a file that is on no disk"),
-            .init("vault run --env-file .env --redact -- make deploy", "as a file names them; hidden in logs"),
+            .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "pass a token in a variable to this program"),
+            .init("vault run --file KUBECONFIG=k8s/admin kubectl get pods", "pass a file that is never on a disk"),
+            .init("vault run --env-file .env --redact -- make deploy", "pass variables from a file, hidden in logs"),
         ],
         exitCodes: [
             .init(
                 .notStarted,
-                "vault itself failed, with --redact perhaps while the program ran; --json tells by its code"),
+                "vault itself failed, with --redact perhaps while the program ran; --json gives the reason"),
             .init(.notExecutable, "the program could not be started"),
-            .init(.notInstalled, "the program was not found; all other exit codes are its own"),
+            .init(.notInstalled, "the program was not found; other exit codes are the program's own"),
         ],
         failure: .notStarted)
 
@@ -88,7 +89,7 @@ enum RunCommand: Command {
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
     }
 
-    /// Returns the variables as ``ProgramStart`` takes them.
+    /// Returns the variables in the form that ``ProgramStart`` takes.
     private static func block(of variables: Variables) throws -> SecretBytes {
         try SecretBytes(composing: { put in
             for (name, value) in variables.list {
@@ -103,5 +104,5 @@ enum RunCommand: Command {
 extension OptionDescription {
     static let envFile = OptionDescription(
         name: .envFile, value: "PATH", isRepeatable: true, completion: .file,
-        help: "Set the variables of a .env file; in it, vault:REFERENCE is an entry's value.")
+        help: "Set the variables of a .env file, in which vault:REFERENCE stands for an entry's value.")
 }

@@ -6,31 +6,31 @@ import Vault
 
 enum SSHAddCommand: Command {
     static let description = CommandDescription(
-        name: .sshAdd, summary: "hand a private key to the running SSH agent",
+        name: .sshAdd, summary: "add a private key to the running SSH agent",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name of the private key.")],
         options: [
             .init(
                 name: .lifetime, short: "t", value: "TIME",
-                help: "The agent drops the key after this time, such as 90, 15m, 8h or 7d."),
-            .init(name: .confirm, short: "c", help: "The agent asks before each use of the key."),
+                help: "Remove the key from the agent after this time, such as 90, 15m, 8h or 7d."),
+            .init(name: .confirm, short: "c", help: "Have the agent ask before each use of the key."),
         ],
         details: [
             """
-            The key goes from the vault to the agent's socket, $SSH_AUTH_SOCK: no file is written, and no other \
-            program is started. `ssh-add -l` then lists it, and `ssh-add -d` takes it back.
+            Sends the key from the vault to the agent's socket, $SSH_AUTH_SOCK, without a file or another program. \
+            `ssh-add -l` then lists the key, and `ssh-add -d` removes it.
             """,
             """
-            `vault set NAME --file FILE` stores the key. It is one that `ssh-keygen` has made, of the type ed25519, rsa \
-            or ecdsa, without a passphrase: the vault seals it. `ssh-keygen -p -N '' -f FILE` takes the passphrase off, and makes one of an older format a \
-            key of OpenSSH's.
+            Store the key with `vault set NAME --file FILE`. It must be a key of OpenSSH, of the type ed25519, rsa or \
+            ecdsa, without a passphrase: the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a passphrase, and \
+            converts an older format.
             """,
         ],
         examples: [
-            .init("vault ssh-add -t 8h ssh/laptop", "for a day's work"),
-            .init("vault ssh-add -c ssh/laptop", "for one that is rarely used"),
+            .init("vault ssh-add -t 8h ssh/laptop", "add a key for a working day"),
+            .init("vault ssh-add -c ssh/laptop", "confirm each use of the key"),
         ],
         exitCodes: [
-            .init(.usage, "the value is no private key of OpenSSH's without a passphrase"),
+            .init(.usage, "the value is not an OpenSSH private key without a passphrase"),
             .init(.notFound, "no such name; a similar one is suggested"),
             .init(.refused, "the agent refuses the key"),
             .init(.inputOutput, "no agent is running"),
@@ -50,7 +50,7 @@ enum SSHAddCommand: Command {
         return try invocation.finish(json: json)
     }
 
-    /// Returns the number of seconds, which the agent's protocol has 32 bits for.
+    /// Returns the lifetime in seconds. The agent's protocol has 32 bits for it.
     private static func lifetime(_ invocation: Invocation) throws(UsageError) -> UInt32? {
         guard let duration = try invocation.duration(of: .lifetime) else { return nil }
         guard let seconds = UInt32(exactly: duration.components.seconds) else { throw .badDuration(.lifetime) }
@@ -58,25 +58,26 @@ enum SSHAddCommand: Command {
     }
 
     private static func key(of invocation: Invocation) throws -> SSHKey {
-        let (keychain, name) = (try invocation.openVault(), invocation.name)
+        let keychain = try invocation.openVault()
+        let name = invocation.name
         guard let value = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
         let file: SSHKeyFile
         do { file = try SSHKeyFile(value.bytes) } catch let error as FormatError {
-            throw CommandError.invalid("The value of \"\(name)\" is no private key for an agent: \(error.problem).")
+            throw CommandError.invalid("The value of \"\(name)\" is not a valid private key: \(error.problem).")
         }
         switch consume file {
         case .key(let key): return key
         case .encrypted:
             throw CommandError.invalid(
-                "The key \"\(name)\" has a passphrase. Store it without one, since the vault seals it: "
-                    + "take the passphrase off the file with `ssh-keygen -p -N '' -f FILE`, and store that.")
+                "The key \"\(name)\" has a passphrase. The vault seals it, so store it without one: remove the "
+                    + "passphrase with `ssh-keygen -p -N '' -f FILE`, and store FILE again.")
         case .otherFormat:
             throw CommandError.invalid(
-                "The key \"\(name)\" is not in OpenSSH's format. `ssh-keygen -p -N '' -f FILE` converts the file; "
-                    + "store that.")
+                "The key \"\(name)\" is not in OpenSSH's format. Convert the file with `ssh-keygen -p -N '' -f FILE`, "
+                    + "and store it again.")
         case .unsupported:
             let types = SSHKey.KeyType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandError.invalid("The key \"\(name)\" is of a type that is not supported. These are: \(types).")
+            throw CommandError.invalid("The key \"\(name)\" has an unsupported type. Supported types: \(types).")
         }
     }
 
@@ -99,7 +100,7 @@ enum SSHAddCommand: Command {
                     + "`eval $(ssh-agent)`.")
         }
         guard SSHAgentMessage.isSuccess(answer) else {
-            throw .refused("The SSH agent at \(path) refuses the key. It may be locked: `ssh-add -X` unlocks it.")
+            throw .refused("The SSH agent at \(path) refused the key. If it is locked, unlock it with `ssh-add -X`.")
         }
     }
 

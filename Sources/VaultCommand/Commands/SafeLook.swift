@@ -2,12 +2,12 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// What `get` writes in place of a value, so that nobody reads it over a shoulder.
+/// The output of `get` in place of a value, so that onlookers cannot read it.
 enum SafeLook {
     case value, fingerprint
     case last(Int)
 
-    /// How many characters `--last` leaves hidden at least: fewer could be guessed.
+    /// The least number of characters that `--last` leaves hidden: fewer could be guessed.
     private static let hidden = 8
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -22,7 +22,7 @@ enum SafeLook {
         }
     }
 
-    /// Returns what is written of a value.
+    /// Returns the output for a value.
     func seen(_ value: consuming SecretBytes, of name: String, in keychain: Keychain) throws -> SecretBytes {
         switch self {
         case .value: return value
@@ -34,13 +34,13 @@ enum SafeLook {
     private static func last(_ count: Int, of value: borrowing SecretBytes, _ name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
             guard bytes.isUTF8 else {
-                throw CommandError.refused("The value of \"\(name)\" is not text, so it has no last characters.")
+                throw CommandError.refused("The value of \"\(name)\" is not text, so --last does not apply.")
             }
-            // The first byte of each character.
+            // These are the offsets of the first byte of each character.
             let starts = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }
             guard starts.count >= count + hidden else {
                 throw CommandError.refused(
-                    "The value of \"\(name)\" is too short to show \(count) characters of it.")
+                    "The value of \"\(name)\" is too short to show its last \(count) characters.")
             }
             let end = UnsafeRawBufferPointer(rebasing: bytes[starts[starts.count - count]...])
             return try SecretBytes(composing: { put in end.forEach(put) })

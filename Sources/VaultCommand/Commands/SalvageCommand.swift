@@ -3,29 +3,30 @@ import Vault
 
 enum SalvageCommand: Command {
     static let description = CommandDescription(
-        name: .salvage, summary: "copy what is intact of a damaged vault into a new one",
-        arguments: [.init(name: "OUT", completion: .file, help: "The file of the new vault. It must not exist.")],
+        name: .salvage, summary: "copy the intact parts of a damaged vault to a new one",
+        arguments: [.init(name: "OUT", completion: .file, help: "The path of the new vault. It must not exist.")],
         details: [
             """
-            The damaged file is only read. The new vault opens with the key that opened this one, and with no other. \
-            The report begins with what is most certain: latest values, values whose last change may be lost, earlier \
-            values in place of lost ones, and what is lost, also of the values that a name had before. It ends with \
-            what was not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
+            The damaged file is only read. The new vault opens with the key that opened this one, and with no other \
+            key. The report is ordered by certainty: last values, values whose last change may be lost, earlier values \
+            in place of lost ones, and lost values, including those of the history. At the end it lists parts that \
+            were not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
             """,
             """
-            To replace the old vault: move it away and keep it, move the new one to its path, and run a command once \
-            with --accept-exchanged, such as `vault ls --accept-exchanged`.
+            To replace the old vault: move it away and keep it, move the new one to its path, and run one command with \
+            --accept-exchanged, such as `vault ls --accept-exchanged`.
             """,
         ],
-        examples: [.init("vault salvage ./salvaged.vault", "the standard vault, into a new file")],
+        examples: [.init("vault salvage ./salvaged.vault", "copy the standard vault to a new file")],
         exitCodes: [
             .init(.refused, "OUT already exists; it is left alone"),
             .init(.locked, "the key opens none of the remaining key slots"),
-            .init(.damaged, "something is lost or doubtful; the report says what"),
+            .init(.damaged, "something is lost or doubtful; see the report"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let (location, options) = try (invocation.location(), invocation.vaultOptions())
+        let location = try invocation.location()
+        let options = try invocation.vaultOptions()
         let salvage = try invocation.withProgress("Salvaging") { progress in
             try Keychain.salvage(from: location, to: invocation.name, options: options, progress: progress)
         }
@@ -51,16 +52,16 @@ enum SalvageCommand: Command {
         func listLines(_ lines: [String], _ title: String) {
             if !lines.isEmpty { text += title + "\n" + lines.map { "  \($0)\n" }.joined() }
         }
-        list(salvage.doubtful, "Copied, but their last change may be lost:")
+        list(salvage.doubtful, "Copied, but the last change may be lost:")
         list(salvage.older, "Copied with an earlier value, because the last one is lost:")
         list(salvage.lost, "Lost:")
         let versions = salvage.lostVersions.map { version in
-            "\(StandardOutput.shown(version.name)): version \(version.number), of \(Timestamp.text(version.date))"
+            "\(StandardOutput.shown(version.name)): version \(version.number), from \(Timestamp.text(version.date))"
         }
-        listLines(versions, "Earlier values that are lost:")
+        listLines(versions, "Lost earlier values:")
         switch salvage.unnamed {
         case 0: break
-        case let count?: text += "Entries lost with their names: \(count).\n"
+        case let count?: text += "Lost entries whose names are unknown: \(count).\n"
         case nil: text += "More may be lost: the number of entries is unknown.\n"
         }
         list(salvage.damage, "Damaged or missing:")
@@ -78,10 +79,10 @@ enum SalvageCommand: Command {
             The header is a guess: check the access log (`vault log --on`), the limits of the history \
             (`vault history --keep`) and the members.
             """
-        case .manifest: "The settings, the key's label and the time of creation are lost."
-        case .members: "The members, and who made which change. Add them again: `vault member add`."
-        case .keys: "All keys but the one that was used. Add them again: `vault key add`."
-        case .accesses: "The reads that were recorded. The new vault records reads anew."
+        case .manifest: "The settings, the key's label and the creation time are lost."
+        case .members: "The members and the authors of changes. Add the members again: `vault member add`."
+        case .keys: "All keys except the one that was used. Add them again: `vault key add`."
+        case .accesses: "The recorded reads. The new vault starts a new access log."
         }
     }
 }

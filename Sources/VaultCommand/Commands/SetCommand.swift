@@ -10,28 +10,29 @@ enum SetCommand: Command {
         options: [
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute to find the name by. Others that the name has stay."),
+                help: "An attribute, to find the entry by. Existing attributes stay."),
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
             .init(
                 name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
-                help: "What a program reads it as: bool, int, real, string, data, date or json."),
+                help: "The type for programs: bool, int, real, string, data, date or json."),
             .init(
                 name: .expires, value: "TIME|DATE",
-                help: "Until when the name exists: 12h or 90d from now, or a date (UTC) such as 2027-01-31."),
-            .init(name: .ifAbsent, help: "Store nothing if the name exists. That is no error."),
+                help: "When the name expires: 12h or 90d from now, or a date (UTC) such as 2027-01-31."),
+            .init(name: .ifAbsent, help: "Store nothing if the name exists. This is not an error."),
             .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
-            .init(name: .allowEmpty, help: "Store an empty value. Without it, empty input is an error."),
+            .init(name: .allowEmpty, help: "Allow an empty value, which is otherwise an error."),
         ],
         details: [
             """
             The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the \
             end. If the input is a single line, its final newline is not part of the value. Newlines in longer input \
-            are, and so are carriage returns. A value has up to 16 MiB of any bytes.
+            and carriage returns are. A value may be any bytes, up to 16 MiB.
             """,
             """
-            The prompt refuses a NAME with an equals sign: `vault set NAME=VALUE` would make the value part of a name.
+            The prompt refuses a NAME with an equals sign: in `vault set NAME=VALUE`, the value would become part of \
+            a name.
             """,
             """
             At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
@@ -39,35 +40,36 @@ enum SetCommand: Command {
             ignored.
             """,
             """
-            Without --type a value is bytes, which a program reads as a string, data, a URL or a UUID. With it, int is \
-            for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is UTC, \
-            such as 2026-01-31T09:05:00Z. White space around the text of these is ignored.
+            Without --type a value is bytes, which a program can read as a string, data, a URL or a UUID. With --type, \
+            int is for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is \
+            in UTC, such as 2026-01-31T09:05:00Z. White space around the text of these types is ignored.
             """,
             """
-            Creates the vault and key file on first use, and prints where. Where secrets are mounted, no key file is \
-            created: see `vault help locations`.
+            Creates the vault and key file on first use, and prints where. In folders for mounted secrets, no key file \
+            is created: see `vault help locations`.
             """,
             """
-            A value that the name had becomes a part of its history, for some time: `vault restore` brings it back. At \
-            a terminal, this is said. Attributes stay; `vault attr` removes them. The former expiry is not kept: without \
-            --expires, the value does not expire.
+            A replaced value becomes part of the history for some time: `vault restore` brings it back. At a terminal, \
+            a message reports the replacement. Attributes stay; `vault attr` removes them. The previous expiry is \
+            dropped: without --expires, the value does not expire.
             """,
             """
-            What belongs to one login is found together as NAME and NAME.FIELD: the password, and further secrets such \
-            as NAME.otp and NAME.notes. What is not secret is an attribute, such as username. See `vault show`.
+            The parts of one login are the entries NAME, for the password, and NAME.FIELD, for further secrets such as \
+            NAME.otp and NAME.notes. Information that is not secret is an attribute, such as username. See `vault \
+            show`.
             """,
         ],
         examples: [
-            .init("vault set u.token", "ask for the value"),
-            .init("gh auth token | vault set github -a host=github.com", "take it from a program"),
-            .init("vault set ssh/key --file ~/.ssh/id_ed25519", "take it from a file"),
-            .init("vault set bank -a policy=run", "only `vault run` may read it; see `vault help log`"),
-            .init("echo 42 | vault set mail/limit --type int", "for the program mail, which reads an Int"),
-            .init("vault set web/shop -a username=mia --expires 90d", "a login, for three months"),
+            .init("vault set u.token", "type the value"),
+            .init("gh auth token | vault set github -a host=github.com", "store the output of a program"),
+            .init("vault set ssh/key --file ~/.ssh/id_ed25519", "store a file"),
+            .init("vault set bank -a policy=run", "allow only `vault run` to read it; see `vault help log`"),
+            .init("echo 42 | vault set mail/limit --type int", "store an Int for the program mail"),
+            .init("vault set web/shop -a username=mia --expires 90d", "store a login for three months"),
         ],
         exitCodes: [
             .init(.usage, "the value is empty, too large or not of its type, or was given as an argument"),
-            .init(.refused, "the two inputs at the prompt differ, or Ctrl-D cancelled it"),
+            .init(.refused, "the two inputs at the prompt differ, or were cancelled by Ctrl-D"),
         ],
         mayHoldSecrets: true)
 
@@ -75,7 +77,7 @@ enum SetCommand: Command {
         let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
         try ReadingPolicy.check(attributes, addedTo: invocation.name)
-        // Name and value are checked first: no vault is created for what is then refused.
+        // Name and value are checked first, so that no vault is created for a value that is then refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
         let isAsked = try asksForValue(invocation)
@@ -94,13 +96,13 @@ enum SetCommand: Command {
         return try finish(outcome, size: value.bytes.count, expires: expires, in: keychain, invocation)
     }
 
-    /// - Parameter keychain: nil if nothing was to be changed.
+    /// - Parameter keychain: the vault; nil if nothing was to be changed.
     private static func finish(
         _ outcome: Keychain.PutOutcome, size: Int?, expires: Date?, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> ExitCode {
         let exit = try invocation.finish(
             json: report(name: invocation.name, size: size, outcome, expires: expires).marked(by: keychain))
-        // Tells a person; scripts store values all the time.
+        // Users get this message; scripts store values all the time.
         if StandardError.isTerminal, !invocation.wantsJSON {
             let name = invocation.name.forTerminal
             let sentence =
@@ -109,20 +111,20 @@ enum SetCommand: Command {
                 case .stored: "Stored \(name)."
                 case .replaced: try replacement(of: invocation.name, in: keychain)
                 }
-            Notes.tell(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
+            Notes.inform(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
-        if let keychain { invocation.tellPolicies(of: [invocation.name], in: keychain) }
+        if let keychain { invocation.reportPolicies(of: [invocation.name], in: keychain) }
         keychain?.finishUpkeep()
         return exit
     }
 
-    /// Returns the sentence for a person who may not have known that there was a value.
+    /// Returns the message for a user who may not have known that the name had a value.
     static func replacement(of name: String, in keychain: Keychain?) throws -> String {
         let isKept = try keychain.map { try $0.historyLimits().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
             + (isKept
-                ? "`vault restore \(AdvisedCommand.name(name))` brings the former one back."
-                : "The former one is not kept.")
+                ? "`vault restore \(AdvisedCommand.name(name))` brings the previous one back."
+                : "The previous one is not kept.")
     }
 
     static func report(name: String, size: Int?, _ outcome: Keychain.PutOutcome, expires: Date?) -> JSONObject {
@@ -139,7 +141,7 @@ enum SetCommand: Command {
         return try type.value(text, for: name)
     }
 
-    /// - Parameter isAsked: whether a person is asked for it; see ``asksForValue(_:)``.
+    /// - Parameter isAsked: whether the user types the value; see ``asksForValue(_:)``.
     static func readValue(_ invocation: Invocation, _ type: ValueType?, isAsked: Bool) throws -> SecretBytes {
         if isAsked { return try ValueInput.ask(for: invocation.name) { try type?.check($0) } }
         let path = invocation.value(of: .file)
@@ -148,18 +150,19 @@ enum SetCommand: Command {
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
 
-    /// Whether a person is asked for the value: it comes from no file, and standard input is a terminal.
+    /// Whether the user types the value: no file is given, and standard input is a terminal.
     static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
         guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
-        // In `vault set token=secret` the secret is meant as a value, but lists would show it as a name.
+        // In `vault set token=secret` the secret is meant as a value, but would become part of a name, which lists
+        // show.
         guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw .valueInName }
         return true
     }
 
-    /// Whether there is a value already. A person should not type a secret twice only to learn that, or that the vault
-    /// is locked.
+    /// Whether the name has a value already. A user should not type a secret twice before that, or a locked vault, is
+    /// reported.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // The vault is created once there is a value.
+        // The vault is created later, once the value is complete.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

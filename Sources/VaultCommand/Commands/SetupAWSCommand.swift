@@ -2,21 +2,21 @@ import Formats
 
 enum SetupAWSCommand: Command {
     static let description = CommandDescription(
-        name: .setupAWS, summary: "let AWS tools take a profile's keys from the vault",
+        name: .setupAWS, summary: "set up AWS tools to get a profile's keys from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
         options: [
             .init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo,
         ],
         details: [
             """
-            Adds a line credential_process to the profile in $AWS_CONFIG_FILE, or in ~/.aws/config. The file's other \
-            lines stay as they are.
+            Adds a line credential_process to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
+            file stay.
             """,
             """
-            Keys of the same profile in ~/.aws/credentials are used first: remove them there.
+            AWS tools prefer keys of the same profile in ~/.aws/credentials: remove them there.
             """,
         ],
-        examples: [.init("vault setup aws aws/work --profile work", "then: aws --profile work s3 ls")],
+        examples: [.init("vault setup aws aws/work --profile work", "then run: aws --profile work s3 ls")],
         exitCodes: [.init(.refused, "the profile has another credential_process")])
 
     private static let key = "credential_process"
@@ -24,7 +24,7 @@ enum SetupAWSCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let profile = invocation.value(of: .profile) ?? "default"
         guard AWSProfiles.canName(profile) else {
-            throw CommandError.invalid("The name of a profile has no \", ] or line break, and is not empty.")
+            throw CommandError.invalid("Invalid profile name: it is empty, or contains \", ] or a line break.")
         }
         let command = OtherProgram.line(
             [OtherProgram.ownWord, CommandName.awsCredential.rawValue, invocation.name] + (try invocation.handedOn()))

@@ -3,22 +3,22 @@ import Vault
 
 enum SetupDirenvCommand: Command {
     static let description = CommandDescription(
-        name: .setupDirenv, summary: "let direnv take variables from the vault",
+        name: .setupDirenv, summary: "set up direnv to get variables from the vault",
         options: [.dryRun, .undo],
         details: [
             """
-            Adds the function `use_vault` to direnv/direnvrc in $XDG_CONFIG_HOME (default: ~/.config). Its other lines \
-            stay as they are. A file .envrc then says `use vault`, and what follows is as for `vault env`.
+            Adds the function `use_vault` to direnv/direnvrc in $XDG_CONFIG_HOME (default: ~/.config). Other lines of \
+            the file stay. In a file .envrc, write `use vault`, followed by the arguments of `vault env`.
             """,
             """
-            If a value is missing, that is reported and no variable is set. direnv goes on after a failure, unless \
-            .envrc begins with `strict_env`.
+            If a value is missing, an error is reported and no variable is set. direnv continues after a failure, \
+            unless .envrc begins with `strict_env`.
             """,
-            "With --vault or --key-file, the function uses this vault and key.",
+            "With --vault or --key-file, the function uses that vault and key.",
         ],
         examples: [
-            .init("vault setup direnv", "then, in a file .envrc: use vault GH_TOKEN=gh/token"),
-            .init("vault setup direnv --undo", "no longer"),
+            .init("vault setup direnv", "then write in a file .envrc: use vault GH_TOKEN=gh/token"),
+            .init("vault setup direnv --undo", "remove the function again"),
         ],
         exitCodes: [.init(.refused, "the file has another function of this name")])
 
@@ -28,7 +28,7 @@ enum SetupDirenvCommand: Command {
             "# Variables from the vault, in .envrc: use vault NAME=ENTRY",
             "use_vault() {",
             "  local variables",
-            // Assigned first: of a failure inside of an eval, a shell knows nothing.
+            // The assignment comes first: a shell does not report a failure inside an eval.
             "  variables=$(\(words.joined(separator: " ")) \"$@\") || return",
             "  eval \"$variables\"",
             "}",

@@ -3,26 +3,26 @@ import Vault
 
 enum SetupDockerCommand: Command {
     static let description = CommandDescription(
-        name: .setupDocker, summary: "let docker keep its logins in the vault",
+        name: .setupDocker, summary: "set up docker to keep its logins in the vault",
         arguments: [
-            .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: for all of them).")
+            .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: all registries).")
         ],
         options: [.dryRun, .undo],
         details: [
             """
             Sets "credsStore" in docker's config.json, or "credHelpers" for one registry. The file is in \
-            $DOCKER_CONFIG, or in ~/.docker. Its other keys stay; their order and the white space may change, as they \
-            do when docker writes it.
+            $DOCKER_CONFIG or ~/.docker. Its other keys stay; their order and the white space may change, as they do \
+            when docker writes the file.
             """,
             """
-            docker hands no options on. If the vault is not in its standard place, name it as [default] in the \
-            configuration, or by $VAULT_FILE; see `vault help locations`.
+            docker passes on no options. If the vault is not at its standard path, name it as [default] in the \
+            configuration or in $VAULT_FILE; see `vault help locations`.
             """,
-            "docker no longer uses the logins in the file. Log in again to store them in the vault.",
+            "docker then ignores the logins in the file. Log in again to store them in the vault.",
         ],
         examples: [
-            .init("vault setup docker", "for all registries"),
-            .init("vault setup docker registry.example.org", "for one"),
+            .init("vault setup docker", "set it up for all registries"),
+            .init("vault setup docker registry.example.org", "set it up for one registry"),
         ],
         exitCodes: [.init(.refused, "docker uses another helper, or its file is not JSON")])
 
@@ -46,7 +46,7 @@ enum SetupDockerCommand: Command {
                 undo: { try edit(file) { removeHelper(for: registry, from: &$0) } }))
     }
 
-    /// The keys of the file as a tree. Those that this tool does not know stay.
+    /// Edits the file's keys as a tree. Unknown keys stay.
     private static func edit(
         _ file: EditedFile, _ change: (inout [String: StoredValue]) throws -> Void
     ) throws -> Bool {
@@ -54,7 +54,7 @@ enum SetupDockerCommand: Command {
         if !file.contents.allSatisfy({ " \t\r\n".utf8.contains($0) }) {
             guard case .dictionary(let found)? = try? StoredValue(json: file.contents) else {
                 throw CommandError.refused(
-                    "\(file.path) is not a JSON object, or has a number of more than 64 bits; it was left alone.")
+                    "\(file.path) is not a JSON object, or has a number larger than 64 bits; it was left alone.")
             }
             members = found
         }
@@ -73,14 +73,14 @@ enum SetupDockerCommand: Command {
             return
         }
         guard var helpers = helpers(of: members) else {
-            throw .refused("The \(helpersKey) of \(path) are not a JSON object; the file was left alone.")
+            throw .refused("\(helpersKey) in \(path) is not a JSON object; the file was left alone.")
         }
         try check(helpers[registry], "\(helpersKey) for \(registry)", path)
         helpers[registry] = helper
         members[helpersKey] = .dictionary(helpers)
     }
 
-    /// Another helper may hold logins: it is for a person to decide.
+    /// Throws if another helper is set: it may hold logins, so the user has to decide.
     private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
         guard former == nil || former == helper else {
             throw .refused("\(path) has another \(what). Remove it first.")
@@ -97,7 +97,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
     }
 
-    /// nil if they do not have the form that docker gives them.
+    /// Returns the helpers; nil if they do not have docker's format.
     private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue]? {
         switch members[helpersKey] {
         case nil: [:]

@@ -1,20 +1,20 @@
 enum SetupGitCommand: Command {
     static let description = CommandDescription(
-        name: .setupGit, summary: "let git keep its credentials in the vault",
-        options: [.init(name: .local, help: "For this repository, not for all of yours."), .dryRun, .undo],
+        name: .setupGit, summary: "set up git to keep its credentials in the vault",
+        options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
         details: [
             """
-            Adds `vault git-credential` to git's credential helpers. Those that git has already stay: it asks one \
-            after the other, and stores in all of them. `git config --get-all credential.helper` lists them.
+            Adds `vault git-credential` to git's credential helpers. Existing helpers stay: git asks one after the \
+            other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
             """,
-            "With --vault or --key-file, git uses this vault and key.",
+            "With --vault or --key-file, git uses that vault and key.",
         ],
         examples: [
-            .init("vault setup git", "for all repositories"),
-            .init("vault setup git --local --vault work", "for one, with a vault of its own"),
-            .init("vault setup git --undo", "no longer"),
+            .init("vault setup git", "set it up for all repositories"),
+            .init("vault setup git --local --vault work", "set it up for one, with its own vault"),
+            .init("vault setup git --undo", "remove the helper again"),
         ],
-        exitCodes: [.init(.other, "git is not installed, or with --local, this is no git repository")])
+        exitCodes: [.init(.other, "git is not installed, or with --local, this is not a git repository")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let words = [OtherProgram.ownWord, CommandName.gitCredential.rawValue] + (try invocation.handedOn())

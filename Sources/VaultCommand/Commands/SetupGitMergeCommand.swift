@@ -4,24 +4,24 @@ import Vault
 
 enum SetupGitMergeCommand: Command {
     static let description = CommandDescription(
-        name: .setupGitMerge, summary: "let git merge and compare vaults in this repository",
-        options: [.init(name: .dryRun, help: "Show what would be written, and write nothing.")],
+        name: .setupGitMerge, summary: "set up git to merge and compare vaults in this repository",
+        options: [.init(name: .dryRun, help: "Show what would be written, but write nothing.")],
         details: [
             """
-            Writes a merge driver and a converter for `git diff` to the repository's configuration, and one line to \
-            its .gitattributes. Names, sizes and times are compared, never values. To undo it, remove these lines.
+            Adds a merge driver and a converter for `git diff` to the repository's configuration, and one line to its \
+            .gitattributes. git then compares names, sizes and times, never values. Remove these lines to undo it.
             """,
             """
-            git gives the vault's file by a path of its own, so no section of the configuration applies to it. If its \
-            key is in none of the places that `vault help locations` lists, name the key here: with --key-file, \
-            --key-command or --identity, or with --vault NAME for the key of a configured vault.
+            git passes the vault as a temporary file, so no section of the configuration applies to it. If its key is \
+            at none of the locations that `vault help locations` lists, name it here: with --key-file, --key-command \
+            or --identity, or with --vault NAME for the key of a configured vault.
             """,
         ],
         examples: [
-            .init("vault setup git-merge --dry-run", "see the lines first"),
-            .init("vault setup git-merge --vault team", "with the key of a configured vault"),
+            .init("vault setup git-merge --dry-run", "preview the lines"),
+            .init("vault setup git-merge --vault team", "use the key of a configured vault"),
         ],
-        exitCodes: [.init(.other, "this is no git repository, or git is not installed")])
+        exitCodes: [.init(.other, "this is not a git repository, or git is not installed")])
 
     private static let line = "*.vault -text merge=vault diff=vault"
 
@@ -39,8 +39,8 @@ enum SetupGitMergeCommand: Command {
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Returns the settings of git, and their values. git runs them by the shell; %A is our copy, %B the other one, and
-    /// %P the path in the repository, which git quotes.
+    /// Returns git's settings and their values. git runs them in the shell; %A is our copy, %B the other one, and %P
+    /// the path in the repository, which git quotes.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
         let vault = OtherProgram.line([OtherProgram.ownWord])
         return [
@@ -53,7 +53,7 @@ enum SetupGitMergeCommand: Command {
         ]
     }
 
-    /// Returns the options that name the key; none if it is in its standard place.
+    /// Returns the options that name the key; none if it is at its standard path.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
         let location = try invocation.location()

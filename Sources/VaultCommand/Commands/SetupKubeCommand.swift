@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxSystem
 
 enum SetupKubeCommand: Command {
-    /// What `kubectl config view` tells of users.
+    /// The part of the output of `kubectl config view` that describes users.
     private struct Configuration: Decodable {
         struct User: Decodable {
             struct Settings: Decodable {
@@ -22,21 +22,20 @@ enum SetupKubeCommand: Command {
         let args: [String]?
     }
 
-    /// Every kubectl since 1.11 speaks it, those before 1.22 no later one.
+    /// Every kubectl since 1.11 supports this version. Before 1.22, kubectl supports no later one.
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
-        name: .setupKube, summary: "let kubectl take a user's token or certificate from the vault",
+        name: .setupKube, summary: "set up kubectl to get a token or certificate from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help kube-credential`.")],
         options: [.init(name: .user, value: "USER", help: "The user in the kubeconfig."), .dryRun, .undo],
         details: [
             """
-            Lets `kubectl config` write the user's exec to the kubeconfig. Without kubectl, or if that fails, it shows \
-            the lines to add. \
-            A token or certificate that the user has in the kubeconfig is to be removed there.
+            Uses `kubectl config` to write the user's exec to the kubeconfig. Without kubectl, or if that fails, \
+            prints the lines to add. Remove any token or certificate that the user has in the kubeconfig.
             """
         ],
-        examples: [.init("vault setup kube kube/prod --user prod", "then: kubectl get pods")],
+        examples: [.init("vault setup kube kube/prod --user prod", "then run: kubectl get pods")],
         exitCodes: [
             .init(.refused, "the user runs another command"), .init(.other, "kubectl cannot read its configuration"),
         ])
@@ -47,7 +46,7 @@ enum SetupKubeCommand: Command {
         let exec = Exec(apiVersion: version, command: OtherProgram.ownWord, args: words)
         guard OtherProgram.isInstalled("kubectl") else {
             return try showLines(
-                exec, of: user, "kubectl is not on the PATH, so the kubeconfig is not changed.", invocation)
+                exec, of: user, "kubectl is not in the PATH, so the kubeconfig was not changed.", invocation)
         }
         let former = try former(of: user)
         let arguments = words.map { "--exec-arg=\(commaSafe($0))" }
@@ -60,7 +59,7 @@ enum SetupKubeCommand: Command {
                 throw CommandError.refused("The user \(user) runs another command. Remove it first.")
             }
             try NewFile.checkKubeconfig()
-            // That of Debian 12 crashes here, whatever it is to set.
+            // The kubectl of Debian 12 crashes here for every value.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
             }
@@ -96,8 +95,8 @@ enum SetupKubeCommand: Command {
                 "users:", "- name: \(user.quoted)", "  user:", "    exec:", "      apiVersion: \(exec.apiVersion)",
                 "      command: \(exec.command.quoted)", "      args:",
             ] + (exec.args ?? []).map { "      - \($0.quoted)" }
-        let advice = invocation.has(.undo) ? "Remove these lines:" : "These are the lines for it:"
-        if !invocation.wantsJSON { Notes.tell("\(reason) \(advice)") }
+        let advice = invocation.has(.undo) ? "Remove these lines:" : "Add these lines to it:"
+        if !invocation.wantsJSON { Notes.inform("\(reason) \(advice)") }
         return try invocation.finish(json: ["settings": lines, "written": false]) { lines.map { $0 + "\n" }.joined() }
     }
 }

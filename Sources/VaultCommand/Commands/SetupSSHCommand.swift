@@ -5,26 +5,26 @@ import Vault
 
 enum SetupSSHCommand: Command {
     static let description = CommandDescription(
-        name: .setupSSH, summary: "let ssh take the passphrase of a key from the vault",
+        name: .setupSSH, summary: "set up ssh to get the passphrase of a key from the vault",
         arguments: [
             .init(name: "KEYFILE", completion: .file, help: "The private key, such as ~/.ssh/id_ed25519."),
-            .init(name: "NAME", completion: .secretName, help: "The entry that has its passphrase."),
+            .init(name: "NAME", completion: .secretName, help: "The entry with its passphrase."),
         ],
         options: [.dryRun, .undo],
         details: [
             """
-            Gives the entry the attribute `askpass`, and writes the lines that let ssh and ssh-add ask \
-            `vault-askpass`. With these in a shell's profile, ssh no longer asks at the terminal: what no entry is \
-            mapped to is refused, so an unknown host has to be accepted once without them. For one run, write them \
-            before the command.
+            Gives the entry the attribute `askpass`, and prints the lines with which ssh and ssh-add run \
+            `vault-askpass`. With these lines in a shell's profile, ssh no longer prompts at the terminal: prompts \
+            without an entry are refused, so accept an unknown host once without these lines. For a single run, set \
+            the variables before the command.
             """,
             """
-            A private key that is in the vault itself needs no passphrase and none of this: see `vault help ssh-add`.
+            A private key that is itself in the vault needs no passphrase and no setup: see `vault help ssh-add`.
             """,
         ],
         examples: [
-            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then put the lines into ~/.profile"),
-            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "no longer"),
+            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then add the lines to ~/.profile"),
+            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute again"),
         ],
         exitCodes: [
             .init(.refused, "the entry has the passphrase of another key"),
@@ -38,7 +38,8 @@ enum SetupSSHCommand: Command {
         guard try invocation.handedOn().isEmpty else {
             throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass)
         }
-        let (path, name) = (absolutePath(invocation.arguments[0]), invocation.arguments[1])
+        let path = absolutePath(invocation.arguments[0])
+        let name = invocation.arguments[1]
         let keychain = try invocation.openVault()
         let mapping = "# \(name): \(attribute)=\(path)"
         let exports = ["export SSH_ASKPASS=\(HelperName.askpass.rawValue)", "export SSH_ASKPASS_REQUIRE=force"]
@@ -52,7 +53,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain) },
                 undo: {
-                    // An entry that is gone, or is mapped to another key by now, stays as it is.
+                    // An entry that was removed, or has another key since, stays as it is.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])
@@ -60,13 +61,13 @@ enum SetupSSHCommand: Command {
                 }))
     }
 
-    /// Returns whether it was not so before.
+    /// Sets the attribute. Returns whether that changed anything.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
         let (former, present) = try keychain.setAttributes(
             of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
-                "\"\(name)\" has the passphrase of another key. To lift that, run "
+                "\"\(name)\" has the passphrase of another key. To remove that mapping, run "
                     + "`vault attr \(AdvisedCommand.name(name)) \(attribute)=`.")
         }
         return former[attribute] == nil

@@ -2,17 +2,17 @@ import Vault
 
 enum ShowCommand: Command {
     static let description = CommandDescription(
-        name: .show, summary: "show what is known of a name, but not its value",
+        name: .show, summary: "show everything about a name except its value",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Shows size, type, times and attributes, and the names of its fields. The value is not opened."],
-        examples: [.init("vault show web/shop", "when was it changed, and for which user is it?")],
+        details: ["Shows size, type, times, attributes and the names of its fields. Does not open the value."],
+        examples: [.init("vault show web/shop", "show the times and the user name of a login")],
         exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try show(invocation.name, in: invocation.openVault(), invocation)
     }
 
-    /// Ends a command that shows a name.
+    /// Shows a name, and ends the command.
     static func show(_ name: String, in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
         let fields = try fields(of: name, in: keychain)
         let item = try keychain.item(name)
@@ -41,7 +41,7 @@ enum ShowCommand: Command {
             .map { ("Attribute", StandardOutput.shown("\($0.key)=\($0.value)")) }
     }
 
-    /// An entry that has fields alone has nothing else.
+    /// Returns the report. For a name that only has fields, the other members are null or empty.
     private static func report(_ name: String, _ item: Keychain.Item?, _ fields: [String]) -> JSONObject {
         [
             "name": name, "size": item?.size, "kind": item?.kind, "created": item.map { Timestamp.text($0.created) },
@@ -56,15 +56,15 @@ enum AttributeCommand: Command {
         name: .attribute, summary: "change the attributes of a name, without its value",
         arguments: [
             .init(name: "NAME", completion: .secretName, help: "The name."),
-            .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes one."),
+            .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),
         ],
         details: [
-            "Other attributes, the value and its expiry stay. The former state becomes a part of the history.",
+            "Other attributes, the value and its expiry stay. The previous state becomes part of the history.",
             "`vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.",
         ],
         examples: [
-            .init("vault attr web/shop username=mia url=https://shop.example", "add or replace two"),
-            .init("vault attr web/shop url=", "remove one"),
+            .init("vault attr web/shop username=mia url=https://shop.example", "add or replace two attributes"),
+            .init("vault attr web/shop url=", "remove an attribute"),
         ],
         exitCodes: [.init(.notFound, "no such name; a similar one is suggested")],
         mayHoldSecrets: true)

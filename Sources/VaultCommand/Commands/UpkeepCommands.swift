@@ -5,14 +5,14 @@ import Vault
 enum VerifyCommand: Command {
     static let description = CommandDescription(
         name: .verify, summary: "read and authenticate the whole vault",
-        details: ["Opens every value and shows none."],
+        details: ["Opens every value, but shows none."],
         exitCodes: [
             .init(.locked, "the key does not open the vault"),
-            .init(.damaged, "the file is not as it was written; the error says what and where"),
+            .init(.damaged, "the file is damaged; the error gives the kind and position"),
             .init(
                 .alarm,
-                "the file is intact, but not the one that this machine remembers, or a change is from another history "
-                    + "or of somebody who was no member"),
+                "the file is intact, but differs from the one that this machine remembers, or a change is from another "
+                    + "history or by a non-member"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -20,8 +20,8 @@ enum VerifyCommand: Command {
         let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
         let exit = try invocation.finish(json: report(found)) {
             let entries = Quantity.entries(found.entries)
-            let unsigned = found.unsigned.isEmpty ? "" : "No member has signed: \(shown(found.unsigned))\n"
-            let ended = unsignedSince(found).map { "Nothing is signed since \($0): the last member was removed.\n" }
+            let unsigned = found.unsigned.isEmpty ? "" : "Not signed by a member: \(shown(found.unsigned))\n"
+            let ended = unsignedSince(found).map { "Unsigned since \($0), when the last member was removed.\n" }
             return "The vault is intact: \(entries) checked (\(Quantity.number(found.bytes)) bytes).\n" + unsigned
                 + (ended ?? "")
         }
@@ -36,12 +36,12 @@ enum VerifyCommand: Command {
         if !found.foreign.isEmpty {
             sentences.append(
                 "These were changed in a history that this vault does not include: \(shown(found.foreign)). "
-                    + "Either a merge was not finished, and has to be run again, or somebody has joined two histories.")
+                    + "Either a merge was interrupted, and has to be repeated, or someone has joined two histories.")
         }
         if !found.ofNonMembers.isEmpty {
             sentences.append(
-                "Somebody who was no member then has changed these: \(shown(found.ofNonMembers)). "
-                    + "`vault log --changes` says who; set again what is not right.")
+                "These were changed by someone who was not a member at the time: \(shown(found.ofNonMembers)). "
+                    + "`vault log --changes` shows the author. Set wrong values again.")
         }
         return sentences.joined(separator: "\n")
     }
@@ -64,12 +64,12 @@ enum VerifyCommand: Command {
 
 enum CompactCommand: Command {
     static let description = CommandDescription(
-        name: .compact, summary: "reclaim space: drop what is no longer kept",
+        name: .compact, summary: "reclaim space: drop outdated data from the file",
         options: [.stretchCost],
         details: [
             """
-            The vault compacts itself when it is worth it. Earlier values stay for as long as `vault history` keeps \
-            them; `vault rm --purge` keeps none.
+            The vault compacts itself when that saves enough space. Earlier values stay for as long as `vault history` \
+            keeps them; `vault rm --purge` drops them.
             """,
             "--argon2id makes the key file harder to guess. The key file itself stays as it is.",
         ])
@@ -82,7 +82,8 @@ enum CompactCommand: Command {
             return try keychain.compact(progress: progress)
         }
         return try invocation.finish(json: report(compaction)) {
-            let (before, after) = (Quantity.size(compaction.sizeBefore), Quantity.size(compaction.sizeAfter))
+            let before = Quantity.size(compaction.sizeBefore)
+            let after = Quantity.size(compaction.sizeAfter)
             let raised = cost == nil ? "" : "Raised the cost of a guess. "
             return raised
                 + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")

@@ -1,9 +1,9 @@
 import Sealing
 import Vault
 
-/// How a command writes a value.
+/// The form in which a command writes a value.
 struct ValueForm {
-    /// `auto` adds a newline on a terminal, and after each of several values, unless the value ends with one.
+    /// `auto` adds a newline on a terminal and after each of several values, unless the value already ends with one.
     enum Newline: String, CaseIterable {
         case auto, yes, no
     }
@@ -14,7 +14,7 @@ struct ValueForm {
 
     let newline: Newline
     var isOnTerminal = StandardOutput.isTerminal
-    /// Whether it is the only one that is written.
+    /// Whether it is the only value that is written.
     var isAlone = true
 
     /// Writes a value to standard output.
@@ -26,7 +26,7 @@ struct ValueForm {
         }
     }
 
-    /// Returns the bytes for standard output; nil if they are the value itself, so that it need not be copied.
+    /// Returns the bytes for standard output; nil if they are the value itself, so that no copy is needed.
     func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
         try value.withUnsafeBytes { bytes in
             let isOpen = bytes.last != UInt8(ascii: "\n")
@@ -47,9 +47,9 @@ struct ValueForm {
         }
     }
 
-    /// Returns a report with one more member: a text that is secret.
+    /// Returns a report with one more member, a secret text.
     static func json(_ report: JSONObject, _ key: String, _ text: borrowing SecretBytes) throws -> SecretBytes {
-        // Its last two characters, a brace and a newline, come after the text.
+        // The text comes before the last two characters, a brace and a newline.
         let start = Array(try report.line().utf8.dropLast(2)) + Array(#","\#(key)":""#.utf8)
         return try text.withUnsafeBytes { text in
             try SecretBytes(composing: { put in

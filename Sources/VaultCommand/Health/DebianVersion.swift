@@ -5,7 +5,7 @@ struct DebianVersion: Comparable {
     private let upstream: [UInt8]
     private let revision: [UInt8]
 
-    /// A missing epoch or revision counts as zero.
+    /// Parses a version. A missing epoch or revision counts as zero.
     init(_ text: String) {
         self.text = text
         var rest = Array(text.utf8)[...]
@@ -35,9 +35,10 @@ struct DebianVersion: Comparable {
         return 0
     }
 
-    /// Compares in turn what are no digits and what are, which is a number.
+    /// Compares alternating parts: first texts without digits, then numbers.
     private static func order(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Int {
-        var (left, right) = (left, right)
+        var left = left
+        var right = right
         while !left.isEmpty || !right.isEmpty {
             while isWord(left.first) || isWord(right.first) {
                 let order = weight(left.first) - weight(right.first)
@@ -45,7 +46,8 @@ struct DebianVersion: Comparable {
                 left = left.dropFirst()
                 right = right.dropFirst()
             }
-            let (number, other) = (takeNumber(&left), takeNumber(&right))
+            let number = takeNumber(&left)
+            let other = takeNumber(&right)
             if number.count != other.count { return number.count - other.count }
             if let difference = zip(number, other).first(where: { $0 != $1 }) {
                 return Int(difference.0) - Int(difference.1)
@@ -58,7 +60,8 @@ struct DebianVersion: Comparable {
 
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
-    /// A tilde comes before everything, also before the end; letters come before other signs.
+    /// Returns the sort weight of a byte. A tilde sorts first, even before the end; letters sort before other
+    /// characters.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !isDigit(byte) else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }
@@ -66,7 +69,7 @@ struct DebianVersion: Comparable {
         return Int(byte) + (isLetter ? 0 : 256)
     }
 
-    /// Takes digits from the start, and returns them without zeros before them.
+    /// Removes digits from the start, and returns them without leading zeros.
     private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = text.prefix(while: isDigit)
         text = text.dropFirst(digits.count)

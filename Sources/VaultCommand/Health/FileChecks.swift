@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// Looks at the files of a vault from outside: modes, folders, file systems.
+/// Checks the files of a vault from outside: modes, folders, file systems.
 struct FileChecks {
     let location: VaultLocation
-    /// By which rule the two were found.
+    /// How the vault and the key file were located.
     let rules: (vault: String, key: String)
 
     var all: [HealthCheck] {
@@ -18,14 +18,15 @@ struct FileChecks {
     private var described: String { "\(location.vault) (\(rules.vault))" }
 
     var noVault: HealthCheck {
-        .warning("vault", "There is no vault yet at \(described).", fix: "`vault init` creates it.")
+        .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `vault init`.")
     }
 
-    /// nil if there is no file: opening the vault tells whether there was one.
+    /// The check of the vault file; nil if it is missing: opening the vault reports whether it existed before.
     private var vault: HealthCheck? {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
-            return .warning("vault", "Others can change \(described).", fix: "Fix it with `chmod go-w \(location.vault)`.")
+            return .warning(
+                "vault", "Others can change \(described).", fix: "Fix it with `chmod go-w \(location.vault)`.")
         }
         guard status.st_uid == geteuid() else {
             return .warning(
@@ -42,23 +43,23 @@ struct FileChecks {
         guard Self.status(location.keyFile) != nil else {
             if let identity = location.identityFile { return .ok("key", "the age identities in \(identity)") }
             return .warning(
-                "key", "There is no key file at \(described).", fix: "`vault help locations` lists the other ones.")
+                "key", "No key file exists at \(described).", fix: "See `vault help locations` for other locations.")
         }
         guard resolvedPath(location.keyFile).parentFolder != resolvedPath(location.vault).parentFolder else {
             return .warning(
                 "key", "\(described) is beside the vault, so a copy of the folder contains both.",
-                fix: "Move it, and name it with --key-file or VAULT_KEY_FILE.")
+                fix: "Move it, and pass its path with --key-file or VAULT_KEY_FILE.")
         }
         return .ok("key", described)
     }
 
-    /// Whoever may write to a folder can put other files in place of those in it.
+    /// Checks the folder of a file: a user who can write to it can replace that file.
     private func folder(_ path: String) -> HealthCheck? {
         guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
             return nil
         }
         return .warning(
-            "folder", "Others can exchange the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
+            "folder", "Others can replace the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
     }
 
     private var copies: HealthCheck? {
@@ -66,7 +67,7 @@ struct FileChecks {
         guard !files.isEmpty else { return nil }
         return .warning(
             "copies", "A file synchronization has left other copies: \(files.joined(separator: ", ")).",
-            fix: "Once the vault opens, `vault merge` takes over what they have.")
+            fix: "Once the vault opens, merge them with `vault merge`.")
     }
 
     private var fileSystem: HealthCheck? {
@@ -75,33 +76,35 @@ struct FileChecks {
         let volume = files.volume(of: folder)
         if volume.isRemote {
             return .warning(
-                "file system", "The vault is on NFS, SMB or FUSE: reads need a lock, and changes are noticed late.",
+                "file system", "The vault is on NFS, SMB or FUSE: reads need a lock, and changes appear late.",
                 fix: "Keep it on a local disk, and merge copies with `vault merge`.")
         }
         if volume.isInMemory {
-            return .warning("file system", "The vault is in memory: a restart loses it.", fix: "Keep it on a disk.")
+            return .warning(
+                "file system", "The vault is on a file system in memory: a restart loses it.",
+                fix: "Keep it on a disk.")
         }
         if volume.isOverlay {
             return .warning(
-                "file system", "The vault is in the writable layer of a container: it is lost with the container.",
+                "file system", "The vault is in the writable layer of a container: it is deleted with the container.",
                 fix: "Keep it in a volume.")
         }
-        if volume.isReadOnly { return .ok("file system", "It is mounted read-only: the vault can only be read.") }
+        if volume.isReadOnly { return .ok("file system", "mounted read-only: the vault can only be read") }
         return .ok("file system", "local")
     }
 
     private var space: HealthCheck? {
         var status = statvfs()
         guard statvfs(resolvedPath(location.vault).parentFolder, &status) == 0 else { return nil }
-        // A file system may state any numbers.
+        // A file system may report any numbers.
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let free = isTooMuch ? Int.max : Int(clamping: bytes)
-        // A compaction writes the vault a second time.
+        // A compaction writes a second copy of the vault.
         let needed = Int(Self.status(location.vault)?.st_size ?? 0) + 16 << 20
         guard free < needed else { return .ok("space", "\(Quantity.size(free)) free") }
         return .warning(
-            "space", "Only \(Quantity.size(free)) free for the vault, which may need \(Quantity.size(needed)).",
-            fix: "Free some.")
+            "space", "Only \(Quantity.size(free)) are free for the vault, which may need \(Quantity.size(needed)).",
+            fix: "Free some space.")
     }
 
     private static func status(_ path: String) -> stat? {

@@ -1,11 +1,11 @@
-/// What `vault doctor` has found out about one thing.
+/// The result of one check of `vault doctor`.
 struct HealthCheck {
     enum State: String { case ok, warning, problem }
 
     let name: String
     let state: State
     let message: String
-    /// What to do; nil if nothing is to be done, or the message says it.
+    /// The action to take; nil if none is needed, or if the message contains it.
     let fix: String?
 
     static func ok(_ name: String, _ message: String) -> HealthCheck {

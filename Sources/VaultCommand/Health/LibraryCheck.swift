@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// Compares what the executable is linked from with what the machine has: the distribution has fixed that since, and
-/// nothing but a new executable brings the fixes.
+/// Compares the libraries in the executable with the machine's packages. If the distribution has fixed them since, only
+/// a new build of the executable brings the fixes.
 enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
 
-    /// nil if the build does not say what is linked, or the system has no list of packages.
+    /// The check; nil if the build does not list its libraries, or if the system has no list of packages.
     static var check: HealthCheck? {
         guard let libraries = LinkedLibrary.all,
             let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)
@@ -22,14 +22,14 @@ enum LibraryCheck {
             guard let here = newest[library.source], DebianVersion(library.sourceVersion) < here else { continue }
             older[library.source] = "\(library.source) \(library.sourceVersion) (here \(here.text))"
         }
-        guard !older.isEmpty else { return .ok("libraries", "none in this executable is older than the machine's") }
+        guard !older.isEmpty else { return .ok("libraries", "none in this executable is older than on this machine") }
         let list = older.values.sorted().joined(separator: ", ")
         return .warning(
-            "libraries", "This executable has older libraries than the machine, without their fixes: \(list).",
-            fix: "Install a newer release, or build it again: Tools/install.")
+            "libraries", "This executable contains older libraries than this machine, without their fixes: \(list).",
+            fix: "Install a newer release, or rebuild it with Tools/install.")
     }
 
-    /// Returns the newest version of each source of which a package is installed.
+    /// Returns the newest installed version of each source.
     private static func newestVersions(of sources: Set<String>, in list: [UInt8]) -> [String: DebianVersion] {
         var newest: [String: DebianVersion] = [:]
         var fields: [String: String] = [:]
@@ -38,7 +38,7 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // `Source: gcc-12 (12.2.0-14)`, if its version is another one.
+            // The field reads `Source: gcc-12 (12.2.0-14)` if the source has a different version.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

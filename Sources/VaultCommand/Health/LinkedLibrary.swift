@@ -1,16 +1,16 @@
 import CVaultCommand
 
-/// A package whose archives the executable is linked from, as the build has found it: the executable alone can bring
-/// the fixes of what is in it.
+/// A package that is statically linked into the executable, as recorded by the build. Only a new build of the
+/// executable brings fixes of its code.
 struct LinkedLibrary: Equatable {
     let package, version: String
-    /// The Debian source that the package is built from: those for programs that are linked dynamically are, too.
+    /// The Debian source that the package is built from, which also builds packages of shared libraries.
     let source, sourceVersion: String
 
-    /// nil if the build does not say it, as a plain `swift build` does not.
+    /// The packages; nil if the build does not record them, as a plain `swift build`.
     static let all: [LinkedLibrary]? = parse(String(cString: vault_linked_libraries()))
 
-    /// Reads a line of four words for each; nil if there is none.
+    /// Parses a table with four words per line; nil if it is empty.
     static func parse(_ table: String) -> [LinkedLibrary]? {
         let libraries = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> LinkedLibrary? in
             let words = line.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// Looks at what the system grants this process.
+/// Checks what the system permits to this process.
 enum SystemChecks {
     static var all: [HealthCheck] {
         [coreDumps, lockedMemory, keyring, editedTexts] + [LibraryCheck.check].compactMap(\.self) + programs
@@ -13,9 +13,9 @@ enum SystemChecks {
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
             vault_is_dumpable() == 0
         else {
-            return .warning("core dumps", "The system does not let this process forbid them.")
+            return .warning("core dumps", "The system prevents this process from forbidding them.")
         }
-        return .ok("core dumps", "forbidden, as is reading its memory by your other programs")
+        return .ok("core dumps", "forbidden; your other programs cannot read its memory either")
     }
 
     private static var lockedMemory: HealthCheck {
@@ -41,12 +41,12 @@ enum SystemChecks {
         return .ok("kernel keyring", "usable: `vault unlock` works")
     }
 
-    /// What `vault edit` has in memory.
+    /// Checks the temporary files of `vault edit` in memory.
     private static var editedTexts: HealthCheck {
         let removed = ScratchFolder.removeLeftovers()
         let open = ScratchFolder.openCount
         let found = [
-            removed == 0 ? nil : "removed what a killed `vault edit` had left in memory",
+            removed == 0 ? nil : "removed temporary files that a killed `vault edit` left in memory",
             open == 0 ? nil : open == 1 ? "one is being edited" : "\(open) are being edited",
         ].compactMap(\.self)
         let kept = ScratchFolder.kept
@@ -56,9 +56,9 @@ enum SystemChecks {
         let folders = kept.map { AdvisedCommand.word($0) }.joined(separator: " ")
         return .warning(
             "edited texts",
-            "In memory are texts that `vault edit` could not store: \(kept.joined(separator: ", "))."
-                + (found.isEmpty ? "" : " Besides: \(found.joined(separator: "; "))."),
-            fix: "Store what is still wanted, and run `rm -r \(folders)`.")
+            "Memory contains texts that `vault edit` could not store: \(kept.joined(separator: ", "))."
+                + (found.isEmpty ? "" : " Also: \(found.joined(separator: "; "))."),
+            fix: "Store the texts that you still need, then run `rm -r \(folders)`.")
     }
 
     // MARK: Programs
@@ -67,23 +67,23 @@ enum SystemChecks {
 
     private static var command: HealthCheck {
         guard let found = OtherProgram.path(of: "vault") else {
-            return .warning("command", "`vault` is not on the PATH.", fix: "Add its folder to the PATH.")
+            return .warning("command", "`vault` is not in the PATH.", fix: "Add its folder to the PATH.")
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
-        // The program for vaults in databases stands beside `vault`, which hands over to it.
+        // The program for vaults in databases is in the same folder as `vault`, which starts it.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(
-            "command", "`vault` on the PATH is another file: \(found). HashiCorp's Vault has this name too.",
-            fix: "Put the folder of this one first on the PATH, or call it `svault`.")
+            "command", "`vault` in the PATH is another file: \(found). HashiCorp's Vault has the same name.",
+            fix: "Put this program's folder first in the PATH, or run it as `svault`.")
     }
 
     private static var helpers: HealthCheck? {
         let missing = HelperName.allCases.map(\.rawValue).filter { OtherProgram.path(of: $0) == nil }
-        guard !missing.isEmpty else { return .ok("helpers", "on the PATH") }
+        guard !missing.isEmpty else { return .ok("helpers", "in the PATH") }
         return .warning(
-            "helpers", "Not on the PATH: \(missing.joined(separator: ", ")).",
-            fix: "Link these names to `vault`, in a folder on the PATH, for the programs that you want to use them.")
+            "helpers", "Not in the PATH: \(missing.joined(separator: ", ")).",
+            fix: "Link these names to `vault` in a folder of the PATH, if you want other programs to use them.")
     }
 
     private static var hashiCorp: HealthCheck? {
@@ -92,7 +92,7 @@ enum SystemChecks {
         return .ok("environment", "\(found.joined(separator: ", ")): for HashiCorp's Vault, not read by this tool")
     }
 
-    /// Only for a desktop.
+    /// The check of the clipboard; nil without a desktop.
     private static var clipboard: HealthCheck? {
         let tools = Clipboard.candidates.filter { $0 != .terminal }.map(\.rawValue)
         guard !tools.isEmpty else { return nil }

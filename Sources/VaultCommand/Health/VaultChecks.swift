@@ -2,21 +2,21 @@ import FoundationEssentials
 import SealedLog
 import Vault
 
-/// Looks at an opened vault. No value is opened.
+/// Checks an opened vault. It opens no value.
 enum VaultChecks {
-    /// - Parameter memory: what this machine remembered before the vault was read.
+    /// - Parameter memory: the state of this machine's rollback memory before the vault was read.
     static func all(
         _ keychain: Keychain, memory: Keychain.MemoryState, _ advised: AdvisedCommand
     ) throws -> [HealthCheck] {
         let information = try keychain.information()
         return [
-            .ok("opening", "The key opens the vault, and what was read of it is intact. `vault verify` reads all."),
+            .ok("opening", "The key opens the vault. The parts that were read are intact; `vault verify` checks all."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
         ] + (try store(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
             + (try entries(keychain))
     }
 
-    /// Of a vault in a database: the server, and what this machine has kept.
+    /// Checks a vault in a database: its server, and this machine's copy.
     private static func store(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
         let found = try keychain.storeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
@@ -24,23 +24,25 @@ enum VaultChecks {
         return found + (keychain.keptCopy.map { [copy($0, advised)] } ?? [])
             + keychain.changesElsewhere.map { path in
                 .warning(
-                    "changes", "What was changed while a server was away waits for another URL, in \(path).",
-                    fix: "If it is of this vault, `\(advised.merge([path]))` takes it over; then delete the file.")
+                    "changes", "Changes from a time without the server wait for another URL, in \(path).",
+                    fix: "If they belong to this vault, store them with `\(advised.merge([path]))`; then delete the "
+                        + "file.")
             }
             + keychain.refusedChanges.map { path in
                 .warning(
-                    "changes", "Some of what was changed while a server was away was not taken over, from \(path).",
-                    fix: "If it is of this vault, `\(advised.merge([path]))` says what, and how to take it over. "
-                        + "Delete the file once nothing of it is needed.")
+                    "changes", "Some changes from a time without the server were not stored, from \(path).",
+                    fix: "If they belong to this vault, `\(advised.merge([path]))` lists them, and explains how to "
+                        + "store them. Delete the file once you need none of them.")
             }
     }
 
     private static func copy(_ copy: KeptCopy, _ advised: AdvisedCommand) -> HealthCheck {
-        guard !copy.isComplete else { return .ok("copy", copy.words) }
+        guard !copy.isComplete else { return .ok("copy", copy.line) }
         return .warning(
             "copy",
-            "\(copy.words): without the server, what was never read here is missing, nothing can be stored, and the "
-                + "server cannot be restored from here.", fix: "`\(advised.line("verify"))` completes it.")
+            "\(copy.line): without the server, values that were never read here are missing, nothing can be stored, "
+                + "and the server cannot be restored from this copy.",
+            fix: "Complete it with `\(advised.line("verify"))`.")
     }
 
     private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {
@@ -48,12 +50,12 @@ enum VaultChecks {
         switch state {
         case .kept where isKept: return .ok(name, "kept")
         case .torn:
-            return .warning(name, "It was damaged: until now, an older vault would not have been noticed here.")
+            return .warning(name, "It was damaged: until now, a rollback would not have been detected on this machine.")
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
-                name, "It cannot be kept: an older vault would not be noticed.",
-                fix: "Set HOME or XDG_STATE_HOME to a folder that you can write to.")
+                name, "It cannot be stored: a rollback would not be detected.",
+                fix: "Set HOME or XDG_STATE_HOME to a writable folder.")
         }
     }
 
@@ -67,13 +69,14 @@ enum VaultChecks {
         guard information.deadBytes > max(1 << 20, information.liveBytes) else {
             return .ok("size", "\(Quantity.size(information.fileSize)), \(dead) of it outdated")
         }
-        return .warning("size", "\(dead) of the file are outdated.", fix: "`vault compact` frees them.")
+        return .warning("size", "\(dead) of the file are outdated.", fix: "Free them with `vault compact`.")
     }
 
     private static func entries(_ keychain: Keychain) throws -> [HealthCheck] {
         let now = Date()
         let soon = now.addingTimeInterval(14 * 86_400)
-        var (newest, expiring) = (Date.distantPast, [String]())
+        var newest = Date.distantPast
+        var expiring = [String]()
         var listing = try keychain.listing()
         while let item = try listing.next() {
             newest = max(newest, item.modified)
@@ -87,28 +90,29 @@ enum VaultChecks {
     }
 
     /// - Parameters:
-    ///   - newest: when an entry was changed last.
-    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if there is none.
+    ///   - newest: the time of the newest change of an entry.
+    /// - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or there
+    /// is no server.
     static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
-        let here = "It is \(Timestamp.text(now)) here"
+        let here = "This machine's clock shows \(Timestamp.text(now))"
         if let difference, abs(difference) > ClockDifference.tolerance {
             return .warning(
                 "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
-                fix: "Set right the one that is wrong: expiry, history and merges follow it.")
+                fix: "Correct the wrong clock: expiry, history and merges depend on it.")
         }
-        // Machines that share a vault differ by some seconds.
+        // The clocks of machines that share a vault may differ by some seconds.
         guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
         return .warning(
-            "clock", "\(here), and an entry was changed at \(Timestamp.text(newest)).",
-            fix: "Set right the clock that is wrong: expiry and history follow it. Then set the entry again.")
+            "clock", "\(here), but an entry was changed at \(Timestamp.text(newest)).",
+            fix: "Correct the wrong clock: expiry and history depend on it. Then set the entry again.")
     }
 }
 
 extension KeptCopy {
-    /// What this machine has kept of a vault in a database.
-    var words: String {
+    /// One line about this machine's copy of a vault in a database.
+    var line: String {
         let time = Timestamp.text(Date(timeIntervalSince1970: Double(time) / 1000))
-        let part = isComplete ? "complete" : "in part (\(Quantity.size(Int(clamping: missing))) missing)"
+        let part = isComplete ? "complete" : "incomplete (\(Quantity.size(Int(clamping: missing))) missing)"
         return "\(StandardOutput.shown(path)), \(part), as of \(time)"
     }
 }

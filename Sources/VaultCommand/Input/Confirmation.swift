@@ -1,18 +1,18 @@
 import Glibc
 import LinuxSystem
 
-/// Asks a person a question that only a clear yes confirms.
+/// Asks a question that only an explicit yes confirms.
 enum Confirmation {
-    /// Returns false without a terminal.
+    /// Returns whether the user confirms; false without a terminal.
     static func ask(_ question: String) -> Bool {
         let answer = TerminalLine.ask(question)?.lowercased()
         return answer == "y" || answer == "yes"
     }
 }
 
-/// Shows lines at the terminal, and reads them.
+/// Writes lines to the terminal, and reads answers.
 enum TerminalLine {
-    /// Returns false without a terminal.
+    /// Writes a text. Returns false without a terminal.
     static func show(_ text: String) -> Bool {
         let device = FileDescriptor(owning: open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY))
         guard device.number >= 0 else { return false }
@@ -20,8 +20,8 @@ enum TerminalLine {
         return true
     }
 
-    /// nil without a terminal, or at its end. What was typed before the question is no answer to it, and the rest of a
-    /// long line is none for the shell.
+    /// Returns the answer; nil without a terminal, or at the end of its input. Input that was typed before the question
+    /// is no answer, and the rest of a long line must not reach the shell.
     static func ask(_ question: String) -> String? {
         guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
         SystemCall.writeAll(question, to: terminal.descriptor)

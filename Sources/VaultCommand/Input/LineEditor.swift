@@ -1,28 +1,28 @@
-/// Edits a hidden line with the few keys that a terminal's own line mode would handle.
+/// Edits a hidden line with the few keys that a terminal's own line mode handles.
 ///
-/// That mode silently drops all beyond 4,095 bytes of a line: a pasted token could be cut, both times alike. Keys that
-/// are not text are ignored: in a hidden line a person would not notice what an arrow key, or the escape sequences
-/// around a paste, had added.
+/// That mode silently drops everything beyond 4,095 bytes of a line: a pasted token could be cut, both times alike.
+/// Keys that are not text are ignored: in a hidden line, a user would not see the bytes that an arrow key or the escape
+/// sequences around a paste add.
 struct LineEditor {
     enum Outcome {
         case goesOn, finished, cancelled
     }
 
-    /// The keys as set in the terminal. A key that is turned off is 0.
+    /// The keys as configured in the terminal. A disabled key is 0.
     struct Keys {
         let erase, eraseWord, eraseLine, literal, endOfFile: UInt8
     }
 
-    /// What the bytes before the next one have begun. It reveals nothing of the line.
+    /// The state that the previous bytes have led to. It reveals nothing about the line.
     private enum State {
         case text
-        /// The next byte is stored, whatever it is.
+        /// Stores the next byte, whatever it is.
         case literal
-        /// After Esc: the key itself, the start of a sequence, or Alt and the next character.
+        /// Follows Esc: the next byte decides between the Esc key, a sequence, and Alt with a character.
         case escape
-        /// After `ESC [` or `ESC O`, up to the sequence's last byte.
+        /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
         case sequence
-        /// Inside a character that was typed with Alt.
+        /// Follows the first byte of a character that was typed with Alt.
         case character
     }
 
@@ -31,10 +31,10 @@ struct LineEditor {
 
     init(keys: Keys) { self.keys = keys }
 
-    /// Whether only a pause tells the Esc key from other keys that begin with the same byte.
+    /// Whether only a pause distinguishes the Esc key from other keys that begin with the same byte.
     var awaitsEscape: Bool { state == .escape }
 
-    /// Ends the Esc key after a pause: the next byte is a key of its own.
+    /// Ends the Esc key after a pause: the next byte is a separate key.
     mutating func endEscape() { state = .text }
 
     /// Takes the typed byte, which was read to the first unused byte of the line.
@@ -48,7 +48,8 @@ struct LineEditor {
         case .escape where !isControl:
             state = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .character
         case .sequence where !isControl:
-            // Parameters. The Linux console's function keys send `ESC [ [ A`; no sequence of a key ends with a bracket.
+            // These are parameters. The Linux console's function keys send `ESC [ [ A`; no key's sequence ends with a
+            // bracket.
             if (0x30...0x3F).contains(byte) || byte == UInt8(ascii: "[") { state = .sequence }
         case .character where byte.continuesCharacter: state = .character
         default: return takeKey(line, &used)
@@ -66,7 +67,7 @@ struct LineEditor {
         case keys.eraseLine: used = 0
         case keys.literal: state = .literal
         case 0x1B: state = .escape
-        // A tab is text: a terminal pastes it as it is.
+        // A tab is text: terminals paste it unchanged.
         case ..<0x20 where line[used] != UInt8(ascii: "\t"): break
         default: used += 1
         }

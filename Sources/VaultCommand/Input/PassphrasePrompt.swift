@@ -3,10 +3,10 @@ import Vault
 
 /// Asks for passphrases at the terminal.
 enum PassphrasePrompt {
-    /// nil without a terminal, or where other programs have it.
+    /// Asks for a passphrase. Returns nil without a terminal, or while other programs control it.
     ///
-    /// - Parameter isAnswered: looks, once others have asked before, whether there is still something to ask; if not,
-    ///   this is nil too.
+    /// - Parameter isAnswered: checks, after others have used the prompt before, whether the question is still open; if
+    /// not, this also returns nil.
     static func ask(
         _ prompt: String, unless isAnswered: () -> Bool = { false }
     ) throws(VaultError) -> SecretBytes? {
@@ -22,13 +22,13 @@ enum PassphrasePrompt {
 
     /// Asks for a new passphrase, twice.
     ///
-    /// - Throws: ``CommandError``: refused if the two inputs differ, if it is cancelled, or without a terminal.
+    /// - Throws: ``CommandError``: refused if the two inputs differ, if the prompt is cancelled, or without a terminal.
     static func askForNew() throws -> SecretBytes {
         let first = try ValueInput.askTwice(
             "New passphrase (not shown): ", "Repeat the passphrase: ", consequence: "no key was added")
         guard first.count > 0 else { throw CommandError.invalid("The passphrase is empty; no key was added.") }
         if first.count < 12 {
-            StandardError.write("vault: warning: This passphrase is short. Five random words are a good one.\n")
+            StandardError.write("vault: warning: This passphrase is short. Use at least five random words.\n")
         }
         return first
     }
@@ -36,7 +36,7 @@ enum PassphrasePrompt {
 
 /// Asks for the passphrase of a vault at the terminal.
 struct TerminalPassphrasePrompter: PassphrasePrompter {
-    /// How often a person may try.
+    /// The number of attempts.
     private static let attempts = 3
 
     /// The vault's location, for the prompt.

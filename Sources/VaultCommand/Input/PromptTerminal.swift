@@ -1,32 +1,32 @@
 import Glibc
 import LinuxSystem
 
-/// The terminal while this process asks there, usually with the echo off. The echo is restored however the process
-/// ends: by return, error or signal.
+/// The terminal during a prompt, usually with the echo off. The echo is restored however the process ends: by return,
+/// error or signal.
 ///
-/// There is no signal handler: while it asks, signals are held back and polled together with the keyboard. If one is
+/// There is no signal handler: during a prompt, signals are held back and polled together with the keyboard. If one is
 /// pending, the echo is restored before the signal is released, so that it ends or stops the process as usual. If the
-/// process continues, the echo is turned off again. The same happens if other programs get the terminal.
+/// process continues, the echo is turned off again. The same happens if other programs get control of the terminal.
 struct PromptTerminal: ~Copyable {
     enum Event {
         case byte
         /// No key was pressed in time.
         case pause
-        /// The process was stopped, or otherwise interrupted, and continues: show the prompt again.
+        /// The process was stopped or otherwise interrupted, and continues: show the prompt again.
         case interruption
     }
 
-    /// What is shown meanwhile.
+    /// The kind of text that is shown.
     enum Display {
-        /// A question. Its answer is typed in the terminal's own line mode, and shown.
+        /// A question. The answer is typed in the terminal's own line mode, and shown.
         case question
         case prompt
         /// Lines from the cursor on, which are erased before the terminal is restored. A change of the terminal's size
-        /// is an interruption. Ctrl-C is a key, and no signal.
+        /// is an interruption. Ctrl-C is a key, not a signal.
         case list
     }
 
-    /// So often is looked, in milliseconds, whether other programs have got the terminal.
+    /// The interval, in milliseconds, at which the prompt checks whether other programs control the terminal.
     private static let glance: Int32 = 100
 
     private let device: FileDescriptor
@@ -36,10 +36,10 @@ struct PromptTerminal: ~Copyable {
 
     var descriptor: Int32 { device.number }
 
-    /// Whether another process has asked here before it was this one's turn.
+    /// Whether another process has shown a prompt here before this one.
     var hasWaited: Bool { turn.hasWaited }
 
-    /// Those of the terminal's own line mode.
+    /// The keys of the terminal's own line mode.
     var keys: LineEditor.Keys {
         withUnsafeBytes(of: turn.modes.c_cc) { keys in
             LineEditor.Keys(
@@ -49,12 +49,12 @@ struct PromptTerminal: ~Copyable {
     }
 
     static func open(for display: Display = .prompt) throws(CommandError) -> PromptTerminal {
-        // In some containers standard input is a terminal, but not the process's controlling one.
+        // In some containers standard input is a terminal, but not the controlling one of the process.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
         var modes = termios()
         guard tcgetattr(device.number, &modes) == 0 else { throw .system(PromptTerminal.isUnusable, errno) }
-        // With SIGTTOU held back, the echo can be restored also if other programs have the terminal.
+        // With SIGTTOU held back, the echo can be restored even if other programs control the terminal.
         let signals = try HeldSignals(
             besides: [SIGCHLD, SIGURG] + (display == .list ? [] : [SIGWINCH]), problem: PromptTerminal.isUnusable)
         let turn = TerminalTurn(at: device.number)
@@ -65,15 +65,16 @@ struct PromptTerminal: ~Copyable {
 
     private static let isUnusable = "The terminal could not be prepared for hidden input"
 
-    /// The terminal is other programs', and nothing can give it back: as in `diff <(vault get a) <(vault get b)`.
+    /// The error if other programs control the terminal, and nothing can return it, as in `diff <(vault get a) <(vault
+    /// get b)`.
     static let isInBackground = CommandError(
         code: "locked", exit: .locked,
-        message: "The terminal is another program's, so that nothing can be asked here. Run `vault unlock` first, "
-            + "or the command by itself.")
+        message: "Another program controls the terminal, so no prompt can be shown. Run `vault unlock` first, "
+            + "or run the command by itself.")
 
     deinit { show() }
 
-    /// Waits for a key, with -1 forever, and reads its byte straight into the caller's guarded memory, which has room.
+    /// Waits for a key, forever with -1, and reads its byte directly into the caller's guarded memory, which has room.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -92,13 +93,13 @@ struct PromptTerminal: ~Copyable {
             if milliseconds >= 0 { return .pause }
         }
         let count = try SystemCall.retrying(problem) { read(device.number, free.baseAddress, min(1, free.count)) }
-        // The terminal is gone.
+        // The terminal was closed.
         if count == 0 { throw .system(problem, EIO) }
         return .byte
     }
 
-    /// Waits for the terminal and for the turn at it. Holds the signals back first: one that arrived in between would
-    /// leave the echo off.
+    /// Waits for the terminal and for the turn. Signals are held back first: a signal in between would leave the echo
+    /// off.
     private func hide() throws(CommandError) {
         while true {
             try awaitFront()
@@ -112,25 +113,28 @@ struct PromptTerminal: ~Copyable {
         var modes = turn.modes
         if display != .question { modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON) }
         withUnsafeMutableBytes(of: &modes.c_cc) { keys in
-            if display != .question { (keys[Int(VMIN)], keys[Int(VTIME)]) = (1, 0) }
-            // 0 is no key.
+            if display != .question {
+                keys[Int(VMIN)] = 1
+                keys[Int(VTIME)] = 0
+            }
+            // 0 disables a key.
             if display == .list { keys[Int(VINTR)] = 0 }
         }
-        // What was typed before the list appeared is meant for it.
+        // Input that was typed before the list appeared is meant for the list.
         try turn.set(modes, dropping: display != .list)
     }
 
-    /// Lets the system stop this process as long as it is in the background, as it stops any that reads there.
+    /// Stops this process while it is in the background, as the system stops any process that reads there.
     private func awaitFront() throws(CommandError) {
-        var isTold = ProcessState.isIgnored(SIGTTOU)
+        var isReported = ProcessState.isIgnored(SIGTTOU)
         while !ProcessState.isInFront(at: device.number) {
             signals.release()
-            // The shell says only that the job is stopped.
-            if !isTold, StandardError.isTerminal {
-                StandardError.write("vault: Waiting to ask in the foreground. Run `fg`.\n")
+            // The shell only reports that the job is stopped.
+            if !isReported, StandardError.isTerminal {
+                StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
-            isTold = true
-            // Of all calls, this one changes nothing. It fails where nobody could continue the process.
+            isReported = true
+            // This call has no effect of its own. It fails if no process could continue this one.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }
@@ -138,10 +142,10 @@ struct PromptTerminal: ~Copyable {
     }
 
     private func show() {
-        // From the start of the line to the end of the screen.
+        // This clears from the start of the line to the end of the screen.
         if display == .list, turn.isTaken { SystemCall.writeAll("\r\u{1b}[J", to: device.number) }
         turn.end()
-        // Now a pending signal takes effect.
+        // Pending signals take effect here.
         signals.release()
     }
 }

@@ -2,8 +2,8 @@ import Age
 import LinuxSystem
 import Sealing
 
-/// Shows at the terminal what age plugins say, and asks there what they ask. Their words are in quotation marks, on one
-/// line: none passes for another program's.
+/// Shows the messages and questions of age plugins at the terminal. Their texts are in quotation marks and on one line,
+/// so that they cannot imitate another program's.
 struct TerminalPluginPrompter: PluginPrompter {
     func message(_ text: String, from plugin: String) -> Bool {
         TerminalLine.show("age-plugin-\(plugin) says \(text.quoted)\n")
@@ -21,7 +21,7 @@ struct TerminalPluginPrompter: PluginPrompter {
     func requestPublic(_ text: String, from plugin: String) -> String? { TerminalLine.ask(question(text, plugin)) }
 
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes? {
-        // Swift flattens no optional of what cannot be copied.
+        // Swift does not flatten an optional of a noncopyable value.
         do { return try PassphrasePrompt.ask(question(text, plugin)) } catch { return nil }
     }
 
@@ -30,10 +30,10 @@ struct TerminalPluginPrompter: PluginPrompter {
     // MARK: Waiting
 
     func waiting(forPlugin plugin: String) {
-        OtherProgram.tellWaiting("Waiting for age-plugin-\(plugin). Touch the device")
+        OtherProgram.reportWaiting("Waiting for age-plugin-\(plugin). Touch the device")
     }
 
     func waiting(forCommand command: String) {
-        OtherProgram.tellWaiting("Waiting for the command \(command.quoted). Answer it if it asks")
+        OtherProgram.reportWaiting("Waiting for the command \(command.quoted). Answer its prompt if it shows one")
     }
 }

@@ -1,12 +1,12 @@
 import Glibc
 import LinuxSystem
 
-/// The editor of a person's choice.
+/// The user's editor.
 enum TextEditor {
-    /// Lets the person edit a file.
+    /// Runs the editor on a file.
     ///
-    /// - Throws: ``CommandError``: refused if the editor fails or a signal asks this process to end. The signal is
-    ///   pending then.
+    /// - Throws: ``CommandError``: refused if the editor fails, or if a signal requests this process to end. The signal
+    /// is then pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess
@@ -20,26 +20,26 @@ enum TextEditor {
             throw CommandError.refused("The editor ended with exit code \(status); nothing was stored.")
         case .signal(let number):
             throw CommandError.refused("Signal \(number) ended the editor; nothing was stored.")
-        case .unseen: throw CommandError.refused("How the editor ended is not known; nothing was stored.")
+        case .unseen: throw CommandError.refused("The editor's exit status is unknown; nothing was stored.")
         }
     }
 
-    /// As other programs choose it. vi would show the value in a log if there is no terminal.
+    /// Returns the editor, chosen as other programs choose it. Without a terminal, vi would write the value to a log.
     private static func chosen() throws(CommandError) -> String {
         if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         guard terminal.number >= 0 || isatty(STDOUT_FILENO) == 1 else {
-            throw .refused("There is no terminal for vi. Set VISUAL or EDITOR to an editor that needs none.")
+            throw .refused("No terminal for vi. Set VISUAL or EDITOR to an editor that needs no terminal.")
         }
         return "vi"
     }
 
     private static func missing(_ line: String) -> CommandError {
-        .refused("There is no editor `\(line)`. Set VISUAL or EDITOR to yours.")
+        .refused("Editor not found: `\(line)`. Set VISUAL or EDITOR to an installed one.")
     }
 
-    /// The editor has the terminal, also if a standard stream is a pipe: its screen would become a part of this
-    /// command's output.
+    /// Starts the editor at the terminal even if a standard stream is a pipe: otherwise its screen would become part of
+    /// this command's output.
     private static func start(
         _ line: String, _ path: String, _ signals: Int32
     ) throws(SystemError) -> ChildProcess {
@@ -47,22 +47,22 @@ enum TextEditor {
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal
         let words = words(line, path)
-        // The editor has the terminal once nobody asks there. It does not keep its turn: a person who stops the editor
-        // may want to ask the vault for something.
+        // The editor gets the terminal once no prompt is shown there. The turn is not kept: a user who stops the editor
+        // may want to run a command of the vault that shows a prompt.
         if hasTerminal { TerminalTurn.pass(at: terminal.number, interruptedBy: signals) }
         return try ChildProcess(
             words[0], words, input: readsTerminal ? .descriptor(terminal.number) : .inherited,
             output: isatty(STDOUT_FILENO) == 1 ? STDOUT_FILENO : hasTerminal ? terminal.number : STDERR_FILENO)
     }
 
-    /// A line of several words is for the shell, as it is in git. A single one is started without it: the shell would
-    /// keep signals from the editor.
+    /// Returns the command line. A line of several words is run by the shell, as in git. A single word is run directly:
+    /// the shell would keep signals from the editor.
     private static func words(_ line: String, _ path: String) -> [String] {
         let isPlain = line.utf8.allSatisfy { !" \t\n|&;<>()$`\\\"'*?[#~=%".utf8.contains($0) }
         return isPlain ? [line, path] : ["/bin/sh", "-c", line + " \"$@\"", line, path]
     }
 
-    /// Ctrl-C and Ctrl-\ at the terminal are the editor's keys.
+    /// Waits for the editor. Ctrl-C and Ctrl-\ at the terminal are its keys.
     private static func wait(
         for editor: inout ChildProcess, _ signals: borrowing HeldSignals
     ) throws -> ChildProcess.Exit {
@@ -72,7 +72,7 @@ enum TextEditor {
             if [SIGCHLD, SIGINT, SIGQUIT].contains(number) { continue }
             editor.send(number)
             _ = editor.end()
-            // It is taken: give it back, for the moment at which the signals are released.
+            // The signal was consumed above. Raise it again, to take effect when the signals are released.
             raise(number)
             throw CommandError.refused("A signal ended the editor; nothing was stored.")
         }

@@ -2,16 +2,16 @@ import Glibc
 import Sealing
 import Vault
 
-/// Reads the value that `set` stores, straight into guarded memory.
+/// Reads the value that `set` stores directly into guarded memory.
 enum ValueInput {
-    /// - Parameter limit: how many bytes it may have; without it, as many as a value.
+    /// - Parameter limit: the largest size in bytes; by default that of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
         let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
         return try read(from: descriptor, named: path, isExact: true, upTo: limit)
     }
 
-    /// Reads a pipe or a file to its end. Errors name the `source`. An exact value keeps its final newline.
+    /// Reads a pipe or a file to its end. Errors contain the name `source`. An exact value keeps its final newline.
     static func read(
         from descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
     ) throws -> SecretBytes {
@@ -19,8 +19,8 @@ enum ValueInput {
         return try readToEnd(descriptor, named: source, isExact: isExact, upTo: largest)
     }
 
-    /// Reads what another program asks for from standard input: to its end, or until `isComplete`, since the program
-    /// may keep its end open while it waits for the answer.
+    /// Reads another program's request from standard input: to its end, or until `isComplete`, since the program may
+    /// keep its end open while it waits for the answer.
     static func readRequest(
         upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
@@ -36,7 +36,7 @@ enum ValueInput {
         _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize,
         until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
-        // One byte more than the largest value with its newline is enough to refuse it.
+        // To detect a value that is too large, two more bytes are enough: one byte and a final newline.
         let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
             let count = try SystemCall.retrying("\(source) could not be read") {
@@ -50,7 +50,7 @@ enum ValueInput {
         return value
     }
 
-    /// Drops the final newline if it is the only one: `echo` adds one to a token, but a private key of several lines
+    /// Removes the final newline if it is the only one: `echo` adds one to a token, but a private key of several lines
     /// includes its last one. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
@@ -59,14 +59,14 @@ enum ValueInput {
         }
     }
 
-    /// Returns a file's size and one byte more, so that reading it needs no growing; a page for anything else.
+    /// Returns a file's size plus one byte, so that the buffer does not have to grow; a page for anything else.
     private static func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
         return max(4096, min(status.st_size, Keychain.maximumValueSize) + 1)
     }
 
-    /// Reads a text that is no secret of the vault: from a file, or from standard input, also at a terminal.
+    /// Reads a text that is not a secret of the vault: from a file or from standard input, even at a terminal.
     static func readText(at path: String?) throws -> [UInt8] {
         do {
             if let path { return try readFile(at: path).unsafeArray() }
@@ -77,24 +77,24 @@ enum ValueInput {
         }
     }
 
-    /// Reads the shares of a key from standard input, also at a terminal: a share alone tells nothing.
+    /// Reads the shares of a key from standard input, even at a terminal: a single share reveals nothing.
     static func readShares() throws -> SecretBytes {
-        if isatty(STDIN_FILENO) == 1 { StandardError.write("Shares, and Ctrl-D on a line of its own at the end:\n") }
+        if isatty(STDIN_FILENO) == 1 { StandardError.write("Enter the shares, then press Ctrl-D on a new line:\n") }
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
     // MARK: At the terminal
 
-    /// - Parameter check: refuses a value before it has to be typed again.
-    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; what `check`
-    ///   throws.
+    /// - Parameter check: throws for an invalid value before it has to be typed again.
+    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
+    /// `check`.
     static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
         try askTwice(
             "Value of \(name.forTerminal) (not shown): ", "Repeat the value: ", consequence: "nothing was stored", check
         )
     }
 
-    /// - Parameter consequence: what it means that the two inputs differ, or that it was cancelled.
+    /// - Parameter consequence: the consequence if the two inputs differ or the prompt is cancelled.
     static func askTwice(
         _ prompt: String, _ secondPrompt: String, consequence: String,
         _ check: (borrowing SecretBytes) throws -> Void = { _ in }
@@ -114,11 +114,11 @@ enum ValueInput {
     ) throws -> SecretBytes {
         let descriptor = terminal.descriptor
         SystemCall.writeAll(prompt, to: descriptor)
-        // The newline that was typed is not shown either.
+        // The typed newline is not echoed either.
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
-            // After 50 ms alone, the byte of Esc was that key: the bytes of other keys arrive together.
+            // If no byte follows Esc within 50 ms, it was the Esc key: the bytes of other keys arrive together.
             let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
             switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
             case .byte:
@@ -137,7 +137,7 @@ enum ValueInput {
         }
     }
 
-    /// Reads an input of unknown length. One that goes on after `limit` bytes is refused.
+    /// Reads an input of unknown length. Input beyond `limit` bytes is refused.
     private static func growing(
         from capacity: Int, to limit: Int, _ read: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
     ) throws -> SecretBytes {

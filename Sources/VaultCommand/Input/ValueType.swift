@@ -2,13 +2,13 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The types of `set --type`: what a program's typed keys read. A value without a type is bytes, as it is typed.
+/// The types of `set --type`, which typed keys of programs read. A value without a type is bytes, exactly as typed.
 enum ValueType: String, CaseIterable {
     case bool, int, real, string, data, date, json
 
-    /// Takes a value as it was typed.
+    /// Converts a value from the form in which it is typed.
     ///
-    /// - Throws: ``CommandError`` with the expected form for a text that does not have it. It never shows the text.
+    /// - Throws: ``CommandError`` with the expected form for a malformed text. It never shows the text.
     func value(_ text: consuming SecretBytes, for name: String) throws -> SealableValue {
         switch self {
         case .data: return SealableValue(kind: .data, bytes: text)
@@ -21,12 +21,12 @@ enum ValueType: String, CaseIterable {
         }
     }
 
-    /// Checks the form of a value as it was typed.
+    /// Checks the form of a typed value.
     func check(_ text: borrowing SecretBytes) throws(CommandError) {
         let isValid =
             switch self {
             case .data: true
-            // Strings are not copied out of guarded memory.
+            // Strings are checked in place, so that they stay in guarded memory.
             case .string: text.withUnsafeBytes { $0.isUTF8 }
             default: parsed(text) != nil
             }
@@ -34,10 +34,11 @@ enum ValueType: String, CaseIterable {
     }
 
     private var wrongForm: CommandError {
-        .invalid("The value is not of the type \(rawValue); nothing was stored. Write \(form).")
+        .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// nil for a text that does not have the form, for strings and for data. White space around is ignored.
+    /// Parses a typed value. Returns nil for a malformed text, for strings and for data. White space around it is
+    /// ignored.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
@@ -46,13 +47,13 @@ enum ValueType: String, CaseIterable {
             case .int: return StoredValue(kind: Keychain.ValueKind.integer.rawValue, trimmed)
             case .real:
                 let value = StoredValue(kind: Keychain.ValueKind.real.rawValue, trimmed)
-                // A number that is too large is read as infinity.
+                // A number that is too large is parsed as infinity.
                 guard case .real(let number) = value, number.isFinite else { return nil }
                 return value
             case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
             case .json:
                 guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
-                // The other types have names of their own, and a null would be no value.
+                // The other types have their own names, and null is not a value.
                 switch value {
                 case .array, .dictionary: return value
                 default: return nil

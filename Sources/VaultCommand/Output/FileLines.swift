@@ -1,4 +1,4 @@
-/// The lines of a file, as bytes: what another program's file holds need not be UTF-8.
+/// The lines of a file as bytes, since another program's file need not be UTF-8.
 struct FileLines {
     private let lines: [ArraySlice<UInt8>]
 
@@ -7,12 +7,12 @@ struct FileLines {
         lines = bytes.isEmpty ? [] : ended.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
-    /// Whether a line has this word.
+    /// Whether a line contains this word.
     func contain(_ word: String) -> Bool {
         lines.contains { String(decoding: $0, as: UTF8.self).contains(word) }
     }
 
-    /// Where these lines stand one after the other; nil if they do not.
+    /// Returns the range of these lines, if they occur one after the other; otherwise nil.
     func range(of wanted: [String]) -> Range<Int>? {
         let wanted = wanted.map { Array($0.utf8)[...] }
         let start = lines.indices.first { lines[$0...].starts(with: wanted) }

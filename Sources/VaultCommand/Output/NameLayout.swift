@@ -1,10 +1,10 @@
 import Vault
 
-/// How `ls` lays names out. Their slashes are those of folders.
+/// The layouts of `ls`. Slashes in names separate folders.
 enum NameLayout: String, CaseIterable {
     case names, tree, folders
 
-    /// A person sees a tree; a program reads lines.
+    /// The default layout: a tree for users, lines for programs.
     static var standard: NameLayout { StandardOutput.isTerminal ? .tree : .names }
 
     /// Writes the names of a listing, all of which begin with `prefix`, each as soon as it is read.
@@ -23,7 +23,7 @@ enum NameLayout: String, CaseIterable {
         try output.finish()
     }
 
-    /// Appends a name, with those of its folders before it that the name before it is not in.
+    /// Appends a name, preceded by each folder that it does not share with the previous name.
     private static func appendBranch(
         of name: String, below folders: inout [Substring], to output: inout OutputBuffer
     ) throws {
@@ -40,7 +40,7 @@ enum NameLayout: String, CaseIterable {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// Writes names up to the next slash after the prefix, and how many begin with it.
+    /// Writes names up to the next slash after the prefix, with the number of names that begin with each.
     private static func printLevel(
         _ names: inout KeyListing, below prefix: String, to output: inout OutputBuffer
     ) throws {
@@ -66,7 +66,7 @@ enum NameLayout: String, CaseIterable {
 }
 
 extension OutputBuffer {
-    /// Appends a line that is an entry of a list.
+    /// Appends a line as an entry of a list.
     fileprivate mutating func appendLine(_ line: String) throws {
         append(line + "\n")
         try endEntry()

@@ -3,14 +3,14 @@ import SealedLog
 import Sealing
 import Vault
 
-/// A file that a command writes for a person, whole or not at all.
+/// A file that a command writes for the user, completely or not at all.
 enum NewFile {
-    /// Writes a file of mode 0600, never over another one.
+    /// Writes a file of mode 0600, never over an existing one.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         try bytes.withRawBytes { (bytes) throws(CommandError) in try write(bytes, to: path) }
     }
 
-    /// Writes straight from memory, so that a secret stays in guarded memory.
+    /// Writes directly from memory, so that a secret stays in guarded memory.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws(CommandError) {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
@@ -28,14 +28,14 @@ enum NewFile {
         }
     }
 
-    /// Throws for root, if another user decides by a symbolic link where a path leads.
+    /// Throws, for root, if a path contains a symbolic link of another user.
     static func checkLinks(in path: String) throws(CommandError) {
         do throws(VaultError) { try VaultLocation.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
-    /// Throws for root, if it would create a file of another program in another user's home, or leave it root's.
+    /// Throws, for root, if a file of another program would be created in another user's home, or would become root's.
     ///
-    /// - Parameter isReplaced: whether that program writes it, which keeps no owner.
+    /// - Parameter isReplaced: whether that program replaces the file, which does not keep its owner.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
         do throws(VaultError) { try VaultLocation.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error)
@@ -46,8 +46,9 @@ enum NewFile {
         _ bytes: UnsafeRawBufferPointer, to path: String, mode: UInt32, replacing: Bool
     ) throws(CommandError) {
         try checkLinks(in: path)
-        let (files, path) = (PosixFileSystem(), resolvedPath(path))
-        // It cannot be meant, and nothing would bring the vault back.
+        let files = PosixFileSystem()
+        let path = resolvedPath(path)
+        // Replacing a vault is never intended, and nothing could restore it.
         guard !replacing || SealedLog.vaultID(at: FileLocation(path, in: files)) == nil else {
             throw .refused("\(path) is a vault; it was left alone.")
         }
@@ -64,15 +65,15 @@ enum NewFile {
 // MARK: - Files that other programs write
 
 extension NewFile {
-    /// Throws for root, if git would write another user's configuration: it follows any link, and the file that it
-    /// replaces becomes root's.
+    /// Throws, for root, if git would write another user's configuration: git follows any link, and the new file
+    /// belongs to root.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
         guard isGlobal else {
             return try checkParentFolder(
                 of: OtherProgram.run(["git", "rev-parse", "--git-path", "config"]), isReplaced: true)
         }
         try checkParentFolder(of: OtherProgram.path(".gitconfig", orIn: "GIT_CONFIG_GLOBAL"), isReplaced: true)
-        // The one that git takes if there is no .gitconfig.
+        // git uses this file if there is no .gitconfig.
         guard
             let folder = environmentVariable("XDG_CONFIG_HOME") ?? environmentVariable("HOME").map({ "\($0)/.config" })
         else { return }
@@ -80,7 +81,7 @@ extension NewFile {
         if (try? PosixFileSystem().status(at: path)) != nil { try checkParentFolder(of: path, isReplaced: true) }
     }
 
-    /// Does the same for kubectl.
+    /// Checks kubectl's configuration in the same way.
     static func checkKubeconfig() throws(CommandError) {
         let listed = environmentVariable("KUBECONFIG")?.split(separator: ":").map { absolutePath(String($0)) } ?? []
         let paths = listed.isEmpty ? [try OtherProgram.path(".kube/config", orIn: "KUBECONFIG")] : listed

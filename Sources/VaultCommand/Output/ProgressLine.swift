@@ -1,7 +1,8 @@
 import LinuxSystem
 import SealedLog
 
-/// A line at the terminal with the progress of a long call: shown after a second, removed when the call is over.
+/// A line at the terminal with the progress of a long call. It appears after a second, and disappears with the end of
+/// the call.
 final class ProgressLine: Sendable {
     private enum State {
         case hidden, drawn, over
@@ -11,7 +12,7 @@ final class ProgressLine: Sendable {
     private let title: String
     private let state = Mutex(State.hidden)
 
-    /// - Returns: nil if there is no terminal, or no thread to write to it.
+    /// - Returns: nil if there is no terminal, or no thread can be started to write to it.
     init?(_ title: String) {
         self.title = title
         guard StandardError.isTerminal, EscapeSequences.areObeyed,
@@ -23,7 +24,7 @@ final class ProgressLine: Sendable {
         for round in 1... {
             Clock.sleep(microseconds: 200_000)
             let isOver = state.withLock { state in
-                // 5 rounds are a second.
+                // 5 rounds take one second.
                 if state != .over, round >= 5 {
                     // The next output overwrites this line.
                     StandardError.write("\(title): \(Int(progress.fraction * 100)) %\r")

@@ -1,7 +1,7 @@
 import Sealing
 import Vault
 
-/// A text that is put together in guarded memory, of a length that is not known before.
+/// A text that is composed in guarded memory, with a length that is unknown beforehand.
 struct SecretText: ~Copyable {
     private var held: SecretBytes
     private var used = 0

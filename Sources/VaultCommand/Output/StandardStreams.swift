@@ -9,7 +9,7 @@ enum StandardOutput {
 
     static func write(_ text: String) throws(CommandError) { try Array(text.utf8).withRawBytes(write) }
 
-    /// Writes straight from memory, so that a secret stays in guarded memory.
+    /// Writes directly from memory, so that a secret stays in guarded memory.
     ///
     /// - Throws: ``CommandError/unwritableOutput(_:)``.
     static func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
@@ -27,14 +27,14 @@ enum StandardOutput {
 
     static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
-    /// Returns a text from the vault for a line of a list: as it is for a pipe, escaped for a terminal.
+    /// Returns a text from the vault for a line of a list: unchanged for a pipe, escaped for a terminal.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 
 enum StandardError {
     static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Ignores a failure: there is no other stream to report it on.
+    /// Writes a text. Failures are ignored, since there is no other stream to report them on.
     static func write(_ text: String) { SystemCall.writeAll(text, to: STDERR_FILENO) }
 }
 
@@ -43,7 +43,7 @@ func terminalWidth(_ descriptor: Int32) -> Int? {
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
 }
 
-/// Writes long lists to standard output in pieces. A shorter list is written by ``finish()`` alone, so that a command
+/// Writes long lists to standard output in pieces. A shorter list is written only by ``finish()``, so that a command
 /// that fails early has no output.
 struct OutputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
@@ -58,7 +58,7 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ date: Date) { Timestamp.write(date) { bytes.append($0) } }
 
-    /// Ends an entry of the list, and writes the entries that fill a piece of 64 KiB.
+    /// Ends an entry of the list, and writes the buffer once it has reached 64 KiB.
     mutating func endEntry() throws(CommandError) {
         guard bytes.count >= 64 << 10 else { return }
         try bytes.withRawBytes(StandardOutput.write)
@@ -68,7 +68,7 @@ struct OutputBuffer: ~Copyable {
     consuming func finish() throws(CommandError) { try bytes.withRawBytes(StandardOutput.write) }
 }
 
-/// Writes to standard error what is not a result: errors, warnings, and what was created.
+/// Writes everything but results to standard error: errors, warnings, and reports on files that were created.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
@@ -76,8 +76,8 @@ enum Notes {
 
     private static let warned = Mutex<Set<String>>([])
 
-    /// Reports a problem that did not stop the command. What was reported is not reported again: a command may open the
-    /// vault and its memory several times.
+    /// Reports a problem that did not stop the command, but only once: a command may open the vault and its memory
+    /// several times.
     static func warn(_ error: CommandError, asJSON: Bool) {
         guard warned.withLock({ $0.insert(error.message).inserted }) else { return }
         let text = "vault: warning: " + error.message
@@ -85,24 +85,25 @@ enum Notes {
     }
 
     static func reportCreated(_ keychain: Keychain, asJSON: Bool) {
-        let (created, location) = (keychain.created, keychain.location)
+        let created = keychain.created
+        let location = keychain.location
         write(created.message(at: location), asJSON ? ["note": created.json(at: location)] : nil)
     }
 
-    /// Tells a person what a command has done along the way.
-    static func tell(_ text: String) { write("vault: " + text, nil) }
+    /// Reports an additional effect of a command to the user.
+    static func inform(_ text: String) { write("vault: " + text, nil) }
 
-    static func tellOfKeyFile(_ path: String?) {
-        if let path { tell("Created the key file \(path). Back it up, separately from the vault.") }
+    static func reportKeyFile(_ path: String?) {
+        if let path { inform("Created the key file \(path). Back it up, separately from the vault.") }
     }
 
-    /// Warns a person if the system lets other programs read this process's memory.
+    /// Warns if the system allows other programs to read this process's memory.
     static func warnIfMemoryIsOpen(asJSON: Bool) {
         guard ProcessState.former.isDumpable else { return }
         let error = CommandError(
             code: "unavailable", exit: .inputOutput,
-            message: "The system does not let this process forbid core dumps and the reading of its memory (prctl): "
-                + "your other programs can read what is secret in it. Allow the call prctl in the sandbox or container."
+            message: "The system prevents this process from forbidding core dumps and reads of its memory (prctl): "
+                + "your other programs can read its secrets. Allow the call prctl in the sandbox or container."
         )
         warn(error, asJSON: asJSON)
     }
@@ -124,7 +125,7 @@ extension Keychain.Created {
         ]
     }
 
-    /// Also says to back up the key: losing it loses the values.
+    /// Returns the message. It includes a reminder to back up the key, since losing it loses the values.
     func message(at location: VaultLocation) -> String {
         let what = location.keyCommand == nil ? "key file" : "key"
         let besideVault =
@@ -135,9 +136,9 @@ extension Keychain.Created {
             location.keyCommand.map { "Its key: the output of \($0.quoted)" }
                 ?? (keyFile ? "Created its key file: \(location.keyFile)" : "Its key file: \(location.keyFile)"),
             "Back up the \(what), separately from the vault. Without it the vault cannot be opened.",
-            "The \(what) must never change.",
+            "Never change the \(what).",
             keyFileIsBesideVault ? besideVault : nil,
-            keyFileIsShort ? "It has fewer than 16 bytes and can be guessed." : nil,
+            keyFileIsShort ? "The key has fewer than 16 bytes and can be guessed." : nil,
         ]
         return lines.compactMap(\.self).joined(separator: "\n")
     }

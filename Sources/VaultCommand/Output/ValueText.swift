@@ -2,10 +2,10 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The text of a value whose bytes a person cannot read: of dates, arrays and dictionaries. Except for dates
-/// that no calendar has, it has the form that `set --type` takes.
+/// The text form of a value whose bytes are not readable: a date, an array or a dictionary. Except for dates outside
+/// the calendar, it has the form that `set --type` accepts.
 enum ValueText {
-    /// Returns what `get` writes: the text, or for all other kinds the bytes, which stay in guarded memory.
+    /// Returns the output of `get`: the text form or, for all other kinds, the bytes, which stay in guarded memory.
     static func shown(_ value: consuming SealableValue, of name: String) throws -> SecretBytes {
         switch value.kind {
         case .date:
@@ -26,13 +26,13 @@ enum ValueText {
         return Array(try encoder.encode(JSONForm(value: value)))
     }
 
-    /// A date of no calendar is shown as it is stored: in seconds since 2001.
+    /// Returns the text of a date. One outside the calendar is shown as it is stored: in seconds since 2001.
     private static func text(_ date: Date) -> String {
         let text = Timestamp.text(date)
         return Timestamp.date(text) == nil ? date.timeIntervalSinceReferenceDate.description : text
     }
 
-    /// What JSON has no type for is a string: a date, data in base64, a number that is infinite.
+    /// A value for JSON. Types that JSON lacks become strings: a date, data in base64, an infinite number.
     private struct JSONForm: Encodable {
         let value: StoredValue
 
@@ -42,7 +42,7 @@ enum ValueText {
             case .null: try container.encodeNil()
             case .boolean(let value): try container.encode(value)
             case .integer(let value):
-                // Those that are stored fit one of the two.
+                // Stored integers fit one of the two types.
                 if let value = Int64(exactly: value) { return try container.encode(value) }
                 try container.encode(UInt64(clamping: value))
             case .real(let value): try value.isFinite ? container.encode(value) : container.encode(value.description)

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// Signals that take effect only when they are released, so that what must be restored or wiped first is.
+/// Signals that take effect only when they are released, so that terminals are restored and secrets wiped first.
 ///
-/// They are blocked for the calling thread: this is for a process with one thread that receives signals.
+/// They are blocked in the calling thread: use this in a process with only one thread that receives signals.
 struct HeldSignals: ~Copyable {
     private let pending: FileDescriptor
     private let signals: SignalSet
     private let former: SignalSet
 
-    /// Readable while one of the signals is pending.
+    /// A descriptor that is readable while one of the signals is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Holds back all signals, except the process's own faults and those that it ignores.
+    /// Holds back all signals, except those for faults of the process itself and those that it ignores.
     ///
     /// - Parameters:
-    ///   - exceptions: those that take effect as before.
-    ///   - problem: begins the error's text.
+    ///   - exceptions: signals that take effect as before.
+    ///   - problem: the beginning of the error message.
     init(besides exceptions: [Int32], problem: String) throws(CommandError) {
         signals = SignalSet(
             SignalSet.catchable.numbers.filter { !exceptions.contains($0) && !ProcessState.isIgnored($0) })
@@ -33,7 +33,7 @@ struct HeldSignals: ~Copyable {
 
     func release() { former.blockExactly() }
 
-    /// Waits for one of the signals, and takes it: it has no effect. Returns its number.
+    /// Waits for one of the signals, and consumes it without an effect. Returns its number.
     func take() -> Int32 {
         var signal = vault_signal()
         while vault_next_signal(pending.number, &signal) != 0 {}

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What the modes were before a prompt, written into two of their control characters that no terminal uses.
+/// The terminal modes before a prompt, stored in two of their control characters that no terminal uses.
 enum ModesBeforePrompt {
-    /// Where the kernel keeps them, behind the last that has a meaning.
+    /// The indices of these two characters, after the last one that has a meaning.
     private static let indices = (flags: 17, interrupt: 18)
-    /// The upper bits say that the lower ones have this meaning.
+    /// The upper bits, which mark the lower bits as stored modes.
     private static let sign: UInt8 = 0b1010_1000
     private static let flags: [(bit: UInt8, flag: tcflag_t)] = [
         (1, tcflag_t(ECHO)), (2, tcflag_t(ECHONL)), (4, tcflag_t(ICANON)),
@@ -19,14 +19,16 @@ enum ModesBeforePrompt {
         return modes
     }
 
-    /// nil if the modes are no prompt's. Another program that has turned the echo on has kept the two characters.
+    /// Returns the stored modes; nil if the modes are not those of a prompt. If another program has turned the echo on,
+    /// it has kept the two characters.
     static func of(_ modes: termios) -> termios? {
         let marks = withUnsafeBytes(of: modes.c_cc) { ($0[indices.flags], $0[indices.interrupt]) }
         guard marks.0 & 0xF8 == sign, modes.c_lflag & tcflag_t(ECHO | ICANON) == 0 else { return nil }
         var former = modes
         for (bit, flag) in flags where marks.0 & bit != 0 { former.c_lflag |= flag }
         withUnsafeMutableBytes(of: &former.c_cc) { keys in
-            (keys[indices.flags], keys[indices.interrupt]) = (0, 0)
+            keys[indices.flags] = 0
+            keys[indices.interrupt] = 0
             keys[Int(VINTR)] = marks.1
         }
         return former

@@ -14,5 +14,5 @@ struct Pipe: ~Copyable {
     }
 }
 
-/// Closes a descriptor, by ending its lifetime.
+/// Closes a descriptor by ending its lifetime.
 func discard(_ descriptor: consuming FileDescriptor) {}

@@ -3,13 +3,13 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Another program, which gets secrets: by its environment, by files in memory, by its standard input.
+/// Another program that gets secrets: in its environment, in files in memory, or as its standard input.
 ///
-/// Its words are the last arguments of this process, byte for byte.
+/// Its command line is the last arguments of this process, byte for byte.
 struct ProgramStart: ~Copyable {
-    /// `NAME=VALUE` and a zero byte for each variable that is added.
+    /// `NAME=VALUE` and a zero byte for each additional variable.
     private let variables: SecretBytes
-    /// What becomes its standard input; nil for that of this process.
+    /// The descriptor that becomes its standard input; nil for that of this process.
     private let input: Int32?
     private let firstWord: Int32
 
@@ -23,35 +23,35 @@ struct ProgramStart: ~Copyable {
         firstWord = all - Int32(clamping: count)
     }
 
-    /// Puts the program in this one's place: with its process, its terminal and its open streams. The secrets in this
-    /// one's memory end with it.
+    /// Replaces this process by the program, which keeps its process number, its terminal and its open streams. The
+    /// secrets in this process's memory end with it.
     ///
     /// - Throws: always, since it returns only if the program cannot be started.
     consuming func replaceThisProcess() throws(CommandError) -> Never {
         let error = withVariables {
             ProcessState.restore()
-            // After that: it may have closed standard input.
+            // This follows the restore, which may have closed standard input.
             if let input, dup2(input, STDIN_FILENO) < 0 { return errno }
             return vault_execute(firstWord)
         }
         throw failure(error)
     }
 
-    /// What becomes a standard stream of a child.
+    /// The source of a child's standard stream.
     enum Stream: Hashable {
         case descriptor(Int32)
         /// The child's controlling terminal.
         case terminal
-        /// That of this process, if it was open when this process started.
+        /// The stream of this process, if it was open at the start.
         case same
     }
 
-    /// Starts the program as a child, which does not outlive this process: killed by SIGKILL, this one would leave it
-    /// behind with the secrets, and nobody would see what it prints.
+    /// Starts the program as a child, which does not outlive this process. Otherwise, after SIGKILL, the child would
+    /// stay behind with the secrets, and its output would be lost.
     ///
     /// - Parameters:
-    ///   - terminal: the path of a terminal, for a new session of which it becomes the controlling one.
-    ///   - signals: those that are blocked in the child. Here all must be held back.
+    ///   - terminal: the path of a terminal, which becomes the controlling one of a new session.
+    ///   - signals: the signals that are blocked in the child. All must be held back in this process.
     func startChild(
         input: Stream, output: Stream, error: Stream, terminal: String?, signals: SignalSet
     ) throws(CommandError) -> pid_t {
@@ -71,7 +71,7 @@ struct ProgramStart: ~Copyable {
         return process
     }
 
-    /// Returns what C knows a stream by.
+    /// Returns the number by which the C code identifies a stream.
     private static func number(_ index: Int, _ stream: Stream) -> Int32 {
         switch stream {
         case .descriptor(let descriptor): descriptor
@@ -92,13 +92,13 @@ struct ProgramStart: ~Copyable {
         }
     }
 
-    /// env(1) has the same exit codes.
+    /// Returns the error for a program that could not be started. The exit codes are those of env(1).
     private func failure(_ number: Int32) -> CommandError {
         let name = vault_argument(firstWord).map { String(cString: $0) } ?? ""
         if number == ENOENT {
             return CommandError(code: "unavailable", exit: .notInstalled, message: "\"\(name)\" was not found.")
         }
-        let hint = number == E2BIG ? " A value that is too large for a variable fits into a file: use --file." : ""
+        let hint = number == E2BIG ? " If a value is too large for a variable, pass it as a file with --file." : ""
         let words = SystemError.message(for: number)
         return CommandError(
             code: "unavailable", exit: .notExecutable, message: "\"\(name)\" could not be started: \(words).\(hint)")

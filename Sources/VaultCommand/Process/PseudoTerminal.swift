@@ -2,19 +2,19 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A terminal for a child process, behind which this process stands between the child and the person's own terminal.
+/// A terminal for a child process. This process connects it to the user's own terminal.
 final class PseudoTerminal {
-    /// What the child shows is read from here, and what is written here is typed.
+    /// The outer end: reading it returns the child's output, and writing to it is input for the child.
     let outer: FileDescriptor
-    /// The path by which the child opens it.
+    /// The path at which the child opens it.
     let path: String
     private let isRaw: Bool
-    /// The modes as this process has set them last.
+    /// The modes that this process set last.
     private var given = termios()
 
-    /// Opens one with the modes and the size of the person's terminal.
+    /// Opens a terminal with the modes and the size of the user's terminal.
     ///
-    /// - Parameter isRaw: whether the person's terminal will be raw; otherwise it changes newlines itself.
+    /// - Parameter isRaw: whether the user's terminal will be raw; otherwise that one converts newlines.
     init(like descriptor: Int32, isRaw: Bool) throws(CommandError) {
         var name = [CChar](repeating: 0, count: 128)
         let number = try SystemCall.retrying("No terminal could be opened for the program") {
@@ -28,8 +28,8 @@ final class PseudoTerminal {
         takeSize(of: descriptor)
     }
 
-    /// Takes the modes of the person's terminal once more, unless the child has changed its own: while this process is
-    /// in the background, the other terminal has those of a shell that reads a line.
+    /// Adopts the modes of the user's terminal again, unless the child has changed its own. While this process is in
+    /// the background, the user's terminal has the modes of a shell's prompt.
     func take(_ modes: termios) {
         var found = termios()
         if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }
@@ -39,7 +39,7 @@ final class PseudoTerminal {
         var modes = modes
         if !isRaw { modes.c_oflag &= ~tcflag_t(OPOST) }
         tcsetattr(outer.number, TCSANOW, &modes)
-        // The kernel does not take all of them.
+        // The kernel may ignore some of the modes, so the actual ones are read back.
         tcgetattr(outer.number, &given)
     }
 

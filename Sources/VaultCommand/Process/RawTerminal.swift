@@ -1,28 +1,28 @@
 import Glibc
 import LinuxSystem
 
-/// The person's terminal, which passes on each key as it is while another program reads them.
+/// The user's terminal, which passes on each key unchanged to another program.
 ///
-/// All that is only done in the foreground. In the background, the terminal and what is typed there are a shell's.
+/// This happens only in the foreground. In the background, the terminal and its input belong to a shell.
 final class RawTerminal {
     enum Turn {
         case kept, none
-        /// This process has come to the foreground, for the first time with the modes that were found.
+        /// This process has come to the foreground; `first` is set the first time, to the modes that the terminal had.
         case taken(first: termios?)
     }
 
     private let terminal: Int32
-    /// The same terminal, opened anew: reading it never waits. It is opened for this process only, since whoever shares
-    /// the other descriptor expects that it waits.
+    /// The same terminal, opened again so that reads never block. Only this process has this descriptor: processes that
+    /// share the other one expect it to block.
     private let own: FileDescriptor
-    /// The modes without this process; nil before it was in front.
+    /// The modes without this process; nil before it was first in the foreground.
     private var former: termios?
-    /// Whether the modes are set, and what is typed is the program's.
+    /// Whether the modes are set, and the input belongs to the program.
     private(set) var isInUse = false
 
     init(_ terminal: Int32) {
         self.terminal = terminal
-        // Without a session of its own there are no jobs, and nobody else reads.
+        // In another session there are no jobs of this one, and no other process reads the terminal.
         let isOfSession = tcgetsid(terminal) == getsid(0)
         own = FileDescriptor(
             owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
@@ -30,15 +30,15 @@ final class RawTerminal {
 
     deinit { end() }
 
-    /// What to read the keys from, while ``isInUse``.
+    /// The descriptor from which keys are read, while ``isInUse``.
     var keys: Int32 { own.number >= 0 ? own.number : terminal }
 
-    /// Whether the modes and the keys are this process's now.
+    /// Whether this process controls the modes and the input now.
     var isInFront: Bool { ProcessState.isInFront(at: terminal) }
 
     /// Sets the modes if this process has come to the foreground.
     ///
-    /// - Parameter signals: readable when a signal is to interrupt the wait for others that ask at the terminal.
+    /// - Parameter signals: a descriptor; if it becomes readable, the wait for other prompts at the terminal ends.
     func follow(interruptedBy signals: Int32) -> Turn {
         guard isInFront else {
             isInUse = false
@@ -46,11 +46,12 @@ final class RawTerminal {
         }
         if isInUse { return .kept }
         let isFirst = former == nil
-        // A prompt that is shown has other modes than those that are to be restored.
+        // A visible prompt has other modes than the ones to restore later.
         if isFirst { TerminalTurn.pass(at: terminal, interruptedBy: signals) }
         var found = termios()
         guard tcgetattr(terminal, &found) == 0 else { return .none }
-        // Nobody else has changed them, if this process was stopped and continued without a shell.
+        // If the modes are still raw, this process was stopped and continued without a shell, so the earlier modes are
+        // valid.
         var modes = former.flatMap { found.isRaw ? $0 : nil } ?? found
         former = modes
         cfmakeraw(&modes)
@@ -59,13 +60,13 @@ final class RawTerminal {
         return .taken(first: isFirst ? found : nil)
     }
 
-    /// Makes ``follow(interruptedBy:)`` set the modes again: this process was stopped, and a shell may have changed
-    /// them.
+    /// Makes the next ``follow(interruptedBy:)`` set the modes again: this process was stopped, and a shell may have
+    /// changed them.
     func forget() { isInUse = false }
 
     /// Restores the modes.
     func end() {
-        // Another program's terminal is left to it.
+        // If another program controls the terminal, its modes are left alone.
         guard isInUse, isInFront, var modes = former else { return }
         tcsetattr(terminal, TCSADRAIN, &modes)
         isInUse = false

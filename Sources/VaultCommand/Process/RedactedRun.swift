@@ -3,28 +3,29 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Runs a program as a child, hides secrets in what it prints, and stands in for it towards everybody else: signals are
-/// passed on, and the end is the child's. If this process is killed, the child is too.
+/// Runs a program as a child, hides secrets in its output, and represents it towards all other processes: signals are
+/// passed on, and the exit status is the child's. If this process is killed, so is the child.
 ///
-/// If standard output or standard error is a terminal, the child has a terminal of its own in its place, in a session
-/// of its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
+/// If standard output or standard error is a terminal, the child gets another terminal in its place, in a session of
+/// its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
 struct RedactedRun: ~Copyable {
-    /// Milliseconds after which a few bytes that may be the beginning of a secret are shown. So long is also waited for
-    /// more output once the program has ended.
+    /// The time in milliseconds after which a few bytes that may be the beginning of a secret are shown. After the
+    /// program has ended, this is also the time to wait for more output.
     private static let pause: Int32 = 50
-    /// So often is looked, in milliseconds, whether this process has come to the foreground: no signal says so.
+    /// The interval, in milliseconds, at which this process checks whether it has come to the foreground: no signal
+    /// reports that.
     private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals
     private let child: pid_t
-    /// What the child prints.
+    /// The relays of the child's output.
     private let outputs: [Relay]
-    /// What is typed for the child.
+    /// The relay of the user's input to the child.
     private let input: Relay?
     private let terminal: PseudoTerminal?
-    /// The stream that shows what the child writes to its terminal.
+    /// The stream that shows the output on the child's terminal.
     private let screen: Int32
-    /// The person's terminal, if the child reads its keys.
+    /// The user's terminal, if the child reads its keys.
     private let keyboard: RawTerminal?
 
     /// Runs the program to its end.
@@ -56,7 +57,7 @@ struct RedactedRun: ~Copyable {
         input = keyboard.flatMap { keyboard in terminal.map { Relay(keysOf: keyboard, to: $0.outer.number) } }
     }
 
-    /// Opens a pipe for one of the child's streams. Adds the end that becomes the child's to `ends`.
+    /// Opens a pipe for one of the child's streams. Adds the child's end to `ends`.
     private static func pipe(
         to stream: Int32, _ patterns: [Redactor.Pattern], _ outputs: inout [Relay], _ ends: inout [Int32]
     ) throws(CommandError) -> ProgramStart.Stream {
@@ -91,7 +92,7 @@ struct RedactedRun: ~Copyable {
                 if isWaitingForMore { break }
                 let holding = outputs.filter(\.holdsLittle)
                 for output in holding { output.flush() }
-                // What the program has written before it stopped is shown before that is.
+                // Output from before the stop is shown before the child counts as stopped.
                 if isStopping, holding.isEmpty {
                     isStopping = false
                     stop()
@@ -104,15 +105,15 @@ struct RedactedRun: ~Copyable {
             }
         }
         for output in outputs { output.finish() }
-        // A reader or a terminal that is gone has ended the program, as without this process between them.
+        // EPIPE and EIO are no failures: a missing reader or terminal has ended the program, as without this process.
         let failure = outputs.compactMap(\.failure).first { $0 != EPIPE && $0 != EIO }
         if let failure { throw CommandError.unwritableOutput(failure) }
         return exit ?? .unseen
     }
 
-    /// Passes on a signal, or learns from it what the child has done. Returns the child's end, if it is that.
+    /// Passes on a signal, or handles a change of the child's state. Returns the child's exit if it has ended.
     ///
-    /// - Parameter isStopping: is set to whether the child has stopped, and this process has to.
+    /// - Parameter isStopping: set to whether the child has stopped, so that this process has to stop.
     private func takeSignal(_ isStopping: inout Bool) -> ChildProcess.Exit? {
         guard let signal = signals.next() else { return nil }
         if signal.number == SIGCHLD {
@@ -130,26 +131,27 @@ struct RedactedRun: ~Copyable {
     }
 
     private func pass(on signal: vault_signal) {
-        // Writing where nobody reads is told by a signal too, which this process sends to itself.
+        // This process sends such a signal to itself, for instance SIGPIPE when it writes to a closed pipe.
         guard signal.is_of_child == 0, signal.sender != getpid() else { return }
         var number = signal.number
         let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
         guard let terminal else {
-            // The kernel has sent it to the child as well, which is in the same group.
+            // The kernel has also sent it to the child, which is in the same group.
             if !isTerminals { kill(child, number) }
             return
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // By that, the kernel tells the child itself.
+            // The size of the child's own terminal is set, and the kernel then signals the child.
             if isTerminals { return }
         }
-        // Nothing in the child's session could continue it, so that the kernel lets no such signal stop it.
+        // No process in the child's session could continue it, so the kernel ignores such a signal there unless it is
+        // handled. SIGSTOP stops it instead.
         if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
-    /// Stops as the child has: who waits for this process waits for what it stands in for.
+    /// Stops this process as the child has stopped, so that its parent sees the same state.
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
@@ -157,7 +159,7 @@ struct RedactedRun: ~Copyable {
         terminal?.takeSize(of: screen)
     }
 
-    /// Has the keys of the person's terminal in the foreground only: a job in the background runs as the program alone.
+    /// Reads keys of the user's terminal only in the foreground: a background job runs as the program alone would.
     private func followTerminal() {
         guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
         if let modes { terminal?.take(modes) }
@@ -165,8 +167,8 @@ struct RedactedRun: ~Copyable {
     }
 }
 
-/// Signals that are not delivered, but read: all that can be, to be passed on to a child or to learn from them. A
-/// signal that this process ignores may be one that the child does not.
+/// Signals that are read instead of delivered: all that can be, to be passed on to the child or to observe it. A signal
+/// that this process ignores may be one that the child does not ignore.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
     /// The signals that were blocked before.
@@ -179,17 +181,17 @@ private struct AwaitedSignals: ~Copyable {
         pending = FileDescriptor(owning: number)
     }
 
-    /// Readable when one is pending.
+    /// A descriptor that is readable when a signal is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Takes one that is pending; nil if none is.
+    /// Takes a pending signal; nil if there is none.
     func next() -> vault_signal? {
         var signal = vault_signal()
         return vault_next_signal(pending.number, &signal) == 0 ? signal : nil
     }
 
-    /// Lets a terminal that other programs have stop this process when `body` uses it. With the signals for that held
-    /// back, `body` would get an error, or change the terminal under the other programs.
+    /// Lets job control stop this process if `body` uses a terminal that other programs control. With those signals
+    /// held back, `body` would fail, or change the terminal under the other programs.
     func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
         guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
         let signals = SignalSet([SIGTTIN, SIGTTOU])
@@ -200,7 +202,7 @@ private struct AwaitedSignals: ~Copyable {
 }
 
 extension ChildProcess.Exit {
-    /// Ends this process in the same way.
+    /// Ends this process with the same status or signal.
     func endThisProcess() -> Never {
         switch self {
         case .status(let status): exit(status)
@@ -209,7 +211,7 @@ extension ChildProcess.Exit {
             Glibc.signal(number, SIG_DFL)
             SignalSet([number]).unblock()
             raise(number)
-            // The first process of a container outlives a signal's default action.
+            // The first process of a container survives the default action of a signal.
             exit(128 + number)
         }
     }

@@ -2,42 +2,48 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Passes bytes from one descriptor to another, with secrets replaced. It never waits for either: a call is made when
-/// `poll` says that it can be. What was read goes on before more is read.
+/// Passes bytes from one descriptor to another, with secrets replaced. It never blocks: it makes a call only when
+/// `poll` reports that it can succeed. It writes everything it has read before it reads more.
 final class Relay {
-    /// Few enough for a pipe that is ready to be written to.
+    /// The size of a read in bytes: a pipe that is ready can take that much.
     private static let pieceSize = 4_096
 
     private let source: Int32
     private let target: Int32
-    /// The source, if nothing else uses it.
+    /// The source, if no other code uses it.
     private var pipe: FileDescriptor?
-    /// The source, if a person types there.
+    /// The source, if it is the user's terminal.
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
-    /// Whether nothing more comes.
+    /// Whether the source has ended.
     private(set) var hasEnded = false
-    /// Why the target takes nothing more; nil as long as it does.
+    /// The error that stopped writing to the target; nil as long as it works.
     private(set) var failure: Int32?
 
-    /// Takes the end of a pipe. If the target takes nothing more, its writer learns of it.
+    /// Relays from the end of a pipe. If the target fails, the pipe is closed, and its writer notices.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
-        (source, self.target, redactor) = (pipe.number, target, Redactor(patterns))
+        source = pipe.number
+        self.target = target
+        redactor = Redactor(patterns)
         self.pipe = consume pipe
     }
 
     init(sharing source: Int32, to target: Int32, hiding patterns: [Redactor.Pattern]) {
-        (self.source, self.target, redactor) = (source, target, Redactor(patterns))
+        self.source = source
+        self.target = target
+        redactor = Redactor(patterns)
     }
 
-    /// Passes on what is typed, while the terminal is this process's.
+    /// Relays typed input while this process controls the terminal.
     init(keysOf keyboard: RawTerminal, to target: Int32) {
-        (source, self.target, redactor) = (keyboard.keys, target, Redactor([]))
+        source = keyboard.keys
+        self.target = target
+        redactor = Redactor([])
         self.keyboard = keyboard
     }
 
-    /// What to wait for.
+    /// The descriptor and event to wait for.
     var interest: pollfd {
         if !pending.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
         return pollfd(fd: hasEnded || keyboard?.isInUse == false ? -1 : source, events: Int16(POLLIN), revents: 0)
@@ -48,19 +54,19 @@ final class Relay {
 
     /// Reads or writes once, when ``interest`` is ready.
     ///
-    /// - Parameter buffer: memory for what is read.
+    /// - Parameter buffer: memory for the bytes that are read.
     func proceed(_ buffer: inout SecretBytes) {
         if pending.isEmpty { receive(&buffer) } else { send() }
     }
 
     private func receive(_ buffer: inout SecretBytes) {
-        // What a shell is told is not the program's.
+        // In the background, the input belongs to the shell, not to the program.
         if let keyboard, !keyboard.isInFront { return }
         let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
         if count < 0, errno == EINTR || errno == EAGAIN { return }
-        // So fails what is read after the terminal has become a shell's, with the signal for that held back.
+        // The terminal may have passed to a shell since the check. With SIGTTIN held back, the read then fails.
         if count < 0, let keyboard, !keyboard.isInFront { return }
-        // A terminal that no program has open any more fails with EIO.
+        // A terminal that no program has open any longer fails with EIO.
         guard count > 0 else {
             redactor.finish(into: &pending)
             hasEnded = true
@@ -70,7 +76,7 @@ final class Relay {
         if failure != nil { pending = [] }
     }
 
-    /// Passes on what is held back, though more may come.
+    /// Writes the bytes that are held back, although more may follow.
     func flush() { redactor.flush(into: &pending) }
 
     private func send() {
@@ -83,13 +89,14 @@ final class Relay {
     }
 
     private func breakOff(_ number: Int32) {
-        (pending, failure) = ([], number)
+        pending = []
+        failure = number
         guard pipe != nil else { return }
         pipe = nil
         hasEnded = true
     }
 
-    /// Writes all that is left, and waits for that.
+    /// Writes everything that is left, and waits for that.
     func finish() {
         redactor.finish(into: &pending)
         while !pending.isEmpty {

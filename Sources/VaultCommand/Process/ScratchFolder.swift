@@ -4,25 +4,24 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A folder for one secret file, in memory only. It is wiped at the end of this value's lifetime, with all files that
-/// another program has put there, such as an editor's backup. Signals that would end the process take effect after
+/// A folder for one secret file, only in memory. At the end of this value's lifetime it is wiped, with all files that
+/// another program has created in it, such as an editor's backup. Signals that would end the process take effect after
 /// that.
 ///
 /// SIGKILL leaves the folder behind. It is locked as long as this process or its editor runs, so that a later process
-/// finds it: see ``removeLeftovers()``. A file without a name, by memfd_create(2), would end with its processes. But
-/// then an editor that puts a new file in the place of the old one cannot save, and vim puts its swap file into
-/// /var/tmp.
+/// can identify it: see ``removeLeftovers()``. A file without a name, by memfd_create(2), would end with its processes.
+/// But then an editor that replaces the file cannot save, and vim puts its swap file into /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
     private let folder: Folder
-    /// Of the file as it was created. An editor may have put another one in its place.
+    /// The file as it was created. An editor may have replaced it.
     private let original: FileDescriptor
     private var isKept = false
 
     /// - Throws: ``CommandError`` with the exit code 8 if there is no file system in memory.
     static func create(containing secret: borrowing SecretBytes) throws -> ScratchFolder {
-        // The shell and the editor stop and continue with this process.
+        // The shell and the editor stop and continue together with this process.
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
         let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be held back")
         let folder = try newFolder()
@@ -42,7 +41,7 @@ struct ScratchFolder: ~Copyable {
         vault_wipe_folder(folder.path)
     }
 
-    /// Keeps the folder's lock from programs that are started from now on.
+    /// Prevents programs that are started later from inheriting the folder's lock.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
     /// Whether the editor has left a file.
@@ -51,10 +50,10 @@ struct ScratchFolder: ~Copyable {
         return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
-    /// Leaves the text to the person, whose work would be lost with it, under a name by which nobody takes it for what
-    /// a killed process has left. Returns where it is.
+    /// Keeps the text for the user, who would otherwise lose it, under a name that differs from those of a killed
+    /// process. Returns its path.
     ///
-    /// - Parameter size: of the text, without a newline that the editor has added; nil if it is not known.
+    /// - Parameter size: the size of the text, without a newline that the editor added; nil if it is unknown.
     consuming func keep(_ size: Int? = nil) -> String {
         isKept = true
         if let size { truncate(file, size) }
@@ -65,7 +64,7 @@ struct ScratchFolder: ~Copyable {
         return (rename(folder.path, kept) == 0 ? kept : folder.path) + "/value"
     }
 
-    // MARK: Where it is
+    // MARK: Location
 
     private static let usedName = "vault-edit-"
     private static let keptName = "vault-kept-"
@@ -75,11 +74,12 @@ struct ScratchFolder: ~Copyable {
         let path: String
         let lock: FileDescriptor
 
-        /// nil if another process has it, or it is not this user's alone.
+        /// Returns nil if another process has the lock, or if others can use the folder.
         init?(locking path: String) {
             self.path = path
             lock = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
-            var (opened, found) = (stat(), stat())
+            var opened = stat()
+            var found = stat()
             guard lock.number >= 0, flock(lock.number, LOCK_EX | LOCK_NB) == 0, fstat(lock.number, &opened) == 0,
                 lstat(path, &found) == 0, (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino),
                 opened.st_uid == geteuid(), opened.st_mode & 0o7777 == 0o700
@@ -87,8 +87,8 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The folder that a session has in memory; nil if there is none, or if others can write to it. Root in a user's
-    /// environment would find that user's: the user could exchange what root keeps there.
+    /// The session's folder in memory; nil if there is none, or if others can write to it. In a user's environment,
+    /// root would find that user's folder, and the user could replace root's files there.
     static var runtimeFolder: String? {
         let files = PosixFileSystem()
         guard let path = environmentVariable("XDG_RUNTIME_DIR"), path.isAbsolutePath,
@@ -100,12 +100,12 @@ struct ScratchFolder: ~Copyable {
 
     private static var roots: [String] { [runtimeFolder, "/dev/shm"].compactMap(\.self) }
 
-    /// Returns a new folder of mode 0700. An editor that outlives this process goes on holding its lock.
+    /// Returns a new folder of mode 0700. An editor that outlives this process keeps its lock.
     private static func newFolder() throws -> Folder {
         let files = PosixFileSystem()
         for root in roots {
             guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
-            // Another process may have taken a new folder for one that was left behind, before it was locked.
+            // Another process may have taken a new folder for a leftover one before it was locked, and removed it.
             for _ in 0..<10 {
                 let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }
@@ -116,13 +116,13 @@ struct ScratchFolder: ~Copyable {
         }
         throw CommandError(
             code: "unavailable", exit: .inputOutput,
-            message: "A value is edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
-                + "system in memory. Use `vault get` and `vault set` in a pipe.")
+            message: "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
+                + "system in memory. Use `vault get` and `vault set` with pipes.")
     }
 
-    // MARK: What others have left
+    // MARK: Leftovers
 
-    /// Wipes the folders of this user whose processes were killed. Returns how many there were.
+    /// Wipes this user's folders whose processes were killed. Returns their number.
     static func removeLeftovers() -> Int {
         folders(named: usedName).count { path in
             guard let folder = Folder(locking: path) else { return false }
@@ -130,7 +130,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// How many texts are being edited: each folder is this user's, and another process has its lock.
+    /// The number of texts that are being edited: another process has the lock of this user's folder.
     static var openCount: Int {
         folders(named: usedName).count { path in
             let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))

@@ -4,11 +4,11 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The same command, linked with what a vault in a database needs: `vault` itself has no network code.
+/// The same command, linked with the code for vaults in databases. `vault` itself has no network code.
 enum SharedProgram {
     private static let name = "vault-shared"
 
-    /// Lets it take this process over, with its arguments, if the vault is in a database. To be called before anything
+    /// Replaces this process by it, with the same arguments, if the vault is in a database. Call this before anything
     /// is read from standard input.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard !DatabaseLocations.isAvailable else { return }
@@ -19,14 +19,14 @@ enum SharedProgram {
         guard let path else {
             throw CommandError(
                 code: "unavailable", exit: .inputOutput,
-                message: "The vault is in a database. Install `\(name)` beside `vault`, or on the PATH: "
+                message: "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
                     + "`Tools/install --shared`.")
         }
         ProcessState.restore()
         throw .system("Cannot start \(path)", vault_execute_instead(path))
     }
 
-    /// Beside this executable, or else on the PATH.
+    /// The path beside this executable, or else in the PATH.
     private static var path: String? {
         let own = vault_program_path().map { resolvedPath(String(cString: $0)) }
         let beside = own.map { "\($0.parentFolder)/\(name)" }

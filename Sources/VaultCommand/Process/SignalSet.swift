@@ -1,23 +1,24 @@
 import CLinux
 import Glibc
 
-/// Signals by their numbers, also the two that glibc keeps to itself and its own sets leave out.
+/// A set of signals by number, including the two that glibc reserves for itself and leaves out of its own sets.
 struct SignalSet {
     /// Signal N is the bit N - 1.
     private(set) var bits: UInt64 = 0
 
-    /// Those that a program can do something about: all but SIGKILL and SIGSTOP, which nobody can, and those by which
-    /// the processor tells a program of its own fault, which must not wait.
+    /// The signals that a program can handle: all but SIGKILL and SIGSTOP, and the processor's signals for faults of
+    /// the program itself, which must not be delayed.
     static let catchable = SignalSet(
         (1...64).filter { number in
             ![SIGKILL, SIGSTOP].contains(number)
                 && ![SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS].contains(number)
         })
 
-    /// Those that the kernel sends to all of a terminal's processes in front, or to all of a job that is not in front.
+    /// The signals that the kernel sends to all processes of a terminal's foreground job, or to all of a background
+    /// job.
     static let ofTerminal = SignalSet([SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH])
 
-    /// Those that stop a program, unless it handles them.
+    /// The signals that stop a program, unless it handles them.
     static let stopping = SignalSet([SIGTSTP, SIGTTIN, SIGTTOU])
 
     init(bits: UInt64) { self.bits = bits }
@@ -30,15 +31,15 @@ struct SignalSet {
 
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }
 
-    // MARK: Those that are blocked
+    // MARK: Blocking
 
-    /// Blocks them besides those that are blocked, which are returned.
+    /// Blocks these signals in addition to the blocked ones. Returns the set that was blocked before.
     @discardableResult func block() -> SignalSet {
         SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits))
     }
 
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
-    /// Blocks these and no others.
+    /// Blocks exactly these signals.
     func blockExactly() { _ = vault_change_blocked_signals(SIG_SETMASK, bits) }
 }

@@ -1,32 +1,32 @@
 import Glibc
 import LinuxSystem
 
-/// The turn to ask at a terminal, where one process of all asks at a time, and the terminal's modes, which only the one
-/// whose turn it is reads and changes.
+/// The turn for a prompt at a terminal, which only one process has at a time, and the terminal's modes, which only that
+/// process reads and changes.
 ///
-/// The turn is a lock on the terminal's device, which the kernel releases with its process. If others wait at the end
-/// of a turn, the echo stays off for them: what is typed too early is not shown. While the echo is off, the terminal's
-/// modes say themselves what they were, so that the next one restores them if a process was killed.
+/// The turn is a lock on the terminal's device, which the kernel releases with its process. If other processes wait at
+/// the end of a turn, the echo stays off for them: input that is typed too early is not shown. While the echo is off,
+/// the terminal's modes contain the earlier modes, so that the next process can restore them if one was killed.
 final class TerminalTurn {
     enum Outcome {
         case taken
-        /// A signal that is held back is pending, or other programs have the terminal.
+        /// A held-back signal is pending, or other programs control the terminal.
         case interrupted
     }
 
-    /// After so many attempts, a person is told what the command waits for.
+    /// The number of attempts after which the wait is reported to the user.
     private static let attemptsUntilNotice = 100
     private static let pause: Int32 = 20
 
     private let terminal: Int32
     private let lock: TurnLock?
-    /// Those that the terminal has while nobody asks.
+    /// The modes of the terminal without a prompt.
     private(set) var modes = termios()
-    /// Whether another process has asked in the meantime.
+    /// Whether another process has had the turn in the meantime.
     private(set) var hasWaited = false
     private(set) var isTaken = false
 
-    /// - Parameter terminal: a descriptor that stays open as long as this.
+    /// - Parameter terminal: a descriptor that stays open during this object's lifetime.
     init(at terminal: Int32) {
         self.terminal = terminal
         lock = TerminalTurn.kept.withLock(\.lock) ?? TurnLock(of: terminal)
@@ -36,7 +36,7 @@ final class TerminalTurn {
 
     /// Waits for the turn, and takes it.
     ///
-    /// - Parameter signals: readable while a signal is held back.
+    /// - Parameter signals: a descriptor that is readable while a held-back signal is pending.
     func begin(interruptedBy signals: Int32) throws(CommandError) -> Outcome {
         if let lock, !lock.tryTake() {
             hasWaited = true
@@ -50,7 +50,7 @@ final class TerminalTurn {
                     return .interrupted
                 }
                 attempts += 1
-                if attempts == TerminalTurn.attemptsUntilNotice { tellOfWaiting() }
+                if attempts == TerminalTurn.attemptsUntilNotice { reportWaiting() }
             }
             lock.withdraw()
         }
@@ -61,7 +61,7 @@ final class TerminalTurn {
         return .taken
     }
 
-    /// Sets the terminal's modes. Those of a prompt say what they were before.
+    /// Sets the terminal's modes. The modes of a prompt contain the earlier ones.
     func set(_ prompt: termios, dropping isDropping: Bool) throws(CommandError) {
         let isHidden = prompt.c_lflag & tcflag_t(ECHO | ICANON) == 0
         var prompt = isHidden ? ModesBeforePrompt.mark(prompt, with: modes) : prompt
@@ -70,8 +70,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Ends the turn: the echo is on again, unless others wait for theirs. Drops pending input: a paste beyond the
-    /// value must not reach the shell as a command.
+    /// Ends the turn: turns the echo on again, unless other processes wait. Drops pending input: the part of a paste
+    /// beyond the value must not reach the shell as a command.
     func end(dropping isDropping: Bool = true) {
         guard isTaken else { return }
         isTaken = false
@@ -81,23 +81,23 @@ final class TerminalTurn {
         if isAwaited { hide() } else { restore(modes) }
         guard !TerminalTurn.keep(lock) else { return }
         lock.release()
-        // Those who waited may have ended meanwhile.
+        // The waiting processes may have ended in the meantime.
         if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
-    /// Waits until nobody asks at a terminal, and leaves it as it is without prompts. Where nobody has asked, what is
-    /// typed ahead is meant for what comes next.
+    /// Waits until no prompt is shown at a terminal, and leaves the modes as they are without one. If there was no
+    /// prompt, typed-ahead input is meant for the program that follows.
     static func pass(at terminal: Int32, interruptedBy signals: Int32 = -1) {
         let turn = TerminalTurn(at: terminal)
         if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
     }
 
-    // MARK: Until the answer has had its effect
+    // MARK: Keeping the turn
 
     private static let kept = Mutex<(isWanted: Bool, lock: TurnLock?)>((false, nil))
 
-    /// Runs a command whose effect makes the questions of those who wait needless: after what was typed here, it is
-    /// their turn only at its end.
+    /// Runs a command whose effect makes the prompts of waiting processes unnecessary: after a prompt in `body`, their
+    /// turn comes only at its end.
     static func untilEnd<Result>(of body: () throws -> Result) rethrows -> Result {
         kept.withLock { $0.isWanted = true }
         defer { releaseKept() }
@@ -119,13 +119,13 @@ final class TerminalTurn {
         let device = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         guard let lock else { return }
         lock.release()
-        // Those who waited may have ended meanwhile.
+        // The waiting processes may have ended in the meantime.
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
 
     // MARK: Modes
 
-    /// Turns the echo off for the next one, if it is on.
+    /// Turns the echo off for the next process, if it is on.
     private func hide() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, ModesBeforePrompt.of(found) == nil else { return }
@@ -135,9 +135,9 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSADRAIN, &hidden)
     }
 
-    /// Restores the modes, unless somebody else has changed them since a prompt did.
+    /// Restores the modes, unless another program has changed them since the prompt.
     ///
-    /// - Parameter known: what this process has found; otherwise the terminal's modes say what they were.
+    /// - Parameter known: the modes that this process has found; otherwise they are taken from the terminal's modes.
     private func restore(_ known: termios? = nil) {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, let former = ModesBeforePrompt.of(found) else { return }
@@ -145,7 +145,8 @@ final class TerminalTurn {
         tcsetattr(terminal, TCSAFLUSH, &modes)
     }
 
-    /// Restores the modes if nobody's turn has begun, and nobody waits for one. Whoever has the lock meanwhile does it.
+    /// Restores the modes if no process has or awaits the turn. A process that takes the lock meanwhile restores them
+    /// itself.
     private func restoreUnlessAwaited() {
         while let lock, lock.tryTake() {
             let isAwaited = lock.isAwaited
@@ -155,13 +156,13 @@ final class TerminalTurn {
         }
     }
 
-    /// Where nothing is typed without echo, a prompt that waits would be a riddle: the process that has its turn may be
-    /// stopped.
-    private func tellOfWaiting() {
+    /// Reports the wait, unless another prompt is visible: otherwise a silent wait would be a riddle, since the process
+    /// that has the turn may be stopped.
+    private func reportWaiting() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, found.c_lflag & tcflag_t(ECHO) != 0,
             found.c_lflag & tcflag_t(ICANON) != 0
         else { return }
-        SystemCall.writeAll("vault: Waiting for another command that asks at this terminal.\n", to: terminal)
+        SystemCall.writeAll("vault: Waiting for another command's prompt at this terminal.\n", to: terminal)
     }
 }

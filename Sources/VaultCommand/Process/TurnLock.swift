@@ -2,15 +2,16 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// The lock of a terminal's device: one byte for the turn, and one that all share who wait for it.
+/// The lock of a terminal's device: one byte for the turn, and one that all waiting processes share.
 final class TurnLock: Sendable {
-    private static let (turn, waiting): (Int64, Int64) = (0, 1)
+    private static let turn: Int64 = 0
+    private static let waiting: Int64 = 1
 
     private let device: FileDescriptor?
     private let descriptor: Int32
     private let isOfProcess: Int32
 
-    /// nil if no descriptor of the terminal can be locked.
+    /// Returns nil if no descriptor of the terminal can be locked.
     init?(of terminal: Int32) {
         let opened = vault_open_terminal_device(terminal)
         if opened >= 0 {
@@ -19,8 +20,8 @@ final class TurnLock: Sendable {
             isOfProcess = 0
             return
         }
-        // After su(1), the device is another user's. A standard stream is shared with other processes, so that the lock
-        // has to be this process's.
+        // After su(1), the device belongs to another user. A standard stream is shared with other processes, so the
+        // lock must belong to this process.
         guard let shared = (STDIN_FILENO...STDERR_FILENO).first(where: { vault_is_same_terminal($0, terminal) != 0 })
         else { return nil }
         device = nil
@@ -28,7 +29,7 @@ final class TurnLock: Sendable {
         isOfProcess = 1
     }
 
-    /// Whether others wait.
+    /// Whether other processes wait.
     var isAwaited: Bool { vault_is_byte_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
 
     func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }

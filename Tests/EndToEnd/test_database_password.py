@@ -87,7 +87,7 @@ def test_an_entry_that_is_marked_for_the_database_logs_in(home: Home, cluster_of
     home.set("db/team", b"wrong-secret")
     sentence = shared.refusal(IO, "get", "a")
     assert "password authentication failed" in sentence and "wrong-secret" not in sentence
-    assert 'no entry named "db/none"' in with_url(home, cluster_of_own, "db/none").refusal(IO, "get", "a")
+    assert 'No entry named "db/none"' in with_url(home, cluster_of_own, "db/none").refusal(IO, "get", "a")
 
 
 def mark(home: Home, cluster: Cluster, *attributes: str) -> None:
@@ -134,7 +134,7 @@ def test_the_policy_of_a_login_keeps_its_field(home: Home, cluster_of_own: Clust
 def test_an_entry_of_another_login_is_not_sent_and_not_changed(home: Home, cluster_of_own: Cluster) -> None:
     home.set("git/x", PASSWORD, "-a", "protocol=https", "-a", "host=github.com")
     sentence = with_url(home, cluster_of_own, "git/x").refusal(IO, "init")
-    assert "an entry of its own" in sentence and "vault attr" not in sentence
+    assert "a separate entry" in sentence and "vault attr" not in sentence
 
 
 def test_a_server_with_a_certificate_gets_it_and_one_without_does_not(home: Home, cluster_of_own: Cluster) -> None:

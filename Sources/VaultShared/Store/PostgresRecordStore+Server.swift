@@ -47,7 +47,7 @@ extension PostgresRecordStore {
                     + "\(stated.position.sequence) at byte \(stated.offset), but it ends with change "
                     + "\(tail.head.sequence) at byte \(tail.end)")
         }
-        guard !stated.hasMore else { throw LogError.damaged("unexpected bytes follow the log's end", at: tail.end) }
+        guard !stated.hasMore else { throw LogError.damaged("unexpected bytes behind the log's end", at: tail.end) }
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {

@@ -14,6 +14,7 @@ let package = Package(
     name: "vault",
     products: [
         .library(name: "Vault", targets: ["Vault"]),
+        .library(name: "PlainStores", targets: ["PlainStores"]),
         .library(name: "VaultShared", targets: ["VaultShared"]),
         .library(name: "VaultAccount", targets: ["VaultAccount"]),
         .library(name: "VaultTesting", targets: ["VaultTesting"]),
@@ -30,7 +31,9 @@ let package = Package(
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
-            name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PropertyList", "SealedLog", "Sealing"],
+            name: "PlainStores", dependencies: ["CLinux", "LinuxSystem", "PropertyList"], swiftSettings: settings),
+        .target(
+            name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PlainStores", "SealedLog", "Sealing"],
             swiftSettings: settings),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CVaultShared"),
@@ -78,7 +81,9 @@ let package = Package(
             ],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "LinuxSystem", "SealedLog", "Sealing", "VaultTesting"],
+            name: "TestSupport", dependencies: [
+                "CTestSupport", "LinuxSystem", "PlainStores", "PropertyList", "SealedLog", "Sealing", "VaultTesting",
+            ],
             path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
         .target(
@@ -115,9 +120,15 @@ let package = Package(
             name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
+            name: "PlainStoresTests",
+            dependencies: [
+                "CTestSupport", "LinuxSystem", "PlainStores", "PropertyList", "TestSupport", "VaultTesting",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "VaultTests",
             dependencies: [
-                "CTestSupport", "LinuxSystem", "PropertyList", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "CTestSupport", "LinuxSystem", "PlainStores", "SealedLog", "Sealing", "TestSupport", "Vault",
                 "VaultTesting",
             ],
             swiftSettings: settings),

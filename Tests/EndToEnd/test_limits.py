@@ -37,7 +37,7 @@ def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain
     for file in ("VaultCommand/Commands/GetCommand.swift", "VaultShared/Connection/DatabasePassword.swift"):
         (complaint,) = checked(tmp_path / file, line, file=file)
         assert "Invocation.reading" in complaint
-    assert checked(tmp_path / "library", line, file="Vault/TypedKeys/TypedKeys.swift") == []
+    assert checked(tmp_path / "library", line, file="PlainStores/TypedKeys/TypedKeys.swift") == []
 
 
 @pytest.mark.parametrize("other", ["request.host", "Key.host", "!name"])

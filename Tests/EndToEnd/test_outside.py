@@ -197,6 +197,18 @@ def test_a_program_of_this_shape_keeps_its_values(
     assert run(outside, home, shape, APP_NAME="app") == second
 
 
+def test_a_program_without_secrets_links_no_vault(outside: Path, home: Home) -> None:
+    plain = outside.parent / "plain"
+    assert run(plain, home) == "light dark 1"
+    assert run(plain, home) == "dark dark 2"
+    assert sorted(path.name for path in home.folder.rglob("*") if path.is_file()) == ["plain.plist"]
+    for program, links_it in [(plain, False), (outside, True)]:
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        assert ("libsodium" in libraries) == links_it
+        assert any(f"{len(module)}{module}" in symbols for module in ("SealedLog", "Age", "Sealing")) == links_it
+
+
 @pytest.mark.in_a_file
 def test_a_named_program_needs_no_home(outside: Path, home: Home) -> None:
     paths = {"VAULT_FILE": str(home.folder / "a.vault"), "VAULT_KEY_FILE": str(home.folder / "a.key")}

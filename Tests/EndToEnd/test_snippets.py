@@ -96,7 +96,7 @@ def test_the_tests_that_security_names_exist() -> None:
 
 
 def test_each_error_code_is_on_its_page() -> None:
-    codes = re.findall(r"public static let (\w+) = Code\(", (ROOT / "Sources/Vault/VaultError.swift").read_text())
+    codes = re.findall(r"public static let (\w+) = Code\(", (ROOT / "Sources/PlainStores/VaultError.swift").read_text())
     page = (ROOT / "Sources/Vault/Vault.docc/Articles/ErrorCodes.md").read_text()
     listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert codes and sorted(listed) == sorted(codes)

@@ -16,6 +16,11 @@ let package = Package(
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
             ]),
+        .executableTarget(
+            name: "plain", dependencies: [.product(name: "PlainStores", package: "vault")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+            ]),
         .testTarget(name: "OutsideTests", dependencies: [.product(name: "VaultTesting", package: "vault")]),
     ],
     swiftLanguageModes: [.v6]

@@ -21,6 +21,7 @@ ORDER = [
     "CVaultCommand",
     "LinuxSystem",
     "PropertyList",
+    "PlainStores",
     "Sealing",
     "Age",
     "Formats",
@@ -41,7 +42,7 @@ ALONE = {
     "CNettle": {"OneTimeCode"},
     "CPostgres": {"VaultShared"},
     "VaultShared": {"VaultSharedExecutable"},
-    "PropertyList": {"Formats", "Vault"},
+    "PropertyList": {"Formats", "PlainStores"},
 }
 
 IMPORT = re.compile(

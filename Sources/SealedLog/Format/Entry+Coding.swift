@@ -1,3 +1,4 @@
+import LinuxSystem
 import Sealing
 
 // Format.md, "Entries".
@@ -89,7 +90,7 @@ extension ByteReader {
     /// Reads only the name of an entry and the end of its presence.
     mutating func listedName() throws(Malformed) -> ListedName {
         let name = try withBytes(count(upTo: Limits.nameSize)) {
-            EntryName.isValid($0) ? String(decoding: $0, as: UTF8.self) : nil
+            NameRule.allows($0) ? String(decoding: $0, as: UTF8.self) : nil
         }
         guard let name else { throw Malformed("a name") }
         let flags = try byte()

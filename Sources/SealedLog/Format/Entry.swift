@@ -194,7 +194,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
     package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     init?(bytes: [UInt8]) {
-        guard bytes.withUnsafeBytes(EntryName.isValid) else { return nil }
+        guard bytes.withUnsafeBytes(NameRule.allows) else { return nil }
         self.bytes = bytes
     }
 
@@ -202,18 +202,6 @@ package struct EntryName: Hashable, Sendable, Comparable {
 
     package static func < (left: EntryName, right: EntryName) -> Bool {
         left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.order(to: $0) < 0 } }
-    }
-
-    package static func isValid(_ text: String) -> Bool { text.utf8.span.bytes.withUnsafeBytes(isValid) }
-
-    /// Returns whether the bytes are a valid name. Control characters are excluded: lists print one name per line, and
-    /// a terminal would interpret them.
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard (1...Limits.nameSize).contains(bytes.count) else { return false }
-        // The common case needs no decoding.
-        if bytes.allSatisfy({ (0x20...0x7e).contains($0) }) { return true }
-        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-        return !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }
 

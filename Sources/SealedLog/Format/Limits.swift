@@ -1,6 +1,8 @@
+import LinuxSystem
+
 /// The bounds of the format (Format.md), and the figures that control the log. Each size is an upper limit in bytes.
 package enum Limits {
-    package static let nameSize = 1_024
+    package static let nameSize = NameRule.maximumSize
     package static let valueSize = 16 << 20
     /// The size of an encoded entry. At least two entries fit in a page.
     package static let entrySize = 8_000

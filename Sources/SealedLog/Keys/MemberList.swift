@@ -186,7 +186,7 @@ package struct MemberList: Sendable {
     package mutating func add(
         _ name: String, _ device: Device, recipient: String = "", signedBy key: DeviceKey
     ) throws(LogError) {
-        guard EntryName.isValid(name), name.utf8.count <= Manifest.labelSize else {
+        guard NameRule.allows(name), name.utf8.count <= Manifest.labelSize else {
             throw LogError(.invalid, "a member's name must be one line of 1 to \(Manifest.labelSize) bytes")
         }
         guard standings[device.id].map({ !$0.isMember }) ?? true else {

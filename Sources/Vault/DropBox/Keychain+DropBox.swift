@@ -191,3 +191,16 @@ extension DropContents {
         }
     }
 }
+
+extension Naming {
+    /// Checks a name that somebody else is to tell from others by its looks.
+    ///
+    /// - Throws: as ``check(_:)``; `invalid` for one that begins or ends with a space, or has a character that is not
+    ///   seen.
+    fileprivate func checkLooks(_ text: String) throws(VaultError) {
+        try check(text)
+        if let unseen = text.unseenPart {
+            throw VaultError(.invalid, "Invalid \(rawValue): \(unseen), so that it may look like another one.")
+        }
+    }
+}

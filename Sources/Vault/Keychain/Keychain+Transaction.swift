@@ -144,7 +144,7 @@ extension Keychain {
             if changes.conditions[name] == nil { changes.conditions[name] = .some(nonce) }
         }
 
-        consuming func commit() throws(VaultError) -> Bool {
+        package consuming func commit() throws(VaultError) -> Bool {
             if changes.isEmpty { return true }
             return try keychain.commit(changes, liftingPolicies: liftsPolicies)
         }

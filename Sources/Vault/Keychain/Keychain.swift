@@ -16,7 +16,7 @@ public import Sealing
 ///
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
-public final class Keychain: ValueStore, SecretStore {
+public final class Keychain: ValueStore, DataStore, SecretStore {
     /// What opening a keychain has created.
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false

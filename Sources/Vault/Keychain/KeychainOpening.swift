@@ -235,7 +235,7 @@ struct KeychainOpening {
 
     /// Checks the path of a new vault or key file.
     private func checkPath(of path: String) throws(LogError) {
-        do throws(VaultError) { try VaultLocation.checkParentFolder(of: path, in: fileSystem) } catch {
+        do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, in: fileSystem) } catch {
             refusal.set(error)
             throw LogError(.unavailable, "write \(path)", systemError: EACCES)
         }

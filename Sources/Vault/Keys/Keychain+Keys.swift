@@ -156,7 +156,7 @@ extension Keychain {
         }
         let files = storeLocation.files
         guard (try? files.status(at: path)) == nil else { return false }
-        try VaultLocation.checkLinks(in: path)
+        try WrittenPath.checkLinks(in: path)
         let deadline = Deadline(after: options.lockTimeout)
         return try location.withKeyFile(path).translated(
             KeyFile.create(at: resolvedPath(path), isFolderLocked: false, in: files, until: deadline)) != nil

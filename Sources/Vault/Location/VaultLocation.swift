@@ -158,6 +158,12 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
+    /// Checks a path as ``check(_:_:isKeyFile:)`` does, of a file that is written.
+    static func checkWritten(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
+        try check(path, what, isKeyFile: isKeyFile)
+        try WrittenPath.checkLinks(in: path)
+    }
+
     /// Runs an operation of the log that uses these places, and translates its error.
     func translated<Result: ~Copyable>(
         _ operation: @autoclosure () throws(LogError) -> Result
@@ -166,22 +172,7 @@ extension VaultLocation {
     }
 }
 
-/// The environment's variables that name paths, or those given instead. An empty one counts as not set.
-struct LocationVariables {
-    var given: [String: String]?
-
-    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
-    subscript(name: String) -> String? {
-        get throws(VaultError) {
-            if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
-            guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
-            guard let text = String(validatingCString: bytes) else {
-                throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
-            }
-            return text
-        }
-    }
-
+extension LocationVariables {
     /// Returns the given path, or a variable's, or the first provided one that exists, or the standard one.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
@@ -223,14 +214,5 @@ struct LocationVariables {
 
     fileprivate var rollbackMemory: String? {
         get throws(VaultError) { try folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" } }
-    }
-
-    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
-    func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
-        if let path = try self[name], path.isAbsolutePath { return path }
-        // The account database needs shared libraries that a static program lacks, and files that a minimal container
-        // lacks: without HOME the paths must be named.
-        guard let home = try self["HOME"], home.isAbsolutePath else { return nil }
-        return "\(home == "/" ? "" : home)/\(belowHome)"
     }
 }

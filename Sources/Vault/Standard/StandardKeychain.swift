@@ -6,7 +6,7 @@ import Sealing
 final class StandardKeychain: SecretStore {
     static let shared = {
         let identity = VaultApp.fixedIdentity()
-        if let own = identity?.vault { return StandardKeychain(nil) { own } }
+        if let own = identity?.ownVault { return StandardKeychain(nil) { own } }
         let part = KeychainPart(
             prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
         return StandardKeychain(part) { () throws(VaultError) in try VaultLocation.standard() }

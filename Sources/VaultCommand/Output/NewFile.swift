@@ -30,14 +30,14 @@ enum NewFile {
 
     /// Throws, for root, if a path contains a symbolic link of another user.
     static func checkLinks(in path: String) throws(CommandError) {
-        do throws(VaultError) { try VaultLocation.checkLinks(in: path) } catch { throw CommandError(error) }
+        do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
     /// Throws, for root, if a file of another program would be created in another user's home, or would become root's.
     ///
     /// - Parameter isReplaced: whether that program replaces the file, which does not keep its owner.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
-        do throws(VaultError) { try VaultLocation.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
+        do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error)
         }
     }

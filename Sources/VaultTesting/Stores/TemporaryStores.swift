@@ -27,14 +27,16 @@ public final class TemporaryStores: Sendable {
             vault: folder.file("test.vault"), keyFile: folder.file("test.key"), rollbackMemory: folder.file("state"))
         keychain = try Keychain(at: location, creatingIfAbsent: true, in: fileSystem)
         preferences = Preferences(.success(folder.file("test.plist")), in: fileSystem)
-        standard = StandardStores(keychain: keychain, preferences: preferences, memory: memory)
+        standard = StandardStores(preferences: preferences, memory: memory)
     }
 
     /// Runs `body` with these stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         // Releasing this object removes the folder, and nothing else may retain it.
         defer { withExtendedLifetime(self) {} }
-        return try StandardStores.$replaced.withValue(standard) { try body() }
+        return try Keychain.$replaced.withValue(keychain) {
+            try StandardStores.$replaced.withValue(standard) { try body() }
+        }
     }
 
     /// Runs an asynchronous `body` with these stores as the standard ones.
@@ -42,7 +44,9 @@ public final class TemporaryStores: Sendable {
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
-        return try await StandardStores.$replaced.withValue(standard) { try await body() }
+        return try await Keychain.$replaced.withValue(keychain) {
+            try await StandardStores.$replaced.withValue(standard) { try await body() }
+        }
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("The import of a plain file")

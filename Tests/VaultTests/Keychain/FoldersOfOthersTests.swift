@@ -65,9 +65,9 @@ struct FoldersOfOthersTests {
         let path = "\(home)/.gitconfig"
         try overwrite(path, [1])
         try #require(chown(path, 65_534, 65_533) == 0)
-        try VaultLocation.checkParentFolder(of: path)
-        #expect(try VaultError.code { try VaultLocation.checkParentFolder(of: path, isReplaced: true) } == .unavailable)
+        try WrittenPath.checkParentFolder(of: path)
+        #expect(try VaultError.code { try WrittenPath.checkParentFolder(of: path, isReplaced: true) } == .unavailable)
         try #require(chown(home, 0, 0) == 0)
-        try VaultLocation.checkParentFolder(of: path, isReplaced: true)
+        try WrittenPath.checkParentFolder(of: path, isReplaced: true)
     }
 }

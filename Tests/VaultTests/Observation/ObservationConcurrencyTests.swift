@@ -1,8 +1,8 @@
-import Sealing
 import TestSupport
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("Concurrency of observation", .temporaryStores, .timeLimit(.minutes(10)))

@@ -1,10 +1,10 @@
 import LinuxSystem
 import Observation
-import Sealing
 import TestSupport
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @MainActor @Observable private final class Session {
@@ -82,25 +82,6 @@ struct ObservedTests {
         try await key.write(1)
         for await error in Observations({ observed.error?.code }) where error == nil { break }
         #expect(observed.value == 1)
-    }
-
-    /// Reading a file must not look like a change of it.
-    @MainActor @Test func readWhatIsDamagedOnce() async throws {
-        let fixture = try PreferencesFixture()
-        let files = FaultyFileSystem()
-        let preferences = fixture.open(in: files)
-        try preferences.set("k", .integer(1))
-        let observed = Observed(Storable<Int>("k", in: .store(preferences)))
-        try overwrite(fixture.path, "garbage".utf8)
-        while observed.error?.code != .damaged { try await Task.sleep(for: .milliseconds(5)) }
-        // On a busy machine the notice of the change itself may take a while.
-        for _ in 0..<50 {
-            files.forgetCalls()
-            try await Task.sleep(for: .milliseconds(200))
-            if files.calls.isEmpty { break }
-        }
-        #expect(files.calls.isEmpty)
-        withExtendedLifetime(observed) {}
     }
 
     @MainActor @Test func ofAStoreThatCannotBeOpenedTellTheError() {

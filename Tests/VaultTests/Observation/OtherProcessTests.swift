@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import PlainStores
 @testable import Vault
 
 /// Each part is a process of its own: the parts share only the file, and only the test's own work takes memory.

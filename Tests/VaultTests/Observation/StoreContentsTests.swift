@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("Values below a prefix", .temporaryStores, .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("Values of a key", .temporaryStores, .timeLimit(.minutes(10)))

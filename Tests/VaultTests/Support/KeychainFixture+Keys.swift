@@ -53,14 +53,6 @@ extension KeychainFixture {
 
 func secret(_ text: String) throws -> SecretBytes { try SecretBytes(utf8: text) }
 
-extension VaultError {
-    /// The error that `body` throws; nil if it throws none.
-    static func error(_ body: () throws -> Void) throws -> VaultError? {
-        do { try body() } catch let error as VaultError { return error }
-        return nil
-    }
-}
-
 extension Keychain {
     func text(_ name: String) throws -> String? {
         guard let value = try get(name) else { return nil }

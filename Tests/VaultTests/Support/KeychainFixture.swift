@@ -34,11 +34,3 @@ final class KeychainFixture: Sendable {
         FileManager.default.fileExists(atPath: path)
     }
 }
-
-extension VaultError {
-    /// The code of the error that `body` throws; nil if it throws none.
-    static func code(_ body: () throws -> Void) throws -> Code? {
-        do { try body() } catch let error as VaultError { return error.code }
-        return nil
-    }
-}

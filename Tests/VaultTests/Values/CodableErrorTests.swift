@@ -1,7 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("Errors of Codable values", .temporaryStores)

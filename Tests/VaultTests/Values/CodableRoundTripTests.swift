@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import PlainStores
 @testable import Vault
 
 @Suite("Codable values", .temporaryStores)

@@ -1,0 +1,2 @@
+// Stores and keys are about its StoredValue.
+@_exported public import PropertyList

@@ -1,0 +1,186 @@
+package import LinuxSystem
+
+/// Values in a plain property list that any plist tool reads and writes, such as settings. Nothing secret.
+///
+/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Other processes
+/// and threads may use it at the same time. When a call that writes returns, the change is on the disk, and no write of
+/// another is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged file is
+/// an error, and is never overwritten.
+public final class Preferences: ValueStore {
+    public let changes: ChangeFeed
+    public let failures: FailureLog
+    /// The path of the property list, without symbolic links.
+    ///
+    /// - Throws: ``VaultError/Code/unavailable`` if there is no home folder for it, ``VaultError/Code/invalid`` if the
+    ///   suite's name is too long.
+    public var path: String { get throws(VaultError) { try file.get().path } }
+
+    let file: Result<PreferencesFile, VaultError>
+    /// How often changes are written; nil for at once.
+    private let interval: Duration?
+    /// What the file held when it was last read.
+    private let snapshot = Mutex<PreferencesSnapshot?>(nil)
+    /// The file's metadata when this object last flushed the file and its name.
+    private let durable = Mutex<FileStatus?>(nil)
+    let pending = Mutex(PendingChanges())
+    /// Held while the file is written: this process's threads need not wait for one another through the folder's lock.
+    let writer = Mutex(())
+
+    /// Names the preferences of a suite, such as a program's name or a user's id: any text. Nothing is read or created.
+    ///
+    /// - Parameters:
+    ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
+    ///     change many times a second. If another object or process changes the same key meanwhile, the later write
+    ///     counts, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
+    ///     ``failures``. By default a change is written before the call that makes it returns.
+    ///   - failures: where errors go that a property's getter or setter cannot throw.
+    public convenience init(
+        suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()
+    ) {
+        let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
+        self.init(path, interval, failures, in: PosixFileSystem())
+    }
+
+    /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. Otherwise as
+    /// ``init(suite:coalescing:failures:)``.
+    public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
+        self.init(.success(path), interval, failures, in: PosixFileSystem())
+    }
+
+    package init(
+        _ path: Result<String, VaultError>, _ interval: Duration? = nil, _ failures: FailureLog = FailureLog(),
+        in fileSystem: any FileSystem
+    ) {
+        file = path.map { path in
+            PreferencesFile(file: WholeFile(resolvedPath(path), in: fileSystem), namedPath: absolutePath(path))
+        }
+        self.interval = interval
+        self.failures = failures
+        changes = (try? file.get()).map { ChangeFeed(watching: $0.path, in: fileSystem) } ?? ChangeFeed()
+        if interval != nil { ExitFlush.register(self) }
+    }
+
+    deinit { flushReporting() }
+}
+
+// MARK: - A store
+
+extension Preferences {
+    /// The same for two preferences on one file.
+    public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? {
+        try Naming.key.check(key)
+        if let pending = pending.withLock({ $0.changes[key] }) { return pending }
+        return try current().value(of: key)
+    }
+
+    public func keys(prefix: String) throws(VaultError) -> [String] {
+        try contents(prefix: prefix).keys.sortedByBytes()
+    }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        // Other programs may have keys that cannot be asked for here.
+        func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
+        // Read within the lock: what leaves the pending changes is in the file by then.
+        return try pending.withLock { (pending) throws(VaultError) in
+            var contents = try current().values.filter { isListed($0.key) }
+                .mapValues(StoredValue.init(propertyList:))
+            for (key, value) in pending.changes where isListed(key) { contents[key] = value }
+            return contents
+        }
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        for key in batch.changes.keys { try Naming.key.check(key) }
+        let committed =
+            if let interval {
+                try gather(batch, interval)
+            } else {
+                try writer.withLock { _ throws(VaultError) in try replaceFile(batch) }
+            }
+        if committed { changes.notify() }
+        return committed
+    }
+
+    /// Writes the changes that were held back to be coalesced. Then flushes the file and its name, whichever process
+    /// wrote it: one that was killed before its flush leaves a file that a power loss takes back.
+    ///
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
+    public func makeDurable() throws(VaultError) {
+        try flush()
+        try makeFileDurable()
+    }
+
+    /// Returns what the file holds. It is read again only if it was replaced or changed.
+    func current() throws(VaultError) -> PreferencesSnapshot {
+        let file = try file.get()
+        let status = try file.status()
+        let kept = snapshot.withLock { $0 }
+        if let kept, kept.isCurrent(status) { return kept }
+        let new = try file.read(kept)
+        snapshot.withLock { $0 = new }
+        return new
+    }
+
+    /// Writes a batch's changes to the file, durably, if its expectations hold. The writer's lock is held.
+    func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        let forms = try batch.propertyLists()
+        let (holds, new) = try file.get().update(batch, forms, snapshot.withLock { $0 })
+        if let new {
+            durable.withLock { $0 = new.status }
+            snapshot.withLock { $0 = new }
+        } else if holds {
+            // Nothing to change. But the file's flush may have failed, or its process was killed before.
+            try makeFileDurable()
+        }
+        return holds
+    }
+
+    /// Flushes the file, unless these preferences have flushed it as it is now: a flush costs as much as half a write.
+    private func makeFileDurable() throws(VaultError) {
+        let file = try file.get()
+        // Read before the flush: a later file, or a later change, has another status.
+        let status = try file.status()
+        guard status == nil || status != durable.withLock({ $0 }) else { return }
+        try file.makeDurable()
+        durable.withLock { $0 = status }
+    }
+}
+
+// MARK: - The paths of suites
+
+extension Preferences {
+    /// The longest name of a suite, in bytes of its file's name without `.plist`.
+    private static let longestName = 200
+    private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
+
+    static func path(ofSuite suite: String) throws(VaultError) -> String {
+        let name = try fileName(ofSuite: suite)
+        guard let folder = try LocationVariables().folder("XDG_CONFIG_HOME", ".config") else {
+            throw VaultError(
+                .unavailable,
+                "There is no home folder for preferences. Set HOME or XDG_CONFIG_HOME, or name the file's path.")
+        }
+        return "\(folder)/vault/preferences/\(name).plist"
+    }
+
+    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
+    ///
+    /// - Throws: ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    static func fileName(ofSuite suite: String) throws(VaultError) -> String {
+        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
+        let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
+        guard !suite.isEmpty, name.utf8.count <= longestName else {
+            throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
+        }
+        return name
+    }
+}
+
+// MARK: - Redaction
+
+extension Preferences: Redacted {
+    /// The property list's path.
+    public var description: String { described(Preferences.self, (try? path) ?? "") }
+}

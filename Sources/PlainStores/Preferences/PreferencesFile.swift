@@ -1,0 +1,221 @@
+import FoundationEssentials
+import LinuxSystem
+import PropertyList
+
+/// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
+struct PreferencesFile: Sendable {
+    let file: WholeFile
+    /// The path as it was named: with its symbolic links. nil if it has none.
+    var namedPath: String?
+    var path: String { file.path }
+    /// The largest file that is read: 64 MiB.
+    static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
+
+    /// nil if there is no file.
+    func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
+
+    /// Reads the file. A missing file has no values.
+    ///
+    /// - Parameter known: what the file held before. A file of the same bytes, such as this process's own last write,
+    ///   is not parsed again: that would cost about a fifth of a write.
+    func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
+        // Five attempts: a tool may be writing the file in place, and what is damaged now may soon be whole.
+        for _ in 0..<4 {
+            do { return try readOnce(known) } catch {
+                guard error.code == .damaged else { throw error }
+                Clock.sleep(microseconds: 5_000)
+            }
+        }
+        return try readOnce(known)
+    }
+
+    private func readOnce(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
+        let readAt = Clock.realTime
+        let found: WholeFile.Contents?
+        do { found = try file.read(upTo: PreferencesFile.sizeLimit) } catch { throw VaultError(reading: error, path) }
+        guard let contents = found else { return PreferencesSnapshot([:], .xml, nil, nil, readAt: readAt) }
+        let (bytes, status) = (contents.bytes, contents.status)
+        let same = known.flatMap { $0.bytes == bytes ? ($0.values, $0.format) : nil }
+        do throws(PropertyListError) {
+            let (values, format) = if let same { same } else { try PropertyListFormat.parseDictionary(bytes) }
+            return PreferencesSnapshot(values, format, status, contents.takeFile(), readAt: readAt, bytes: bytes)
+        } catch { throw VaultError(damagedPreferences: error.sentence, path) }
+    }
+
+    /// Reads the file and makes a batch's changes in it, if its expectations hold, all under the folder's lock.
+    ///
+    /// - Parameters:
+    ///   - forms: the changes, as they are in a property list.
+    ///   - known: what the file held before.
+    /// - Returns: whether the expectations hold, and what the file holds now; nil if it was left as it is.
+    func update(
+        _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
+    ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
+        try WrittenPath.checkParentFolder(of: namedPath ?? path, in: file.fileSystem)
+        let lock = try translated(
+            FolderLock.acquire(ofFile: path, in: file.fileSystem, until: Deadline(after: .seconds(10))))
+        let former = try read(known)
+        guard try batch.holds(former.value(of:)) else { return (false, nil) }
+        guard forms.contains(where: { former.values[$0.key] != $0.value }) else { return (true, nil) }
+        var values = former.values
+        for (key, form) in forms { values[key] = form }
+        let bytes = try serialized(values, former.format)
+        let replacedAt = Clock.realTime
+        let new = try translated(bytes.withRawBytes { (bytes) throws(SystemError) in try file.replace(with: bytes) })
+        let status = try translated(file.fileSystem.status(of: new, withTimes: true))
+        do { try lock.synchronizeFolder(in: file.fileSystem) } catch {
+            throw VaultError(unflushedPreferences: error, path)
+        }
+        lock.release()
+        return (true, PreferencesSnapshot(values, former.format, status, new, readAt: replacedAt, bytes: bytes))
+    }
+
+    func serialized(_ values: [String: StoredValue], _ format: PropertyListFormat) throws(VaultError) -> [UInt8] {
+        do throws(PropertyListError) { return try format.serialized(.dictionary(values)) } catch {
+            throw VaultError(.invalid, "That cannot be stored in a property list: \(error.sentence).")
+        }
+    }
+
+    /// Flushes the file and its directory entry, or the file's absence.
+    func makeDurable() throws(VaultError) {
+        do { try file.synchronize() } catch { throw VaultError(unflushedPreferences: error, path) }
+    }
+
+    private func translated<Result: ~Copyable>(
+        _ body: @autoclosure () throws(SystemError) -> Result
+    ) throws(VaultError) -> Result {
+        do { return try body() } catch { throw VaultError(system: error, path) }
+    }
+}
+
+/// What a property list file held when it was read.
+final class PreferencesSnapshot: Sendable {
+    /// In the forms that they have in a property list.
+    let values: [String: StoredValue]
+    let format: PropertyListFormat
+    /// nil if there was no file.
+    let status: FileStatus?
+    /// The whole file; nil if there was none. A file of the same bytes has the same values, whatever its times are.
+    let bytes: [UInt8]?
+    /// Kept open: until it is closed, no other file gets its inode number and could be taken for it.
+    private let file: FileDescriptor?
+    /// Whether another change would show in the file's times: they advance in steps of some milliseconds.
+    private let hasTellingTimes: Bool
+
+    /// In nanoseconds.
+    private static let coarsestStep: Int64 = 20_000_000
+
+    /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
+    init(
+        _ values: [String: StoredValue], _ format: PropertyListFormat, _ status: FileStatus?,
+        _ file: consuming FileDescriptor?, readAt: Int64, bytes: [UInt8]? = nil
+    ) {
+        self.values = values
+        self.format = format
+        self.status = status
+        self.file = file
+        self.bytes = bytes
+        hasTellingTimes =
+            status.map { readAt &- max($0.contentsChanged, $0.changed) > PreferencesSnapshot.coarsestStep } ?? true
+    }
+
+    func value(of key: String) -> StoredValue? { values[key].map(StoredValue.init(propertyList:)) }
+
+    /// Returns whether a file with this metadata is the one that was read, unchanged.
+    func isCurrent(_ status: FileStatus?) -> Bool { hasTellingTimes && self.status == status }
+}
+
+extension VaultError {
+    /// The error of reading: one that writes and meets a limit has the same number as a file that is too large.
+    fileprivate init(reading error: SystemError, _ path: String) {
+        if let kind = error.kindOfNoFile {
+            self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
+        } else if error.isTooLarge {
+            self.init(damagedPreferences: "it is larger than \(PreferencesFile.sizeLimit >> 20) MiB", path)
+        } else {
+            self.init(system: error, path)
+        }
+    }
+
+    fileprivate init(damagedPreferences reason: String, _ path: String) {
+        self.init(
+            .damaged,
+            "The property list \(path) is damaged: \(reason). Fix it, or move it away; nothing is written to it.")
+    }
+
+    /// The new file is in place; whether it stays there after a crash is unknown.
+    fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
+        self.init(
+            .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not last.",
+            systemError: error.number)
+    }
+}
+
+// MARK: - The forms of values
+
+// Three cases have a form of their own in a property list. `untyped` is written as data. The other two are written as
+// dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date
+// that it cannot hold as `{$date: seconds since 2001}`.
+
+extension StoredValue {
+    private static let nilKey = "$nil"
+    private static let dateKey = "$date"
+
+    /// Returns the value whose form this is; a part of a property list that is only itself stays as it is.
+    init(propertyList form: StoredValue) {
+        switch form {
+        case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))
+        case .dictionary(let forms):
+            self = StoredValue.replaced(by: forms) ?? .dictionary(forms.mapValues(StoredValue.init(propertyList:)))
+        default: self = form
+        }
+    }
+
+    private static func replaced(by form: [String: StoredValue]) -> StoredValue? {
+        guard form.count == 1, let (key, value) = form.first else { return nil }
+        switch (key, value) {
+        case (nilKey, .boolean(true)): return .null
+        case (dateKey, .real(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        default: return nil
+        }
+    }
+
+    /// Returns the value's form. Throws ``VaultError/Code/invalid`` if it has none.
+    func propertyList(for key: String, depth: Int = 0) throws(VaultError) -> StoredValue {
+        guard depth < StoredValue.maximumDepth else {
+            throw VaultError(
+                .invalid, "The value for \"\(key)\" is nested more than \(StoredValue.maximumDepth) levels deep.")
+        }
+        switch self {
+        case .null: return .dictionary([StoredValue.nilKey: .boolean(true)])
+        case .untyped(let bytes): return .data(bytes)
+        case .date(let date) where !CalendarTime.holds(date):
+            return .dictionary([StoredValue.dateKey: .real(date.timeIntervalSinceReferenceDate)])
+        case .array(let values):
+            return .array(
+                try values.map { (value) throws(VaultError) in try value.propertyList(for: key, depth: depth + 1) })
+        case .dictionary(let values):
+            var forms: [String: StoredValue] = [:]
+            for (name, value) in values { forms[name] = try value.propertyList(for: key, depth: depth + 1) }
+            guard StoredValue.replaced(by: forms) == nil else {
+                throw VaultError(
+                    .invalid,
+                    """
+                    A dictionary in the value for "\(key)" has the form that stands for nil or a date in a property \
+                    list.
+                    """
+                )
+            }
+            return .dictionary(forms)
+        case .boolean, .integer, .real, .string, .data, .date: return self
+        }
+    }
+}
+
+extension StoreBatch {
+    func propertyLists() throws(VaultError) -> [String: StoredValue?] {
+        var forms: [String: StoredValue?] = [:]
+        for (key, value) in changes { forms.updateValue(try value?.propertyList(for: key), forKey: key) }
+        return forms
+    }
+}

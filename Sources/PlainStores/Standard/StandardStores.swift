@@ -1,0 +1,70 @@
+private import CLinux
+import LinuxSystem
+
+/// The standard stores of a test, in place of the program's. They are looked up at each access, in a task-local value.
+package struct StandardStores: Sendable {
+    package let preferences: Preferences
+    package let memory: MemoryStore
+    let locals = StoreLocals()
+
+    package init(preferences: Preferences, memory: MemoryStore) {
+        self.preferences = preferences
+        self.memory = memory
+    }
+
+    @TaskLocal package static var replaced: StandardStores?
+
+    /// Why a test outside of its own stores gets none: it would use a person's files.
+    package static var refusal: VaultError? {
+        guard vault_is_under_test() != 0 else { return nil }
+        return VaultError(
+            .unavailable,
+            """
+            A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` trait. \
+            Detached tasks and threads do not inherit it: pass the stores to them.
+            """)
+    }
+}
+
+extension Preferences {
+    /// The program's own preferences: the suite with its name, as ``VaultApp`` has it. Within a task that has test
+    /// stores it is their preferences; elsewhere in a test all their calls throw `unavailable`.
+    public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
+
+    /// Where errors of the standard preferences are reported.
+    public static let standardFailures = FailureLog()
+
+    private static let shared: Preferences = {
+        if let path = VaultApp.fixedIdentity()?.preferences {
+            return Preferences(path: path, failures: standardFailures)
+        }
+        guard let refusal = StandardStores.refusal else {
+            return Preferences(suite: VaultApp.name, failures: standardFailures)
+        }
+        return Preferences(.failure(refusal), nil, standardFailures, in: PosixFileSystem())
+    }()
+}
+
+extension MemoryStore {
+    /// The process's own values in memory. Within a task that has test stores it is their store.
+    public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
+
+    /// Where errors of the standard store are reported.
+    public static let standardFailures = FailureLog()
+
+    private static let shared = MemoryStore(failures: standardFailures)
+}
+
+// MARK: - References
+
+extension StoreReference {
+    /// ``Preferences/standard``.
+    public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
+    /// Returns a reference to the preferences of a suite, such as a user's own.
+    public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
+    /// ``MemoryStore/standard``. In a test outside of its own stores, a use throws `unavailable`.
+    public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
+        if StandardStores.replaced == nil, let refusal = StandardStores.refusal { throw refusal }
+        return MemoryStore.standard
+    }
+}

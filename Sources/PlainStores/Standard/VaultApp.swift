@@ -1,0 +1,76 @@
+private import CLinux
+import LinuxSystem
+
+/// Names the program, and so the standard stores' part that is its own: see <doc:YourAppsVault>.
+public enum VaultApp {
+    package struct Identity: Sendable {
+        package let name: String
+        let preferences: String?
+        /// The location of a vault of the program's own: the module of vaults knows its type.
+        package let vault: (any Hashable & Sendable)?
+    }
+
+    private struct State {
+        var identity: Identity?
+        /// Whether a standard store was asked for: from then on the identity is fixed.
+        var isFixed = false
+    }
+
+    private static let state = Mutex(State())
+
+    /// Names the program. Call it once, before the first use of a standard store.
+    ///
+    /// In the person's vault, the entries of a named program begin with its name and a slash, so that `vault` shows
+    /// `mail/u.token` for its key `"u.token"`; its preferences are the suite of that name. Without a name, a program
+    /// is known by the name of its file, as it was started: if that is renamed, its values seem to be gone.
+    ///
+    /// - Parameters:
+    ///   - name: a name that no other program has, such as `com.example.mail`; it must never change.
+    ///   - preferences: the path of a property list instead of the suite's.
+    /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program has another
+    ///   identity already or has used a standard store.
+    public static func identify(as name: String, preferences: String? = nil) throws(VaultError) {
+        try identify(as: name, preferences: preferences, vault: nil)
+    }
+
+    package static func identify(
+        as name: String, preferences: String?, vault: (any Hashable & Sendable)?
+    ) throws(VaultError) {
+        try Naming.name.check(name)
+        _ = try Preferences.fileName(ofSuite: name)
+        let identity = Identity(name: name, preferences: preferences, vault: vault)
+        let isAccepted = state.withLock { state in
+            guard state.identity != identity else { return true }
+            guard state.identity == nil, !state.isFixed else { return false }
+            state.identity = identity
+            return true
+        }
+        guard isAccepted else {
+            throw VaultError(
+                .invalid,
+                "The program has an identity already, or has used a standard store. Name it once, at its start.")
+        }
+    }
+
+    /// The program's name: the one that it was given, or that of its file.
+    public static var name: String { state.withLock { $0.identity }?.name ?? fileName }
+
+    package static func fixedIdentity() -> Identity? {
+        state.withLock { state in
+            state.isFixed = true
+            return state.identity
+        }
+    }
+
+    package static let fileName: String = {
+        let name = vault_program_path().map { String(cString: $0).lastPathComponent } ?? ""
+        return name.isEmpty ? "default" : name
+    }()
+}
+
+extension VaultApp.Identity: Equatable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.name == right.name && left.preferences == right.preferences
+            && left.vault.map { AnyHashable($0) } == right.vault.map { AnyHashable($0) }
+    }
+}

@@ -1,0 +1,67 @@
+/// The part of a store that belongs to one scope, such as a user.
+///
+/// The store below has its keys as `scope/key`, with `%` and `/` encoded in the scope's name: one scope can neither see
+/// nor change another's values. The store below shows them all.
+public struct ScopedStore: ValueStore {
+    package let base: any ValueStore
+    package let prefix: String
+    package private(set) var forgetsHistory = false
+
+    init(_ base: any ValueStore, scope: String) {
+        self.base = base
+        prefix = scope.scopePrefix
+    }
+
+    /// Returns the same scope, whose changes leave no earlier value in the history of a keychain: for tokens that are
+    /// worthless, or harmful, once they are replaced.
+    public func forgettingHistory() -> ScopedStore {
+        var store = self
+        store.forgetsHistory = true
+        return store
+    }
+
+    public var changes: ChangeFeed { base.changes }
+    public var failures: FailureLog { base.failures }
+    public var identity: StoreIdentity { base.identity.scoped(to: prefix) }
+
+    public func value(of key: String) throws(VaultError) -> StoredValue? { try base.value(of: prefix + key) }
+
+    public func keys(prefix: String) throws(VaultError) -> [String] {
+        try base.keys(prefix: self.prefix + prefix).map { $0.dropping(self.prefix) }
+    }
+
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        let contents = try base.contents(prefix: self.prefix + prefix)
+        return Dictionary(contents.map { ($0.key.dropping(self.prefix), $0.value) }) { first, _ in first }
+    }
+
+    public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
+        var scoped = StoreBatch(scoped(batch.changes), expecting: scoped(batch.expectations))
+        scoped.forgetsHistory = batch.forgetsHistory || forgetsHistory
+        return try base.commit(scoped)
+    }
+
+    public func makeDurable() throws(VaultError) { try base.makeDurable() }
+    public func eraseRemoved() throws(VaultError) { try base.eraseRemoved() }
+
+    public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
+        try await base.acquireLock(prefix + name)
+    }
+
+    private func scoped(_ values: [String: StoredValue?]) -> [String: StoredValue?] {
+        Dictionary(uniqueKeysWithValues: values.map { (prefix + $0.key, $0.value) })
+    }
+}
+
+extension String {
+    /// What the names of a scope's entries begin with. Without slashes no scope's prefix begins another's.
+    package var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
+
+    /// Returns what follows a prefix. Byte by byte: an accent may combine with its last character.
+    package func dropping(_ prefix: String) -> String { String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self) }
+}
+
+extension ValueStore {
+    /// Returns the part of this store that belongs to a scope, such as a user's id.
+    public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
+}

@@ -1,0 +1,182 @@
+/// Keeps values under names: all that a store has to do to work with ``Storable``, its siblings, transactions and
+/// observation.
+///
+/// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two
+/// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
+/// ``makeDurable()`` too. Typed keys and ``DataStore`` check a key before the store gets it.
+///
+/// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
+public protocol ValueStore: Sendable {
+    /// Returns the value of a key; nil if, and only if, there is none.
+    ///
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `unavailable` and so on; never returns nil instead.
+    func value(of key: String) throws(VaultError) -> StoredValue?
+
+    /// Returns the keys that begin with `prefix`, sorted bytewise.
+    ///
+    /// - Throws: as ``value(of:)``.
+    func keys(prefix: String) throws(VaultError) -> [String]
+
+    /// Returns the values of all keys that begin with `prefix`, as of one point in time.
+    ///
+    /// The default implementation reads key by key, until two readings in a row are equal.
+    ///
+    /// - Throws: as ``value(of:)``; `busy` if others keep changing the store.
+    func contents(prefix: String) throws(VaultError) -> [String: StoredValue]
+
+    /// Makes all the changes of a batch, or none of them if an expectation does not hold. No other thread sees only a
+    /// part of them, or changes a value between its comparison and the changes.
+    ///
+    /// The store calls ``ChangeFeed/notify()`` after a commit that changed something.
+    ///
+    /// - Returns: false, with nothing changed, if a key no longer has the value that the batch expects.
+    /// - Throws: as ``value(of:)``, and `invalid` for what the store cannot hold; nothing is changed then.
+    func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
+
+    /// Makes everything that the store shows durable, whichever process wrote it. This is called before the only other
+    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does
+    /// nothing.
+    ///
+    /// - Throws: as ``commit(_:)``; what is durable is unknown then.
+    func makeDurable() throws(VaultError)
+
+    /// Erases removed and replaced values that the store still holds, but for those of its history. A store that holds
+    /// none does nothing.
+    ///
+    /// - Throws: as ``commit(_:)``.
+    func eraseRemoved() throws(VaultError)
+
+    /// Waits for the exclusive lock of a name, which says nothing about values: keys of that name can be read and
+    /// written meanwhile.
+    ///
+    /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
+    /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:
+    /// cancel the task to give up. A lock that is kept by a server can be lost: ``NameLock/check()`` tells.
+    ///
+    /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
+    func acquireLock(_ name: String) async throws(VaultError) -> NameLock
+
+    /// Tells observers that something may have changed.
+    var changes: ChangeFeed { get }
+    /// Receives the errors that a property's setter or getter cannot throw.
+    var failures: FailureLog { get }
+    /// Is equal for two values that are the same store. Classes have one by default.
+    var identity: StoreIdentity { get }
+}
+
+extension ValueStore {
+    public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
+        var contention = Contention()
+        var former: [String: StoredValue]?
+        while true {
+            var contents: [String: StoredValue] = [:]
+            for key in try keys(prefix: prefix) { contents[key] = try value(of: key) }
+            if contents == former { return contents }
+            if former != nil { try contention.pause() }
+            former = contents
+        }
+    }
+
+    /// Returns all keys, sorted bytewise.
+    ///
+    /// - Throws: as ``keys(prefix:)``.
+    public func keys() throws(VaultError) -> [String] { try keys(prefix: "") }
+
+    public func makeDurable() throws(VaultError) {}
+    public func eraseRemoved() throws(VaultError) {}
+
+    /// Removes all keys that begin with `prefix`, with one commit: all of them or none.
+    ///
+    /// For a scope these are its own keys. For preferences they include what other programs keep in the suite's file. A
+    /// key that another thread or process adds meanwhile may stay.
+    ///
+    /// - Returns: how many keys there were.
+    /// - Throws: as ``commit(_:)``.
+    @discardableResult
+    public func removeAll(prefix: String = "") throws(VaultError) -> Int {
+        let keys = try keys(prefix: prefix)
+        guard !keys.isEmpty else { return 0 }
+        var batch = StoreBatch([:])
+        for key in keys { batch.changes.updateValue(nil, forKey: key) }
+        _ = try commitChecked(batch)
+        return keys.count
+    }
+
+    /// The last error that ``ValueKey/value`` met on this store; nil if there was none.
+    public var lastError: VaultError? { failures.lastError }
+}
+
+extension ValueStore where Self: AnyObject {
+    public var identity: StoreIdentity { StoreIdentity(self) }
+}
+
+/// Tells one store from another.
+public struct StoreIdentity: Hashable, Sendable {
+    private var object: ObjectIdentifier?
+    private var file: String?
+    private var scope = ""
+    /// Where a name is looked up that has no value in the scope; nil if nowhere else.
+    private var shownScope: String?
+
+    /// Identifies a store by the object that it is on, and by which part of it the store is.
+    public init(_ object: AnyObject, scope: String = "") {
+        self.object = ObjectIdentifier(object)
+        self.scope = scope
+    }
+
+    /// Identifies a part of a store that shows the store's own values too.
+    package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
+        self.init(object, scope: scope)
+        self.shownScope = shownScope
+    }
+
+    /// Identifies a store by its file's path, without symbolic links: stores on one file are one store.
+    init(file path: String) { file = path }
+
+    func scoped(to scope: String) -> StoreIdentity {
+        var scoped = self
+        scoped.scope += scope
+        scoped.shownScope? += scope
+        return scoped
+    }
+
+    /// Whether `name` of this store shows the value that another store has as `otherName`: a scope's values are those
+    /// of the store below.
+    func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
+        guard object == other.object, file == other.file else { return false }
+        // Byte by byte: texts that are equal may be two names.
+        let bytes = (other.scope + otherName).utf8
+        return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
+    }
+}
+
+extension Sequence<String> {
+    /// The order is the same in every language and region.
+    package func sortedByBytes() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+}
+
+extension String {
+    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). Byte by
+    /// byte: a slash with a combining accent is another character.
+    package func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = utf8.flatMap { byte in
+            isAllowed(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What shows nothing but its description: a mirror, or a text for debugging, would show values.
+package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Returns a type's name without its generic parameters, and a text that tells one value from another. What stores and
+/// keys print contains nothing else: no value, and nothing kept in memory of one.
+package func described(_ type: Any.Type, _ text: String) -> String {
+    "\(String(describing: type).prefix { $0 != "<" })(\(text.debugDescription))"
+}

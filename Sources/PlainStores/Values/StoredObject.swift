@@ -1,0 +1,230 @@
+public import FoundationEssentials
+public import PropertyList
+
+/// A type whose values have a ``StoredValue``, so that stores can keep them.
+///
+/// Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
+/// optionals of these. Other types are stored as one of them, yours too: see ``StoredObject``.
+public protocol StorablePrimitive: SendableMetatype {
+    /// The type's name with its article, as errors show it: "an integer".
+    static var primitiveName: String { get }
+    /// Returns a value in the form that stores keep.
+    static func stored(_ value: Self) -> StoredValue
+    /// Returns the value of a stored form; nil if that is of another type or out of this one's bounds.
+    static func primitive(of stored: StoredValue) -> Self?
+}
+
+// The requirements are static, so that no String and no Bool of a program gets members that mean nothing to it.
+extension StorablePrimitive {
+    var stored: StoredValue { Self.stored(self) }
+
+    init?(stored: StoredValue) {
+        guard let value = Self.primitive(of: stored) else { return nil }
+        self = value
+    }
+}
+
+/// A type whose values can be stored: as a primitive, and back.
+///
+/// ```swift
+/// struct Angle: StoredObject {
+///     var degrees: Double
+///
+///     func toPrimitive() -> Double? { degrees.isFinite ? degrees : nil }
+///     static func from(primitive: Double) -> Angle? { Angle(degrees: primitive) }
+/// }
+/// ```
+///
+/// An enum with a raw value needs no more than the conformance: `enum Theme: String, StoredObject`. A Codable type
+/// conforms to ``StoredAsCodable`` instead.
+///
+/// Arrays, optionals, sets and ranges of such types are such types too, and so are dictionaries of them whose keys are
+/// a ``DictionaryKey``. A set is stored as an array in an order of its own, a range as the array of its two bounds.
+public protocol StoredObject: SendableMetatype {
+    /// The type that is stored.
+    associatedtype Primitive: StorablePrimitive
+
+    /// Returns the primitive to store. nil refuses: an error with ``VaultError/Code/invalid``, never a removal.
+    func toPrimitive() -> Primitive?
+    /// Returns the value of a primitive. nil refuses: an error with ``VaultError/Code/unreadable``; it stays stored.
+    static func from(primitive: Primitive) -> Self?
+}
+
+extension StoredObject {
+    package func storedValue(for key: String) throws(VaultError) -> StoredValue {
+        if let primitive = toPrimitive() { return primitive.stored }
+        throw VaultError(unstorable: failureStoring() ?? ConversionFailure(.refused), for: key, Self.self)
+    }
+
+    init(stored: StoredValue, of key: String) throws(VaultError) {
+        guard let primitive = Primitive(stored: stored), let value = Self.from(primitive: primitive) else {
+            let failure = Self.failure(reading: stored) ?? ConversionFailure(.refused)
+            throw VaultError(unreadable: failure, of: key, as: Self.self, stored)
+        }
+        self = value
+    }
+}
+
+extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive {
+    /// Returns the raw value.
+    public func toPrimitive() -> RawValue? { rawValue }
+    /// Returns the value with this raw value; nil if there is none.
+    public static func from(primitive: RawValue) -> Self? { Self(rawValue: primitive) }
+}
+
+/// A Codable type that is stored field by field: one line of conformance, `extension Profile: StoredAsCodable {}`.
+///
+/// The fields become a dictionary of primitives, real plist types in the preferences. nil is stored if the type's code
+/// encodes it, as in an array; a field that is nil is left out. For types that change see <doc:MovingValues>.
+///
+/// An error names the location in the value, such as `points.3.x`. It shows only names that types declare (the cases of
+/// `CodingKeys`); other keys, such as those of a dictionary, are part of the value: `users.*.age`.
+///
+/// An enum with a raw value, `enum Mode: String, Codable, StoredAsCodable`, is stored by its raw value. Values nest at
+/// most 511 levels deep. The coders' `userInfo` is empty.
+public protocol StoredAsCodable: StoredObject, Codable where Primitive == StoredValue {}
+
+extension StoredAsCodable {
+    /// Returns the value as its `encode(to:)` encodes it; nil if that throws.
+    public func toPrimitive() -> StoredValue? { try? StoredValue(encoding: self) }
+    /// Returns the value as its `init(from:)` decodes it; nil if that throws.
+    public static func from(primitive: StoredValue) -> Self? { try? primitive.decoded(as: Self.self) }
+}
+
+/// A type that is its own primitive.
+public protocol StoredAsSelf: StoredObject, StorablePrimitive where Primitive == Self {}
+
+extension StoredAsSelf {
+    /// Returns the value itself.
+    public func toPrimitive() -> Self? { self }
+    /// Returns the primitive itself.
+    public static func from(primitive: Self) -> Self? { primitive }
+}
+
+// MARK: - Primitives
+
+extension Bool: StoredAsSelf {
+    public static var primitiveName: String { "a boolean" }
+    public static func stored(_ value: Bool) -> StoredValue { .boolean(value) }
+    public static func primitive(of stored: StoredValue) -> Bool? {
+        if case .boolean(let value) = stored { value } else { nil }
+    }
+}
+
+extension StorablePrimitive where Self: FixedWidthInteger {
+    public static var primitiveName: String { "an integer" }
+    public static func stored(_ value: Self) -> StoredValue { .integer(Int128(value)) }
+    public static func primitive(of stored: StoredValue) -> Self? {
+        if case .integer(let value) = stored { Self(exactly: value) } else { nil }
+    }
+}
+
+extension Int: StoredAsSelf {}
+extension Int8: StoredAsSelf {}
+extension Int16: StoredAsSelf {}
+extension Int32: StoredAsSelf {}
+extension Int64: StoredAsSelf {}
+extension UInt: StoredAsSelf {}
+extension UInt8: StoredAsSelf {}
+extension UInt16: StoredAsSelf {}
+extension UInt32: StoredAsSelf {}
+extension UInt64: StoredAsSelf {}
+
+extension Double: StoredAsSelf {
+    public static var primitiveName: String { "a real number" }
+    public static func stored(_ value: Double) -> StoredValue { .real(value) }
+    public static func primitive(of stored: StoredValue) -> Double? {
+        switch stored {
+        case .real(let value): value
+        // Other tools write 1 for 1.0.
+        case .integer(let value): Double(exactly: value)
+        default: nil
+        }
+    }
+}
+
+extension Float: StoredAsSelf {
+    public static var primitiveName: String { Double.primitiveName }
+    public static func stored(_ value: Float) -> StoredValue { .real(Double(value)) }
+    public static func primitive(of stored: StoredValue) -> Float? {
+        guard let double = Double(stored: stored) else { return nil }
+        let value = Float(double)
+        // Rounded as a literal is, since other tools write 0.1; but not to infinity.
+        return value.isFinite || !double.isFinite ? value : nil
+    }
+}
+
+extension Decimal: StoredAsSelf {
+    public static var primitiveName: String { String.primitiveName }
+    /// Returns the digits as they are, without an exponent, in the same form in every language: `-12.5`.
+    public static func stored(_ value: Decimal) -> StoredValue { .string(value.description) }
+    public static func primitive(of stored: StoredValue) -> Decimal? {
+        guard let text = String(stored: stored) else { return nil }
+        if text == Decimal.nan.description { return .nan }
+        // The initializer ignores what follows the number, and rounds what has too many digits.
+        guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
+        return number
+    }
+}
+
+extension String {
+    /// The same number with no zeros at the end of its fraction.
+    fileprivate var withoutTrailingZeros: String {
+        guard contains("."), let last = lastIndex(where: { $0 != "0" }) else { return self }
+        return String(self[last] == "." ? self[..<last] : self[...last])
+    }
+}
+
+extension String: StoredAsSelf {
+    public static var primitiveName: String { "a string" }
+    public static func stored(_ value: String) -> StoredValue { .string(value) }
+    public static func primitive(of stored: StoredValue) -> String? {
+        switch stored {
+        case .string(let value): value
+        case .untyped(let bytes): String(validating: bytes, as: UTF8.self)
+        default: nil
+        }
+    }
+}
+
+extension Data: StoredAsSelf {
+    public static var primitiveName: String { "data" }
+    public static func stored(_ value: Data) -> StoredValue { .data(value) }
+    public static func primitive(of stored: StoredValue) -> Data? {
+        switch stored {
+        case .data(let value), .untyped(let value): value
+        default: nil
+        }
+    }
+}
+
+extension Date: StoredAsSelf {
+    public static var primitiveName: String { "a date" }
+    public static func stored(_ value: Date) -> StoredValue { .date(value) }
+    public static func primitive(of stored: StoredValue) -> Date? {
+        if case .date(let value) = stored { value } else { nil }
+    }
+}
+
+extension URL: StoredAsSelf {
+    public static var primitiveName: String { String.primitiveName }
+    public static func stored(_ value: URL) -> StoredValue { .string(value.absoluteString) }
+    public static func primitive(of stored: StoredValue) -> URL? {
+        String(stored: stored).flatMap { URL(string: $0) }
+    }
+}
+
+extension UUID: StoredAsSelf {
+    public static var primitiveName: String { String.primitiveName }
+    public static func stored(_ value: UUID) -> StoredValue { .string(value.uuidString) }
+    public static func primitive(of stored: StoredValue) -> UUID? {
+        String(stored: stored).flatMap(UUID.init(uuidString:))
+    }
+}
+
+extension StoredValue: StoredAsSelf {
+    /// What any value is, with its article.
+    public static var primitiveName: String { "a value" }
+    public static func stored(_ value: StoredValue) -> StoredValue { value }
+    public static func primitive(of stored: StoredValue) -> StoredValue? { stored }
+}

@@ -1,0 +1,123 @@
+public import FoundationEssentials
+package import LinuxSystem
+
+/// Why an operation of a store failed.
+///
+/// Decide by ``code``, and show ``message`` to a person: a sentence or two that say what is wrong, where, and how to
+/// fix it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a
+/// secret.
+///
+/// A missing value is no error: reading returns nil for it, and only for it.
+public struct VaultError: Error, Hashable, Sendable {
+    /// What to decide by.
+    public let code: Code
+    /// What to show to a person.
+    public let message: String
+    /// The value of `errno`, if a system call failed.
+    public let systemError: Int32?
+    /// What ``code`` does not tell apart, as the module knows it that creates the error; nil if there is nothing.
+    package let detail: (any Sendable)?
+
+    /// Creates an error that a store of your own throws.
+    ///
+    /// - Parameter message: what is wrong and how to fix it, without any secret.
+    public init(_ code: Code, _ message: String, systemError: Int32? = nil) {
+        self.init(code, message, systemError: systemError, detail: nil)
+    }
+
+    package init(_ code: Code, _ message: String, systemError: Int32?, detail: (any Sendable)?) {
+        self.code = code
+        self.message = message
+        self.systemError = systemError
+        self.detail = detail
+    }
+
+    /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.
+    public struct Code: Hashable, Sendable {
+        /// A stable word for the code, for logs and scripts.
+        public let name: String
+
+        private init(_ name: String) { self.name = name }
+
+        /// The name does not exist, and the operation needs it.
+        public static let absent = Code("absent")
+        /// There is no vault at the path.
+        public static let noVault = Code("noVault")
+        /// There is no vault at the place, and this machine remembers that there was one: a disk may not be mounted, or
+        /// a database may have been emptied.
+        public static let gone = Code("gone")
+        /// Something exists already and would be overwritten.
+        public static let exists = Code("exists")
+        /// The caller's mistake: a name, attribute, label or value out of bounds, or a path that cannot be meant.
+        public static let invalid = Code("invalid")
+        /// Nothing opens the vault: its key, passphrase, command or identity is missing, wrong or open to others, or
+        /// this machine does not know its fingerprint. Also a drop that was sealed for another vault.
+        public static let locked = Code("locked")
+        /// The vault does not authenticate or breaks the format: changed, cut, or not a vault.
+        public static let damaged = Code("damaged")
+        /// The vault was written by a later version of the library, in a format that this one does not know.
+        public static let newerFormat = Code("newerFormat")
+        /// The vault is older than this machine has seen it; see ``Keychain/Options/acceptedAlarms``.
+        public static let rolledBack = Code("rolledBack")
+        /// The vault has another history than this machine has seen; see ``Keychain/Options/acceptedAlarms``.
+        public static let diverged = Code("diverged")
+        /// Another vault than this machine has seen there is at the path; see ``Keychain/Options/acceptedAlarms``.
+        public static let exchanged = Code("exchanged")
+        /// Another process held the vault for too long.
+        public static let busy = Code("busy")
+        /// The system refused: a full disk, a read-only file system, a permission. The former contents are kept.
+        public static let unavailable = Code("unavailable")
+        /// A write failed and could not be undone: it may last or not. This process writes nothing more to that vault:
+        /// start it again to see.
+        public static let outcomeUnknown = Code("outcomeUnknown")
+        /// The value has another type than the one asked for.
+        public static let wrongType = Code("wrongType")
+        /// The value has the type that was asked for, but the type rejects it, for example as out of bounds.
+        public static let unreadable = Code("unreadable")
+        /// Something would lose the policy that guards it. For the command, which alone asks to keep it.
+        package static let guarded = Code("guarded")
+    }
+}
+
+extension VaultError {
+    /// Whether both say the same.
+    public static func == (left: VaultError, right: VaultError) -> Bool {
+        left.code == right.code && left.message == right.message && left.systemError == right.systemError
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
+        hasher.combine(systemError)
+    }
+}
+
+extension VaultError: LocalizedError, CustomStringConvertible {
+    public var description: String { message }
+    /// The message, for `localizedDescription`.
+    public var errorDescription: String? { message }
+
+    /// Returns names for a sentence: the first ten, and how many more there are.
+    package static func words(_ names: [String]) -> String {
+        let more = names.count > 10 ? ", and \(names.count - 10) more" : ""
+        return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
+    }
+
+    /// Other transactions changed what was read each time before it could be written.
+    package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
+
+    /// Another process held the lock of a file for too long.
+    package static func held(_ path: String) -> VaultError {
+        VaultError(.busy, "Another process holds \(path). Try again when it is done.")
+    }
+
+    package init(system error: SystemError, _ path: String) {
+        if error.isBusy { self = .held(path) } else { self.init(refused: "\(error.call) \(path)", error.number) }
+    }
+
+    /// `action` is what the system refused to do, such as "read /a/b"; `number` is the value of `errno`.
+    package init(refused action: String, _ number: Int32) {
+        let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
+        self.init(.unavailable, "Cannot \(action): \(SystemError.message(for: number)).\(advice)", systemError: number)
+    }
+}

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Sealing
+
+/// A store whose values can be read and written without leaving guarded memory, and can expire.
+protocol SecretStore: ValueStore {
+    func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
+    /// - Parameter isForgetting: whether nothing is kept of what the name had before.
+    func set(
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
+    ) throws(VaultError)
+    func set(
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
+    ) throws(VaultError)
+}
+
+extension ScopedStore: SecretStore {
+    func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
+        try secretBase().withSecret(prefix + name, body)
+    }
+
+    func set(
+        _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
+    ) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
+    }
+
+    func set(
+        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
+    ) throws(VaultError) {
+        try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
+    }
+
+    private func secretBase() throws(VaultError) -> any SecretStore {
+        guard let store = base as? any SecretStore else {
+            throw VaultError(.invalid, "The store below this scope keeps no secrets in guarded memory.")
+        }
+        return store
+    }
+}

@@ -1,0 +1,67 @@
+extension VaultError {
+    /// What ``code`` does not tell apart, for the hints that the command adds in its own words.
+    package var causes: [Cause] { detail as? [Cause] ?? [] }
+
+    package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
+        self.init(code, message, systemError: systemError, detail: causes)
+    }
+
+    package enum Cause: Hashable, Sendable {
+        case homeUnset
+        case oneFileForVaultAndKey
+        case unexpandedTilde(path: String, isKeyFile: Bool)
+        case keyFileMissing
+        case keyWrong
+        case keyFileShared
+        case keySecretMissing(Int)
+        case passphraseMissing(Int)
+        case valuesLeft
+        case passphraseNeeded
+        case commandUntrusted
+        case identityMissing
+        case fingerprintUnknown
+        case accessLogUnusable
+        /// A drop was sealed before its name was last changed.
+        case olderDrop
+        /// A field that needs the policy of the login that would leave it.
+        case fieldLeft(String, policy: String)
+        case goneFromDatabase(url: String)
+        /// The vault at a URL is damaged.
+        case damagedInDatabase(url: String)
+        /// A database shows another vault under the name that was asked for. No option accepts that.
+        case otherName
+        /// What is beside a vault that is damaged or not there.
+        case copyInstead(CopiesBeside, isDamaged: Bool)
+        /// The vault at a path is damaged.
+        case damagedVault(String)
+        /// A copy at a path is complete, and may not outlast a power loss.
+        case unflushedCopy(String)
+        /// The vault at a path has used up its sequence numbers.
+        case usedUpVault(String)
+        /// Changes that waited for a server are left in a file; and whether that does not open by the key.
+        case changesLeft(path: String, isLocked: Bool)
+        /// A copy that was to be merged cannot be; and what it may be, from its code.
+        case unusableCopy(Code)
+        /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be
+        /// merged and have not what this machine remembers, or were merged nevertheless.
+        case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
+        /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
+        case targetLacked(_ vault: String, target: String, isOffline: Bool)
+        /// The file with what this machine had kept of a vault in a database; and whether that is a whole vault.
+        case copyKept(String, isComplete: Bool)
+    }
+
+    /// Returns the same error, of a copy that was to be merged.
+    var ofMergedCopy: VaultError {
+        VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
+    }
+
+    /// Whether it concerns a copy that was to be merged, so that others can be merged still.
+    package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
+
+    /// Returns the same error with one more sentence, and with what that depends on.
+    func followed(by sentence: String, _ cause: Cause?) -> VaultError {
+        VaultError(
+            code, "\(message) \(sentence)", systemError: systemError, causes: causes + (cause.map { [$0] } ?? []))
+    }
+}

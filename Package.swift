@@ -36,10 +36,9 @@ let package = Package(
             name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PlainStores", "SealedLog", "Sealing"],
             swiftSettings: settings),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "CVaultShared"),
         .target(
             name: "VaultShared",
-            dependencies: ["CPostgres", "CVaultShared", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            dependencies: ["CPostgres", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .target(name: "Formats", dependencies: ["PropertyList", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
@@ -59,7 +58,8 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "VaultExecutable", dependencies: ["VaultCommand"], swiftSettings: settings),
         .executableTarget(
-            name: "VaultSharedExecutable", dependencies: ["VaultCommand", "VaultShared"], swiftSettings: settings),
+            name: "VaultSharedExecutable", dependencies: ["Vault", "VaultCommand", "VaultShared"],
+            swiftSettings: settings),
         .executableTarget(
             name: "VaultBenchmark", dependencies: ["Vault"], path: "Tools/Benchmark", exclude: ["c", "README.md"],
             swiftSettings: settings),
@@ -77,11 +77,13 @@ let package = Package(
         .executableTarget(
             name: "VaultSimulator",
             dependencies: [
-                "CPostgres", "CSimulator", "CSodium", "LinuxSystem", "Sealing", "TestSupport", "Vault", "VaultShared",
+                "CPostgres", "CSimulator", "CSodium", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "VaultShared",
             ],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: [
+            name: "TestSupport",
+            dependencies: [
                 "CTestSupport", "LinuxSystem", "PlainStores", "PropertyList", "SealedLog", "Sealing", "VaultTesting",
             ],
             path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),
@@ -138,7 +140,7 @@ let package = Package(
             swiftSettings: settings),
         // What README and the articles show, as their readers see the package: by its public symbols alone.
         .testTarget(
-            name: "SnippetTests", dependencies: ["Vault", "VaultTesting"], packageAccess: false,
+            name: "SnippetTests", dependencies: ["Vault", "VaultShared", "VaultTesting"], packageAccess: false,
             swiftSettings: settings),
         .testTarget(
             name: "VaultAccountTests",

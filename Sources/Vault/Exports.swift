@@ -4,6 +4,3 @@
 @_exported public import Sealing
 
 @_exported public import protocol Age.PluginPrompter
-
-// Keychain has a name of its own for it, Keychain.Information.
-@_exported public import struct SealedLog.LogInformation

@@ -1,11 +1,13 @@
 import CVaultCommand
 import Glibc
+package import Vault
 
 /// The command line tool; see `vault help`.
 package enum VaultTool {
-    package static func main() { exit(run().rawValue) }
+    /// - Parameter databases: opens vaults in databases; without it, another program is asked to.
+    package static func main(databases: VaultLocation.Databases? = nil) { exit(run(databases).rawValue) }
 
-    private static func run() -> ExitCode {
+    private static func run(_ databases: VaultLocation.Databases?) -> ExitCode {
         let endsByClosedPipe = ProcessState.harden()
         let words = readWords()
         var parser = CommandLineParser(words)
@@ -13,6 +15,7 @@ package enum VaultTool {
         do {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             var invocation = try parser.parse()
+            invocation.databases = databases
             // If the location cannot be determined, the command itself reports that.
             if invocation.command.section != .help { invocation.knownLocation = try? invocation.location() }
             known = invocation

@@ -1,8 +1,8 @@
+import Vault
 import VaultCommand
-// Lets the command open vaults in a database.
 import VaultShared
 
 @main
 enum Main {
-    static func main() { VaultTool.main() }
+    static func main() { VaultTool.main(databases: .postgreSQL) }
 }

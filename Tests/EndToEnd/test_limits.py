@@ -27,7 +27,7 @@ def checked(folder: Path, text: str, paths: Exceptions = NOWHERE, file: str = FI
     return [complaint.replace(f"{folder}/", "") for complaint in complaints(folder, paths)]
 
 
-CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)", "guardedValue(name)")
+CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeString(name)", "history.get(name, version)")
 
 
 @pytest.mark.parametrize("call", CALLS)

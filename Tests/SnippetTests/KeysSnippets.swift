@@ -20,10 +20,10 @@ struct KeysSnippets {
                 try SecretBytes(utf8: "five words and then some")
             }
 
-            try keychain.addPassphrase(passphrase, label: "laptop")
-            for key in try keychain.vaultKeys() { print(key.number, key.kind.name, key.label) }
+            try keychain.vaultKeys.addPassphrase(passphrase, label: "laptop")
+            for key in try keychain.vaultKeys.all() { print(key.number, key.kind.name, key.label) }
 
-            #expect(try keychain.vaultKeys().map(\.label) == ["", "laptop"])
+            #expect(try keychain.vaultKeys.all().map(\.label) == ["", "laptop"])
             try keychain.set("u.token", to: "secret")
             try FileManager.default.removeItem(atPath: location.keyFile)
             do {
@@ -41,10 +41,10 @@ struct KeysSnippets {
     @Test func whoHasNoAccessCanAdd() throws {
         try withVault { _, keychain in
             let value = try SecretBytes(utf8: "of the job")
-            let recipient = try keychain.dropBoxRecipient()
+            let recipient = try keychain.dropBox.recipient()
 
-            let drop = try Keychain.drop("ci/token", value, to: recipient)
-            try keychain.collect([keychain.openDrop(drop)])
+            let drop = try Keychain.DropBox.seal("ci/token", value, to: recipient)
+            try keychain.dropBox.collect([keychain.dropBox.open(drop)])
 
             #expect(try keychain.unsafeString("ci/token") == "of the job")
         }
@@ -55,8 +55,8 @@ struct KeysSnippets {
             try keychain.set("u.token", to: "first")
 
             try keychain.set("u.token", to: "second")
-            for version in try keychain.history(of: "u.token") { print(version.number, version.modified) }
-            try keychain.restore("u.token")
+            for version in try keychain.history.versions(of: "u.token") { print(version.number, version.modified) }
+            try keychain.history.restore("u.token")
 
             #expect(try keychain.unsafeString("u.token") == "first")
 
@@ -65,7 +65,7 @@ struct KeysSnippets {
             let token = KeychainStorable<String>("access", in: .store(tokens))
             try token.write("one")
             try token.write("two")
-            #expect(try keychain.history(of: "session/access").isEmpty)
+            #expect(try keychain.history.versions(of: "session/access").isEmpty)
         }
     }
 
@@ -74,12 +74,12 @@ struct KeysSnippets {
             let path = location.vault + ".backup"
             try keychain.set("a", to: "1")
 
-            try keychain.backUp(to: path)
+            try keychain.copies.backUp(to: path)
 
             let other = path
             try keychain.set("a", to: "2")
 
-            let merge = try keychain.merge(other)
+            let merge = try keychain.copies.merge(other)
             for name in merge.conflicts { print("\(name) was changed on both sides") }
 
             #expect(merge.changed.isEmpty && merge.conflicts.isEmpty)

@@ -82,7 +82,7 @@ struct OperatingSnippets {
             }
 
             #expect(try keychain.keys(prefix: "token/") == ["token/alice", "token/bob"])
-            #expect(try keychain.information().recordsSinceCheckpoint == 1)
+            #expect(try keychain.maintenance.information().recordsSinceCheckpoint == 1)
         }
     }
 

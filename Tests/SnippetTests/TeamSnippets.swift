@@ -1,5 +1,6 @@
 import Testing
 import Vault
+import VaultShared
 
 /// The snippet of the article about vaults in databases.
 @Suite("When one machine is not enough")
@@ -7,9 +8,8 @@ struct TeamSnippets {
     @Test func aDatabaseThatCannotBeReachedIsUnavailable() {
         let error = #expect(throws: VaultError.self) {
             var options = Keychain.Options()
-            options.allowsOffline = true
-            let location = try VaultLocation.standard(vault: "postgresql://db.example.org/vaults#team")
-            let keychain = try Keychain(at: location, options: options)
+            options.offline = .ifUnreachable
+            let keychain = try Keychain(at: .database("postgresql://db.example.org/vaults#team"), options: options)
 
             try keychain.set("a", to: "1")
         }

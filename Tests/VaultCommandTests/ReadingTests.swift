@@ -28,7 +28,7 @@ import VaultTesting
         return value.bytes.unsafeString()
     }
 
-    private func recorded() throws -> [String] { try keychain.accesses().records.map(\.access.name) }
+    private func recorded() throws -> [String] { try keychain.accessLog.report().records.map(\.access.name) }
 
     @Test func isOfAnEntryOrOfAnAttribute() throws {
         #expect(try read("u.token") == "tok")
@@ -39,9 +39,9 @@ import VaultTesting
     }
 
     @Test(arguments: ["bank", "bank.otp"]) func keepsToThePolicyOfALogin(name: String) throws {
-        try keychain.setAccessLogged(true)
+        try keychain.accessLog.set(on: true)
         #expect(throws: VaultError.self) { try read(name) }
-        let accesses = try keychain.accesses().records.map(\.access)
+        let accesses = try keychain.accessLog.report().records.map(\.access)
         #expect(accesses.map(\.name) == [name] && accesses.allSatisfy(\.isRefused))
     }
 
@@ -54,11 +54,11 @@ import VaultTesting
     }
 
     @Test func isRecordedWithWhatAsked() throws {
-        try keychain.setAccessLogged(true)
+        try keychain.accessLog.set(on: true)
         _ = try read("u.token")
         _ = try Invocation(command: .get).reading("u.token", from: keychain, action: "erase", starting: "/bin/true")
         _ = try read("nothing")
-        let found = try keychain.accesses().records.map(\.access)
+        let found = try keychain.accessLog.report().records.map(\.access)
         #expect(found.map(\.name) == ["u.token", "u.token"])
         #expect(found.map(\.command) == ["get", "get erase"])
         #expect(found.map(\.started) == ["", "/bin/true"])
@@ -69,8 +69,8 @@ import VaultTesting
     }
 
     @Test func nothingIsReadThatCannotBeRecorded() throws {
-        try keychain.setAccessLogged(true)
-        let path = try #require(keychain.accessLogPath)
+        try keychain.accessLog.set(on: true)
+        let path = try #require(keychain.accessLog.path)
         try #require(mkdir(path, 0o700) == 0)
         #expect(throws: VaultError.self) { try read("u.token") }
         try #require(rmdir(path) == 0)

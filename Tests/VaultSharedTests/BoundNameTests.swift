@@ -57,10 +57,10 @@ struct BoundNameTests {
         options.acceptedAlarms = [.rolledBack, .diverged, .exchanged]
         isRefused { _ = try Keychain(at: team.location(machine: machine), options: options).get("host") }
         isRefused {
-            _ = try Keychain.salvage(from: team.location(machine: "new"), to: team.folder.file("salvaged"))
+            _ = try Keychain.Maintenance.salvage(from: team.location(machine: "new"), to: team.folder.file("salvaged"))
         }
         #expect(try other.open().unsafeString("host") == "development", "it has its own name still")
-        #expect(throws: VaultError.self) { try other.open().backUp(to: team.url, replacing: true) }
+        #expect(throws: VaultError.self) { try other.open().copies.backUp(to: team.url, replacing: true) }
     }
 
     /// A file may be renamed, but it has no name that a database could show.
@@ -93,7 +93,7 @@ struct BoundNameTests {
 
     /// What follows the copy under either name is no part of the other one, although both have one header.
     @Test func isThatOfACopyFromThenOn() throws {
-        try team.open().backUp(to: other.url)
+        try team.open().copies.backUp(to: other.url)
         #expect(try other.open().unsafeString("host") == "production")
         let common = try #require(try team.storeLocation().currentHead())
         let start = try #require(try other.storeLocation().currentHead())
@@ -126,57 +126,58 @@ struct BoundNameTests {
     @Test func staysWithAllThatIsDoneToTheVault() throws {
         let keychain = try team.open()
         for number in 0..<3 { try keychain.set("n \(number)", to: "1") }
-        try keychain.compact()
+        try keychain.maintenance.compact()
         try isWhole(team)
-        _ = try keychain.rotateDataKey(dropping: [])
+        _ = try keychain.vaultKeys.rotateDataKey(dropping: [])
         try isWhole(team)
         // To a file and back: byte by byte.
         let file = team.folder.file("copy.vault")
-        try keychain.backUp(to: file)
+        try keychain.copies.backUp(to: file)
         let storeLocation = try team.storeLocation()
         let head = try #require(try storeLocation.currentHead())
         _ = try storeLocation.flight([Statement("DELETE FROM vault.head WHERE name = $1", .bytes(storeLocation.name))])
-        let location = VaultLocation(vault: file, keyFile: team.folder.file("key"), rollbackMemory: nil)
-        try Keychain(at: location).backUp(to: team.url)
+        var location = VaultLocation(vault: file, keyFile: team.folder.file("key"), rollbackMemory: nil)
+        location.databases = .postgreSQL
+        try Keychain(at: location).copies.backUp(to: team.url)
         #expect(try storeLocation.currentHead()?.position == head.position)
         try isWhole(team)
         // A file of its own, which had another name, becomes a vault with this one.
         try Keychain(at: location).set("from the file", to: "2")
-        try Keychain(at: location).backUp(to: other.url)
+        try Keychain(at: location).copies.backUp(to: other.url)
         try isWhole(other)
-        try Keychain(at: location).merge(team.url)
-        try Keychain(at: location).backUp(to: team.url, replacing: true)
+        try Keychain(at: location).copies.merge(team.url)
+        try Keychain(at: location).copies.backUp(to: team.url, replacing: true)
         try isWhole(team)
         #expect(try team.open().unsafeString("from the file") == "2")
     }
 
     /// A copy of the vault is merged, whatever name it has.
     @Test func keepsNoCopyFromBeingMerged() throws {
-        try team.open().backUp(to: other.url)
+        try team.open().copies.backUp(to: other.url)
         try other.open().set("there", to: "1")
         let file = team.folder.file("copy.vault")
-        try other.open().backUp(to: file)
+        try other.open().copies.backUp(to: file)
         try team.open().set("here", to: "2")
-        try team.open(machine: "two").merge(file)
+        try team.open(machine: "two").copies.merge(file)
         #expect(try team.open(machine: "two").keys() == ["here", "host", "there"])
         try isWhole(team)
     }
 
     @Test func isThatOfWhatWaitsForTheServer() throws {
-        _ = try team.open().verify()
+        _ = try team.open().maintenance.verify()
         try team.openOffline().set("offline", to: "1")
         let pending = try #require(try team.storeLocation().pending())
         let store = try pending.open(.fresh)
         #expect(store.vaultName == (try team.storeLocation().name))
         #expect(try HeaderImage(of: store).header.get().name?.hash == store.vaultName)
-        _ = try team.openOffline().compact()
+        _ = try team.openOffline().maintenance.compact()
         #expect(try team.openOffline().unsafeString("offline") == "1")
         #expect(try team.open().unsafeString("offline") == "1")
         try isWhole(team)
         // Another vault's pending changes are none of this one's.
         try makeOther()
         let foreign = try other.storeLocation()
-        _ = try other.open().verify()
+        _ = try other.open().maintenance.verify()
         try other.openOffline().set("offline", to: "2")
         let path = try #require(foreign.pending()?.path)
         let target = try #require(try team.storeLocation().pendingPath)
@@ -186,7 +187,7 @@ struct BoundNameTests {
 
     private func isWhole(_ fixture: DatabaseFixture) throws {
         let keychain = try Keychain(at: fixture.location(machine: "\(UInt32.random(in: 0 ... .max))"))
-        try keychain.verify()
+        try keychain.maintenance.verify()
         try keychain.set("after", to: "3")
         #expect(try keychain.unsafeString("after") == "3")
         let store = try fixture.storeLocation().open(.fresh)

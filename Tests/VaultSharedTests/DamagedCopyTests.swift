@@ -21,13 +21,13 @@ struct DamagedCopyTests {
             case .items: return try keychain.items().map(\.name).joined(separator: " ")
             case .names: return try keychain.keys(prefix: "").joined(separator: " ")
             case .item: return "\(try keychain.item("n7") as Any)"
-            case .history: return "\(try keychain.history(of: "n7"))"
+            case .history: return "\(try keychain.history.versions(of: "n7"))"
             case .earlierValue:
-                let version = try #require(try keychain.history(of: "n7").last)
-                guard let value = try keychain.get("n7", version) else { return "" }
+                let version = try #require(try keychain.history.versions(of: "n7").last)
+                guard let value = try keychain.history.get("n7", version) else { return "" }
                 return value.unsafeString() ?? ""
-            case .information: return "\(try keychain.information().entries)"
-            case .newestChange: return try keychain.undo().joined()
+            case .information: return "\(try keychain.maintenance.information().entries)"
+            case .newestChange: return try keychain.history.undo().joined()
             }
         }
     }
@@ -38,7 +38,7 @@ struct DamagedCopyTests {
         try keychain.transaction { transaction in
             for number in 0..<count { try transaction.set("n\(number)", to: "value \(number)") }
         }
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         try keychain.set("late", to: "last")
     }
 
@@ -47,7 +47,7 @@ struct DamagedCopyTests {
         do {
             let keychain = try fixture.open()
             try fill(keychain)
-            _ = try keychain.verify()
+            _ = try keychain.maintenance.verify()
         }
         // It was opened before, so that nothing but what is read below is found to be damaged.
         let keychain = try fixture.open()
@@ -59,9 +59,9 @@ struct DamagedCopyTests {
         } else {
             #expect(try text == reading.text(of: fixture.open(machine: "other")))
         }
-        _ = try fixture.open(machine: "other").verify()
+        _ = try fixture.open(machine: "other").maintenance.verify()
         // What is read is kept anew.
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         #expect(try fixture.openOffline().unsafeString("n299") == "value 299")
     }
 
@@ -75,7 +75,7 @@ struct DamagedCopyTests {
         }
         var start = 8_192
         while true {
-            _ = try fixture.open().verify()
+            _ = try fixture.open().maintenance.verify()
             try fixture.openOffline().set("n3", to: "offline \(start)")
             let path = try copyOfFirstMachine(in: fixture)
             var bytes = try contents(path)
@@ -83,7 +83,7 @@ struct DamagedCopyTests {
             bytes[min(start + 300, bytes.count - 1)] ^= 1
             try overwrite(path, bytes)
             let keychain = try fixture.open()
-            #expect(keychain.offlineChanges?.changed == ["n3"], "byte \(start + 300)")
+            #expect(keychain.copies.offlineChanges?.changed == ["n3"], "byte \(start + 300)")
             #expect(try fixture.storeLocation().pending() == nil, "byte \(start + 300)")
             #expect(try fixture.open(machine: "other").unsafeString("n3") == "offline \(start)")
             start += 1_536
@@ -97,9 +97,9 @@ struct DamagedCopyTests {
             let keychain = try fixture.open()
             try fill(keychain)
             try keychain.set("n8", to: String(repeating: "8", count: 3_000))
-            try keychain.backUp(to: copy)
+            try keychain.copies.backUp(to: copy)
             try keychain.set("n9", to: String(repeating: "9", count: 3_000))
-            _ = try keychain.verify()
+            _ = try keychain.maintenance.verify()
         }
         var location = fixture.location(machine: "third")
         location.vault = copy
@@ -108,18 +108,18 @@ struct DamagedCopyTests {
         let path = try copyOfFirstMachine(in: fixture)
         // Of a record before the newest, or of all.
         try invert(path) { size in isOnlyOfARecord ? size - 6_500..<size - 3_500 : 8_192..<size }
-        let merge = try keychain.merge(copy)
+        let merge = try keychain.copies.merge(copy)
         #expect(merge.changed == ["n9"])
         #expect(merge.conflicts == ["n9"])
         #expect(try fixture.open(machine: "other").unsafeString("n9") == "of the copy")
-        _ = try fixture.open(machine: "other").verify()
+        _ = try fixture.open(machine: "other").maintenance.verify()
     }
 
     /// A server that was put back can be restored from it.
     @Test(arguments: [true, false]) func staysWhereTheServerIsOlder(_ isOlder: Bool) throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "1")
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         let storeLocation = try fixture.storeLocation()
         let mirror = try #require(storeLocation.mirror)
         let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
@@ -144,7 +144,7 @@ struct DamagedCopyTests {
         do {
             let keychain = try fixture.open()
             try fill(keychain, count: 1_000)
-            _ = try keychain.verify()
+            _ = try keychain.maintenance.verify()
         }
         let keychain = try fixture.open()
         var names = try keychain.names()
@@ -163,10 +163,10 @@ struct DamagedCopyTests {
         let copy = fixture.folder.file("copy.vault")
         let keychain = try fixture.open()
         try fill(keychain)
-        try keychain.backUp(to: copy)
+        try keychain.copies.backUp(to: copy)
         try keychain.set("n5", to: "new")
-        _ = try keychain.compact()
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.compact()
+        _ = try keychain.maintenance.verify()
         let path = try copyOfFirstMachine(in: fixture)
         // The boxes of all values, which are not read in opening the vault.
         try invert(path) { _ in 8_192..<8_192 + 303 * 32 }
@@ -174,9 +174,9 @@ struct DamagedCopyTests {
         location.vault = copy
         location.cache = fixture.location().cache
         let file = try Keychain(at: location)
-        #expect(try file.merge(fixture.url).changed == ["n5"])
+        #expect(try file.copies.merge(fixture.url).changed == ["n5"])
         #expect(try file.unsafeString("n5") == "new")
-        _ = try file.verify()
+        _ = try file.maintenance.verify()
     }
 
     /// What does not authenticate of the copy that a machine keeps is read from the database again.
@@ -184,16 +184,16 @@ struct DamagedCopyTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         #expect(try keychain.unsafeString("a") == "1")
         let path = try copyOfFirstMachine(in: fixture)
         try invert(path)
-        if isBackup { try keychain.backUp(to: fixture.folder.file("backup.vault")) }
+        if isBackup { try keychain.copies.backUp(to: fixture.folder.file("backup.vault")) }
         try keychain.set("b", to: "2")
         #expect(try keychain.unsafeString("a") == "1")
         #expect(try keychain.unsafeString("b") == "2")
-        _ = try keychain.compact()
-        _ = try fixture.open(machine: "other").verify()
+        _ = try keychain.maintenance.compact()
+        _ = try fixture.open(machine: "other").maintenance.verify()
     }
 
     /// It would take the place of what is intact, for all machines.
@@ -203,14 +203,14 @@ struct DamagedCopyTests {
         do {
             let keychain = try fixture.open()
             for value in values { try keychain.set(value, to: value) }
-            _ = try keychain.compact()
+            _ = try keychain.maintenance.compact()
             for value in values { #expect(try keychain.unsafeString(value) == value) }
         }
         _ = try damageFirstValue(in: fixture)
-        _ = try fixture.open().compact()
+        _ = try fixture.open().maintenance.compact()
         let other = try fixture.open(machine: "other")
         for value in values { #expect(try other.unsafeString(value) == value) }
-        _ = try other.verify()
+        _ = try other.maintenance.verify()
     }
 
     /// The compaction has left it out, as too old.
@@ -219,8 +219,8 @@ struct DamagedCopyTests {
         do {
             let keychain = try fixture.open()
             for value in ["first", "second"] { try keychain.set("a", to: value) }
-            _ = try keychain.compact()
-            _ = try keychain.verify()
+            _ = try keychain.maintenance.compact()
+            _ = try keychain.maintenance.verify()
         }
         let path = try damageFirstValue(in: fixture)
         let other = try fixture.open(machine: "other")
@@ -231,16 +231,16 @@ struct DamagedCopyTests {
             // The value that is copied: the compaction has its view of the vault, and lets others write.
             guard call.path == path, call.offset == secondBox, !isRestored.isSet else { return }
             isRestored.set()
-            #expect(throws: Never.self) { try other.restore("a") }
+            #expect(throws: Never.self) { try other.history.restore("a") }
         }
         let keychain = try Keychain(
             at: fixture.location(), creatingIfAbsent: false, failures: FailureLog(), in: files)
-        try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
+        try keychain.history.setRetention(Keychain.History.Retention(versions: 0, days: 0))
         #expect(isRestored.isSet)
         let last = try fixture.open(machine: "last")
         #expect(try last.unsafeString("a") == "first")
-        #expect(try last.history(of: "a").isEmpty)
-        _ = try last.verify()
+        #expect(try last.history.versions(of: "a").isEmpty)
+        _ = try last.maintenance.verify()
     }
 
     /// The vault itself is intact: nobody is told that it is damaged, and it is compacted.
@@ -252,7 +252,7 @@ struct DamagedCopyTests {
         options.compactsByItself = false
         do {
             let keychain = try Keychain(at: fixture.location(), creatingIfAbsent: true, options: options)
-            try keychain.keepHistory(Keychain.HistoryLimits(versions: 0, days: 0))
+            try keychain.history.setRetention(Keychain.History.Retention(versions: 0, days: 0))
             for number in 0..<6 { try keychain.set("a", to: String(repeating: "\(number)", count: size)) }
         }
         let path = try copyOfFirstMachine(in: fixture)
@@ -262,12 +262,12 @@ struct DamagedCopyTests {
         let failures = FailureLog { error, _ in Issue.record(error) }
         let keychain = try Keychain(at: fixture.location(), options: options, failures: failures)
         try keychain.set("b", to: "1")
-        let before = try keychain.information().deadBytes
-        keychain.finishUpkeep()
+        let before = try keychain.maintenance.information().deadBytes
+        keychain.maintenance.finishUpkeep()
         let other = try fixture.open(machine: "other")
-        #expect(try other.information().deadBytes < before / 4)
+        #expect(try other.maintenance.information().deadBytes < before / 4)
         #expect(try other.unsafeString("a") == String(repeating: "5", count: size))
-        _ = try other.verify()
+        _ = try other.maintenance.verify()
     }
 
     /// Damages the oldest value of a checkpoint in the copy that a machine keeps. Returns the copy's path.

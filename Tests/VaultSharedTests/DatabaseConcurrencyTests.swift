@@ -26,10 +26,10 @@ struct DatabaseConcurrencyTests {
         try onThreads(100) { thread in
             for round in 0..<10 { try keychain.set("\(thread).\(round)", to: "\(thread)") }
         }
-        let information = try keychain.information()
+        let information = try keychain.maintenance.information()
         #expect(information.entries == 1_000)
         #expect(information.recordsSinceCheckpoint < 500, "the threads that wait share a record")
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
     }
 
     @Test func machinesSeeEachOther() throws {
@@ -40,12 +40,12 @@ struct DatabaseConcurrencyTests {
             for round in 0..<20 {
                 try keychain.set("\(machine)", to: "\(round)")
                 #expect(try keychain.unsafeString("\(machine)") == "\(round)")
-                if machine == 0, round.isMultiple(of: 5) { _ = try keychain.compact() }
+                if machine == 0, round.isMultiple(of: 5) { _ = try keychain.maintenance.compact() }
             }
         }
         let keychain = try fixture.open(machine: "last")
         for machine in 0..<6 { #expect(try keychain.unsafeString("\(machine)") == "19") }
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
     }
 
     /// A compaction of this process, say, that another's has overtaken: what it reads is no damage.
@@ -58,7 +58,7 @@ struct DatabaseConcurrencyTests {
         let store = try storeLocation.open(.fresh)
         let size = try store.size()
         let head = try #require(try storeLocation.currentHead())
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         let now = try #require(try storeLocation.currentHead())
         #expect(now.generation != head.generation && now.size < size)
         #expect(try store.isCurrent() && store.isReplaced())
@@ -93,7 +93,7 @@ struct DatabaseConcurrencyTests {
             guard isDue else { return }
             #expect(throws: Never.self) {
                 try other.set("a", to: "\(replaced.withLock { $0 })")
-                _ = try other.compact()
+                _ = try other.maintenance.compact()
             }
         }
         var options = Keychain.Options()
@@ -113,9 +113,9 @@ struct DatabaseConcurrencyTests {
         func present() throws -> PostgresRecordStore {
             try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
         }
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         let second = try present()
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         let third = try present()
         #expect(second.generation != third.generation)
         let unpublished = try PostgresRecordStore.begin(at: storeLocation)

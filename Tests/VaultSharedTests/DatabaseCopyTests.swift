@@ -107,7 +107,7 @@ struct DatabaseCopyTests {
         let keychain = try Keychain(at: fixture.location(), options: options)
         #expect(try keychain.unsafeString("here") == nil && keychain.unsafeString("here too") == nil)
         let kept = try #require(try files().first)
-        try keychain.merge(fixture.folder.file("one.state/\(kept)"))
+        try keychain.copies.merge(fixture.folder.file("one.state/\(kept)"))
         #expect(try keychain.unsafeString("here") == "2" && keychain.unsafeString("base") == "1")
         #expect(try keychain.keys().count == 3 + changes)
         #expect(try files().count == 1)
@@ -127,7 +127,7 @@ struct DatabaseCopyTests {
         let storeLocation = try fixture.storeLocation()
         #expect(
             try storeLocation.mirror?.head == storeLocation.currentHead(), "the machine's copy is of the vault again")
-        try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
+        try earlier.copies.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.keys().count == (writes ? 4 : 3) + changes)
         #expect(try fixture.open().unsafeString("here") == "2", "nothing is missing any more")
     }
@@ -160,9 +160,9 @@ struct DatabaseCopyTests {
 
     @Test(arguments: [0, 1, 2, 3]) func isKeptAsAFileBeforeAVerificationReplacesIt(changes: Int) throws {
         try change(changes)
-        _ = try earlier.verify()
+        _ = try earlier.maintenance.verify()
         let kept = try #require(try files(in: "earlier.state").first)
-        try earlier.merge(fixture.folder.file("earlier.state/\(kept)"))
+        try earlier.copies.merge(fixture.folder.file("earlier.state/\(kept)"))
         #expect(try earlier.unsafeString("here") == "2" && earlier.unsafeString("here too") == "2")
         #expect(try earlier.keys().count == 3 + changes && files(in: "earlier.state").count == 1)
     }
@@ -185,7 +185,7 @@ struct DatabaseCopyTests {
         let fixture = try DatabaseFixture()
         try fixture.open().set("base", to: "1")
         try fixture.open(machine: "other").set("there", to: "2")
-        try fixture.open(machine: "other").compact()
+        try fixture.open(machine: "other").maintenance.compact()
         #expect(try fixture.open().unsafeString("there") == "2")
         try fixture.open(machine: "other").set("there", to: "3")
         #expect(try fixture.open().unsafeString("there") == "3")

@@ -15,7 +15,9 @@ struct DatabaseFailoverTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func location(_ url: String) -> VaultLocation {
-        VaultLocation(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
+        var location = VaultLocation(vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("state"))
+        location.databases = .postgreSQL
+        return location
     }
 
     /// A commit whose wait for the standby is cancelled is a success with a warning, and would be lost with the
@@ -95,7 +97,7 @@ struct DatabaseFailoverTests {
         let primary = try Cluster()
         let keychain = try Keychain(at: location(primary.url("team")), creatingIfAbsent: true)
         try keychain.set("a", to: "before")
-        try keychain.backUp(to: former.url("team"))
+        try keychain.copies.backUp(to: former.url("team"))
         try keychain.set("a", to: "after")
         let hosts = [former, primary].map { "\($0.socketFolder.replacing("/", with: "%2F")):\($0.port)" }
         let both = "postgresql://vault@\(hosts.joined(separator: ","))/postgres#team"

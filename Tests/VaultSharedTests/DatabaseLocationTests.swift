@@ -9,14 +9,25 @@ import VaultTesting
 
 @testable import VaultShared
 
-@Suite("The place of a vault in a database")
+@Suite("The location of a vault in a database")
 struct DatabaseLocationTests {
-    /// What finds the place must not grow with each time that it is asked.
-    @Test func isFoundAsOftenAsAProgramOpensTheVault() throws {
-        let location = VaultLocation(vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: nil)
-        try onSmallStack {
-            for _ in 0..<20_000 { _ = try location.databasePreparation() }
+    @Test func isNamedByItsURL() throws {
+        let url = "postgresql://localhost/any#team"
+        let location = try VaultLocation.database(url, keyFile: "/any/key")
+        #expect(location.isInDatabase && location.vault == url && location.keyFile == "/any/key")
+        #expect(try location.databasePreparation()?.contains("CREATE TABLE") == true)
+        for other in ["/any/vault", "host=localhost dbname=any", "postgresql://localhost#team"] {
+            #expect(try VaultError.code { _ = try VaultLocation.database(other) } == .invalid)
         }
+    }
+
+    @Test func isNamedByTheEnvironmentOfAProgramThatOpensDatabases() throws {
+        let environment = ["VAULT_FILE": "postgresql://localhost/any#team", "HOME": "/home/mia"]
+        let location = try VaultLocation.standard(environment: environment, databases: .postgreSQL)
+        #expect(try location.databasePreparation() != nil)
+        let closed = try VaultLocation.standard(environment: environment)
+        let error = #expect(throws: VaultError.self) { _ = try Keychain(at: closed) }
+        #expect(error?.code == .unavailable && error?.message.contains("Import VaultShared") == true)
     }
 
     /// A server that is put back to an older state, and then to the newer one again.

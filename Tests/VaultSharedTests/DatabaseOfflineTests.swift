@@ -20,13 +20,13 @@ struct DatabaseOfflineTests {
         let online = try Keychain(at: location, creatingIfAbsent: true)
         try online.set("a", to: "old")
         var options = Keychain.Options()
-        options.staysOffline = true
+        options.offline = .always
         let away = try Keychain(at: fixture.location(), options: options)
         for round in 0..<2 {
             try away.set("a", to: "offline \(round)")
             #expect(try away.unsafeString("a") == "offline \(round)")
             #expect(try online.unsafeString("a") == (round == 0 ? "old" : "offline 0"))
-            #expect(try Keychain(at: location).offlineChanges?.changed == ["a"])
+            #expect(try Keychain(at: location).copies.offlineChanges?.changed == ["a"])
             try online.set("b", to: "\(round)")
             // It looks whether its file is there every 50 ms.
             Clock.sleep(microseconds: 100_000)
@@ -34,7 +34,7 @@ struct DatabaseOfflineTests {
             #expect(try away.unsafeString("b") == "\(round)")
         }
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline 1")
-        _ = try online.verify()
+        _ = try online.maintenance.verify()
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
@@ -60,7 +60,9 @@ struct DatabaseOfflineTests {
         let storeLocation = try fixture.storeLocation()
         var location = fixture.location()
         location.rollbackMemory = fixture.folder.file("./one.state")
-        func merged() throws -> [String]? { try Keychain(at: location, options: options).offlineChanges?.changed }
+        func merged() throws -> [String]? {
+            try Keychain(at: location, options: options).copies.offlineChanges?.changed
+        }
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         for store in [try #require(try storeLocation.pending()).open(.fresh), try storeLocation.open(.fresh)] {
@@ -82,16 +84,16 @@ struct DatabaseOfflineTests {
         try fixture.open().set("a", to: "old")
         try fixture.openOffline().set("a", to: "offline")
         let storeLocation = try fixture.storeLocation()
-        try fixture.open(machine: "other").rotateDataKey()
+        try fixture.open(machine: "other").vaultKeys.rotateDataKey()
         let keychain = try fixture.open()
-        let merge = try #require(keychain.offlineChanges)
+        let merge = try #require(keychain.copies.offlineChanges)
         #expect(merge.refused == ["a"] && merge.changed == [] && merge.isOfFormerKey)
         #expect(try keychain.unsafeString("a") == "old")
         #expect(try storeLocation.pending() == nil)
-        #expect(try fixture.open().offlineChanges == nil)
+        #expect(try fixture.open().copies.offlineChanges == nil)
         let kept = try #require(merge.keptAt)
-        let taken = try keychain.merge(
-            keychain.copy(at: kept), taking: NamesTaken(["a"]), keepingKeys: [], progress: nil)
+        let taken = try keychain.copies.merge(
+            keychain.copies.copy(at: kept), taking: NamesTaken(["a"]), keepingKeys: [], progress: nil)
         #expect(taken.changed == ["a"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
@@ -101,18 +103,18 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "old")
-        try keychain.addMember("mia", device: nil, recipient: nil)
+        try keychain.members.add("mia", device: nil, recipient: nil)
         try fixture.openOffline().set("a", to: "offline")
-        try keychain.addKeyFile(at: fixture.folder.file("second.key"))
+        try keychain.vaultKeys.addKeyFile(at: fixture.folder.file("second.key"))
         var location = fixture.location()
         location.keyFile = fixture.folder.file("second.key")
         location.rollbackMemory = fixture.folder.file("two.state")
         let second = try Keychain(at: location)
-        try second.removeKey(second.vaultKeys()[0])
-        try second.rotateDataKey()
+        try second.vaultKeys.remove(second.vaultKeys.all()[0])
+        try second.vaultKeys.rotateDataKey()
         // The same file, in another slot.
-        try second.addKeyFile(at: fixture.folder.file("key"))
-        let merge = try #require(try fixture.open().offlineChanges)
+        try second.vaultKeys.addKeyFile(at: fixture.folder.file("key"))
+        let merge = try #require(try fixture.open().copies.offlineChanges)
         #expect(merge.refused == [] && merge.changed == ["a"])
         #expect(try second.unsafeString("a") == "offline")
     }
@@ -122,14 +124,14 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "old")
-        try keychain.addMember("mia", device: nil, recipient: nil)
+        try keychain.members.add("mia", device: nil, recipient: nil)
         try fixture.openOffline().set("a", to: "offline")
-        try keychain.rotateDataKey()
-        let merge = try #require(try fixture.open().offlineChanges)
+        try keychain.vaultKeys.rotateDataKey()
+        let merge = try #require(try fixture.open().copies.offlineChanges)
         #expect(merge.refused == [] && merge.changed == ["a"])
         #expect(try fixture.storeLocation().pending() == nil)
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
     }
 
     /// The server goes between the opening of the vault and the merge, so that the log turns to the copy itself.
@@ -144,7 +146,7 @@ struct DatabaseOfflineTests {
         #expect(log.keepsChangesApart)
         let error = #expect(throws: LogError.self) { try fixture.mergePending(pending, into: log) }
         #expect(error?.code == .unreachable)
-        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["a"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "offline")
     }
 
@@ -183,7 +185,7 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture(in: cluster)
         try fixture.open().set("a", to: "old")
         var options = Keychain.Options()
-        options.allowsOffline = true
+        options.offline = .ifUnreachable
         options.lockTimeout = .seconds(2)
         for moment in Self.moments {
             let value = "\(moment)"
@@ -211,7 +213,7 @@ struct DatabaseOfflineTests {
         try offline.set("a", to: "offline")
         try offline.eraseRemoved()
         try offline.set("b", to: "offline, too")
-        #expect(try fixture.open().offlineChanges?.changed == ["a", "b"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["a", "b"])
         #expect(try fixture.storeLocation().pending() == nil)
         let other = try fixture.open(machine: "other")
         #expect(try other.unsafeString("a") == "offline")
@@ -235,7 +237,7 @@ struct DatabaseOfflineTests {
         }
         #expect(error?.code == .unreachable)
         #expect(try log.keySlots().history == former)
-        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["a"])
     }
 
     /// A command that has read all from the server does not look there again before it shows something.
@@ -246,7 +248,7 @@ struct DatabaseOfflineTests {
         try FileManager.default.removeItem(atPath: fixture.folder.file("one.cache"))
         let (storeLocation, log) = try fixture.openLog(isShortLived: true)
         let pending = try #require(try storeLocation.pending())
-        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["a"])
         #expect(try fixture.mergePending(pending, into: log) == nil)
         // However long that took.
         log.view.withLock { $0.lookedAtPath = Clock.coarse }
@@ -265,7 +267,7 @@ struct DatabaseOfflineTests {
         let merged = Mutex<[String]?>(nil)
         files.watch(.open) { call in
             guard call.path == pending else { return }
-            merged.withLock { merged in merged = merged ?? (try? fixture.open().offlineChanges?.changed) }
+            merged.withLock { merged in merged = merged ?? (try? fixture.open().copies.offlineChanges?.changed) }
         }
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
         let store = try storeLocation.open(.fresh)
@@ -312,7 +314,7 @@ struct DatabaseOfflineTests {
         #expect(storeLocation.noteFailure(LogError(.unreachable)))
         try log.reopen()
         #expect(log.keepsChangesApart)
-        #expect(try fixture.open().offlineChanges?.changed == ["b", "c"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["b", "c"])
         #expect(try fixture.open(machine: "other").unsafeString("a") == "new")
     }
 
@@ -320,7 +322,7 @@ struct DatabaseOfflineTests {
     @Test func aCopyThatIsOlderThanWhatThisMachineHasSeenIsNoAlarm() throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "old")
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         let kept = fixture.folder.file("one.cache")
         let copy = fixture.folder.file("copy")
         try FileManager.default.copyItem(atPath: kept, toPath: copy)
@@ -330,7 +332,7 @@ struct DatabaseOfflineTests {
         try FileManager.default.moveItem(atPath: copy, toPath: kept)
         let error = #expect(throws: VaultError.self) { try fixture.openOffline() }
         #expect(error?.code == .unavailable && error?.message.contains("by another URL") == true)
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         #expect(try fixture.openOffline().unsafeString("a") == "new")
     }
 
@@ -339,7 +341,7 @@ struct DatabaseOfflineTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         for name in ["a", "b"] { try keychain.set(name, to: String(repeating: name, count: 5_000)) }
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
         let kept = try #require(try fixture.storeLocation().mirror?.completePath)
         let whole = try Data(contentsOf: URL(fileURLWithPath: kept))
         for start in stride(from: 0, to: whole.count, by: 512) {
@@ -355,9 +357,9 @@ struct DatabaseOfflineTests {
             #expect(error?.code != .outcomeUnknown)
             #expect(try fixture.storeLocation().pending() == nil)
         }
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         try fixture.openOffline().set("a", to: "new")
-        #expect(try fixture.open().offlineChanges?.changed == ["a"])
+        #expect(try fixture.open().copies.offlineChanges?.changed == ["a"])
     }
 
     /// It stays, and is told of. The process that merges holds its lock, and must not wait for it in doubt.

@@ -30,10 +30,10 @@ struct DoubtTests {
         copy = fixture.folder.file("copy.vault")
         let keychain = try fixture.open()
         for name in ["a", "b", "c"] { try keychain.set(name, to: String(repeating: name, count: 70_000)) }
-        _ = try keychain.compact()
-        try keychain.backUp(to: copy)
+        _ = try keychain.maintenance.compact()
+        try keychain.copies.backUp(to: copy)
         try keychain.set("late", to: "last")
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
         var location = fixture.location(machine: "third")
         location.vault = copy
         let other = try Keychain(at: location)
@@ -72,21 +72,21 @@ struct DoubtTests {
         let keychain = try fixture.open()
         switch use {
         case .get: for name in ["a", "b", "c", "late"] { _ = try? keychain.unsafeString(name) }
-        case .verify: _ = try keychain.verify()
-        case .merge: try keychain.merge(copy)
+        case .verify: _ = try keychain.maintenance.verify()
+        case .merge: try keychain.copies.merge(copy)
         case .set: try keychain.set("a", to: "new")
-        case .compact: _ = try keychain.compact()
+        case .compact: _ = try keychain.maintenance.compact()
         }
-        keychain.completeCopy()
+        keychain.copies.completeLocalCopy()
     }
 
     private func restore(accepting alarms: Set<VaultError.Code> = []) throws {
         var options = Keychain.Options()
-        options.staysOffline = true
+        options.offline = .always
         options.acceptedAlarms = alarms
         var location = fixture.location()
         location.rollbackMemory = fixture.folder.file("./one.state")
-        try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
+        try Keychain(at: location, options: options).copies.backUp(to: fixture.url, replacing: true)
     }
 
     @Test(arguments: Damage.allCases, Use.allCases) func leavesWhatIsIntactOnTheMachine(
@@ -109,14 +109,14 @@ struct DoubtTests {
             if use == .get || use == .verify && damage == .copy { #expect(after[first] == before[first]) }
         } else {
             // A compaction takes each value from where it is intact.
-            _ = try fixture.open().verify()
+            _ = try fixture.open().maintenance.verify()
         }
         let isIntact = head.generation != generation || after[first] == before[first]
         #expect(isIntact || damage != .server)
         guard isIntact else { return }
         try restore()
         let fresh = try fixture.open(machine: "fresh")
-        _ = try fresh.verify()
+        _ = try fresh.maintenance.verify()
         #expect(try fresh.unsafeString("late") == "last")
         #expect(try fresh.unsafeString("b")?.first == "b")
         #expect(try fresh.unsafeString("c") == fixture.open().unsafeString("c"))
@@ -153,11 +153,11 @@ struct DoubtTests {
     @Test(arguments: [[0], [9], [11], [16], [20], [100], [4_096], [4_105], [9, 4_200]])
     func isMendedWhateverOfTheHeaderIsDamaged(offsets: [Int]) throws {
         for offset in offsets { try damageServer(at: offset) }
-        let error = #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open().maintenance.verify() }
         #expect(error?.code == .damaged)
         try restore()
         let fresh = try fixture.open(machine: "fresh")
-        _ = try fresh.verify()
+        _ = try fresh.maintenance.verify()
         #expect(try fresh.unsafeString("late") == "last")
     }
 
@@ -166,7 +166,7 @@ struct DoubtTests {
         let before = try contents(pathOfMachine())
         try fixture.open(machine: "other").set("more", to: "1")
         try damageServer(at: second)
-        let error = #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+        let error = #expect(throws: VaultError.self) { _ = try fixture.open().maintenance.verify() }
         #expect(error?.code == .damaged)
         #expect(try contents(pathOfMachine())[8_192..<before.count] == before[8_192...])
         try restore()
@@ -186,7 +186,7 @@ struct DoubtTests {
         if isChanged { try? fixture.open().set("new", to: "5") }
         try restore()
         let fresh = try fixture.open(machine: "fresh")
-        _ = try fresh.verify()
+        _ = try fresh.maintenance.verify()
         #expect(try fresh.unsafeString("late") == "last")
         #expect(try fresh.unsafeString("new") == fixture.open().unsafeString("new"))
     }
@@ -224,6 +224,6 @@ struct DoubtTests {
                 """)
         let error = #expect(throws: VaultError.self) { _ = try fixture.open(machine: "fresh").get("a") }
         #expect(error?.code == .damaged)
-        #expect(throws: VaultError.self) { _ = try fixture.open().verify() }
+        #expect(throws: VaultError.self) { _ = try fixture.open().maintenance.verify() }
     }
 }

@@ -32,7 +32,8 @@ struct GoneVaultTests {
         let head = try remove(fixture)
         for call in [
             { _ = try keychain.get("a") }, { try keychain.set("a", to: "2") }, { _ = try keychain.keys() },
-            { try keychain.remove("a") }, { try keychain.verify() }, { _ = try keychain.compact() },
+            { try keychain.remove("a") }, { try keychain.maintenance.verify() },
+            { _ = try keychain.maintenance.compact() },
         ] {
             let error = #expect(throws: VaultError.self) { try call() }
             #expect(error?.code == .gone && error?.message.contains("from its database") == true)
@@ -64,7 +65,7 @@ struct GoneVaultTests {
     /// What this machine has kept could not be told from the vault any more.
     @Test func aDamagedCopyIsNotForgotten() throws {
         let fixture = try fixture()
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         let storeLocation = try fixture.storeLocation()
         let store = try #require(try storeLocation.open(.quick) as? PostgresRecordStore)
         let head = try remove(fixture)

@@ -54,9 +54,9 @@ struct HeadRowTests {
         let keychain = try fixture.open()
         // Of more bytes than are asked for at once, so that the row's columns are all used.
         try keychain.set("large", to: String(repeating: "l", count: 300_000))
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
         for number in 0..<3 { try keychain.set("n\(number)", to: "\(number)") }
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
     }
 
     private func execute(_ sql: String) throws {
@@ -90,34 +90,34 @@ struct HeadRowTests {
         let expected: VaultError.Code? = change.isHarmless ? nil : .damaged
         for machine in ["one", "fresh"] {
             #expect(code { try read(open(machine)) } == expected, "\(machine)")
-            #expect(code { _ = try open(machine).verify() } == expected, "\(machine)")
+            #expect(code { _ = try open(machine).maintenance.verify() } == expected, "\(machine)")
             #expect(code { try open(machine).set("n3", to: "3") } == expected, "\(machine)")
         }
         // A program that has the vault open.
         #expect(code { try read(before) } == expected)
         #expect(code { try before.set("n4", to: "4") } == expected)
-        #expect(code { _ = try before.compact() } == expected)
+        #expect(code { _ = try before.maintenance.compact() } == expected)
         guard !change.isHarmless else { return }
         #expect(try fixture.openOffline().unsafeString("n2") == "2", "the copy that it can be restored from stays")
         try restore()
         for machine in ["one", "fresh", "two"] { try open(machine).set("n5", to: machine) }
         #expect(try before.unsafeString("n5") == "two")
-        try open("fresh").verify()
-        #expect(try open("fresh").information().entries == 5)
+        try open("fresh").maintenance.verify()
+        #expect(try open("fresh").maintenance.information().entries == 5)
     }
 
     /// Puts back what the first machine has kept. It asks first if something may be lost that the row names.
     private func restore() throws {
         var options = Keychain.Options()
-        options.staysOffline = true
+        options.offline = .always
         var location = fixture.location()
         location.rollbackMemory = fixture.folder.file("././one.state")
         do {
-            try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
+            try Keychain(at: location, options: options).copies.backUp(to: fixture.url, replacing: true)
         } catch {
             guard error.code == .rolledBack else { throw error }
             options.acceptedAlarms = [.rolledBack]
-            try Keychain(at: location, options: options).backUp(to: fixture.url, replacing: true)
+            try Keychain(at: location, options: options).copies.backUp(to: fixture.url, replacing: true)
         }
     }
 
@@ -125,13 +125,13 @@ struct HeadRowTests {
     @Test(arguments: [-1, 0, 1, 40]) func thatNamesMoreThanACopyHasIsNotReplacedUnasked(more: Int) throws {
         try execute("UPDATE vault.head SET sequence = sequence + \(more), size = size + 1 WHERE name = $1")
         var options = Keychain.Options()
-        options.staysOffline = true
+        options.offline = .always
         var location = fixture.location()
         location.rollbackMemory = fixture.folder.file("././one.state")
         let keychain = try Keychain(at: location, options: options)
-        let lost = code { try keychain.backUp(to: fixture.url, replacing: true) }
+        let lost = code { try keychain.copies.backUp(to: fixture.url, replacing: true) }
         #expect(lost == (more > 0 ? .rolledBack : nil))
-        #expect(code { _ = try open("fresh").verify() } == (more > 0 ? .damaged : nil))
+        #expect(code { _ = try open("fresh").maintenance.verify() } == (more > 0 ? .damaged : nil))
     }
 
     /// The tables were restored from two dumps.
@@ -139,7 +139,7 @@ struct HeadRowTests {
         let earlier = try #require(try fixture.storeLocation().currentHead())
         var machine: Keychain? = try open("one")
         for number in 0..<2 { try machine?.set("later \(number)", to: "\(number)") }
-        _ = try machine?.verify()
+        _ = try machine?.maintenance.verify()
         machine = nil
         let newer = try #require(try fixture.storeLocation().currentHead())
         let storeLocation = try fixture.storeLocation()
@@ -151,7 +151,7 @@ struct HeadRowTests {
         }
         try put(earlier)
         for call in [
-            { _ = try open("fresh").get("n1") }, { _ = try open("fresh").verify() },
+            { _ = try open("fresh").get("n1") }, { _ = try open("fresh").maintenance.verify() },
             { try open("fresh").set("n1", to: "2") },
         ] { #expect(code(call) == .damaged) }
         #expect(code { _ = try open("one").get("n1") } == .damaged, "it has seen more, and comes to the damage first")
@@ -163,7 +163,7 @@ struct HeadRowTests {
                 .number(earlier.size))
         ])
         for machine in ["one", "fresh"] {
-            #expect(code { _ = try open(machine).verify() } == .damaged)
+            #expect(code { _ = try open(machine).maintenance.verify() } == .damaged)
         }
         // The other one has them, and goes on from what it has authenticated.
         #expect(code { try open("fresh").set("n1", to: "2") } == .damaged)
@@ -181,7 +181,7 @@ struct HeadRowTests {
             INSERT INTO vault.extent SELECT generation, size + \(distance), '\\x00' FROM vault.head WHERE name = $1
             """)
         #expect(code { _ = try open("fresh").get("n1") } == .damaged)
-        #expect(code { _ = try open("one").verify() } == .damaged)
+        #expect(code { _ = try open("one").maintenance.verify() } == .damaged)
         for size in [1, 2 << 20] {
             let isHit = distance == 0 || size > distance
             let value = String(repeating: "x", count: size)

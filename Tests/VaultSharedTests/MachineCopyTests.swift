@@ -17,7 +17,7 @@ struct MachineCopyTests {
     private func fill(megabytes: Int) throws -> Mirror {
         let other = try fixture.open(machine: "other")
         for number in 0..<megabytes { try other.set("n\(number)", to: String(repeating: "x", count: 1 << 20)) }
-        _ = try other.compact()
+        _ = try other.maintenance.compact()
         try other.set("a", to: "1")
         #expect(try fixture.open().unsafeString("a") == "1")
         return try #require(try fixture.storeLocation().mirror)
@@ -35,7 +35,7 @@ struct MachineCopyTests {
         while before > 0 {
             let keychain = try fixture.open()
             #expect(try keychain.unsafeString("a") == "1")
-            keychain.completeCopy()
+            keychain.copies.completeLocalCopy()
             let after = missing(mirror)
             #expect(after == before - min(before, PostgresRecordStore.completedAtOnce))
             guard after < before else { return }
@@ -50,26 +50,26 @@ struct MachineCopyTests {
         let before = missing(mirror)
         let keychain = try fixture.open()
         #expect(try keychain.unsafeString("a") == "1")
-        keychain.completeCopy()
+        keychain.copies.completeLocalCopy()
         #expect((missing(mirror) == before) == (before > PostgresRecordStore.mostCompleted))
         #expect((before > PostgresRecordStore.mostCompleted) == (megabytes == 9))
-        try keychain.verify()
+        try keychain.maintenance.verify()
         #expect(missing(mirror) == 0)
     }
 
     /// Also of one that was whole: what is not there does not count, and comes again.
     @Test(arguments: [16, 200, 5_000, 30_000]) func isNoticedWhereTheFileWasCut(count: Int) throws {
         let mirror = try fill(megabytes: 1)
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         mirror.reread()
         let path = try #require(mirror.completePath)
         let before = try contents(path)
         try overwrite(path, Array(before.dropLast(count)))
         #expect(missing(mirror) == UInt64(count))
-        #expect(try fixture.open().keptCopy?.isComplete == false)
+        #expect(try fixture.open().copies.keptCopy?.isComplete == false)
         let keychain = try fixture.open()
         #expect(try keychain.unsafeString("a") == "1")
-        keychain.completeCopy()
+        keychain.copies.completeLocalCopy()
         #expect(try contents(path) == before)
         #expect(missing(mirror) == 0)
         #expect(try fixture.openOffline().unsafeString("n0")?.utf8.count == 1 << 20)
@@ -88,7 +88,7 @@ struct MachineCopyTests {
             hint: head.hint)
         #expect(try #require(storeLocation.mirror).keep(later, [], isNew: false))
         let before = missing(mirror)
-        keychain.completeCopy()
+        keychain.copies.completeLocalCopy()
         #expect(before > 0 && missing(mirror) == before)
     }
 }

@@ -17,7 +17,7 @@ struct OfflineClockTests {
     func doNotBeatWhatOthersSetLater(_ days: UInt64, counts: Bool) throws {
         let fixture = try DatabaseFixture()
         try fixture.open().set("a", to: "first")
-        _ = try fixture.open().verify()
+        _ = try fixture.open().maintenance.verify()
         try fixture.openOffline().set("b", to: "offline")
         let pending = try #require(try fixture.storeLocation().pending())
         let (storeLocation, log) = try fixture.openLog()

@@ -45,7 +45,7 @@ struct FaultyFilesTests {
         if operation == .remove { files.fail(.rename, with: EIO, times: .max) }
         let stores = try? TemporaryStores(files: files)
         if let vault = stores?.keychain.location.vault { chmod(vault, 0o640) }
-        _ = try? stores?.keychain.compact()
+        _ = try? stores?.keychain.maintenance.compact()
         #expect(files.failures > 0)
     }
 }

@@ -13,7 +13,7 @@ enum Filling {
                 }
             }
         }
-        _ = try keychain.compact()
+        _ = try keychain.maintenance.compact()
     }
 
     /// Returns the seconds that a single transaction of so many entries takes.

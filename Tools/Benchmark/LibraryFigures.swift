@@ -11,7 +11,7 @@ struct LibraryFigures {
 
     init(_ location: VaultLocation) throws {
         keychain = try Keychain(at: location)
-        count = try keychain.information().entries
+        count = try keychain.maintenance.information().entries
     }
 
     private func name(_ step: Int) -> String { Entries.name(Entries.scattered(step, below: count)) }

@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import Vault
-// Lets `Keychain(at:)` open vaults in databases.
 import VaultShared
 
 /// Sets entries of a vault in a database, one after the other or on several threads, and says how many are there.
@@ -14,9 +13,8 @@ struct SharedExample {
         guard (5...6).contains(words.count), let count = Int(words[4]), let threads = Int(words.last ?? ""), count > 0,
             threads > 0
         else { end(64, usage) }
-        let location = VaultLocation(vault: words[1], keyFile: words[2])
         do {
-            let keychain = try Keychain(at: location, creatingIfAbsent: true)
+            let keychain = try Keychain(at: .database(words[1], keyFile: words[2]), creatingIfAbsent: true)
             let prefix = words[3]
             set(count, in: keychain, prefix, threads: words.count == 6 ? threads : 1)
             print("Set \(count).")

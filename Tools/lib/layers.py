@@ -16,7 +16,6 @@ ORDER = [
     "CExpat",
     "CNettle",
     "CPostgres",
-    "CVaultShared",
     "CVaultTesting",
     "CVaultCommand",
     "LinuxSystem",

@@ -28,7 +28,7 @@ VIEWS = {
     "Formats/GitCredential.swift": "reads and writes passwords in guarded memory, without a copy of them",
     "PlainStores/Values/StoredValue+Coding.swift": "decodes a value where it was opened, without a copy of it",
     "Vault/Secrets/SecretBytes+Creating.swift": "the ways into guarded memory, one with unsafe in its name",
-    "Vault/DropBox/Keychain+DropBox.swift": "checks a value where it was opened, without a copy of it",
+    "Vault/DropBox/DropBox.swift": "checks a value where it was opened, without a copy of it",
     "Vault/Keychain/Keychain.swift": "passes an opened value to its decoder in place",
     "Vault/Keychain/Keychain+Transaction.swift": "wipes an encoded value once it is sealed",
     "Vault/Unlocking": "reads keys, passphrases and the output of commands into guarded memory",
@@ -158,7 +158,7 @@ SPELLED = re.compile(r"\battributes\[[^\]]+\]\s*(?:==|!=)(?!\s*(?:nil\b|\"))")
 # Where values are read for others than the program, and how else they could be.
 READERS = ("VaultCommand/", "VaultShared/")
 READ = re.compile(
-    r"(?:\bkeychain\??|\bKeychain\([^\n]*\))\.(?:get|guardedValue|sealable|withSecret|unsafe\w+|value|contents)\("
+    r"(?:\bkeychain\??|\bKeychain\([^\n]*\))(?:\.history)?\.(?:get|sealable|withSecret|unsafe\w+|value|contents)\("
 )
 
 

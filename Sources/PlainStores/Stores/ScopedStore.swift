@@ -58,7 +58,9 @@ extension String {
     package var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
 
     /// Returns what follows a prefix. Byte by byte: an accent may combine with its last character.
-    package func dropping(_ prefix: String) -> String { String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self) }
+    package func dropping(_ prefix: String) -> String {
+        String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
 }
 
 extension ValueStore {

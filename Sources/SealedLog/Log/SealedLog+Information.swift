@@ -1,40 +1,33 @@
 package import Sealing
 
 /// Figures about a vault, without any name or value.
-public struct LogInformation: Hashable, Sendable {
-    /// The path of the vault.
-    public let vault: String
-    /// The path of the default key file. Another key may have opened the vault.
-    public let keyFile: String
-    /// The reason why the key file is accepted although others can read it; nil if only its owner can.
-    public let keyFileSharing: String?
+package struct LogInformation: Sendable {
     /// The vault's id, 32 hex digits.
-    public let id: String
+    package let id: String
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     /// The sequence number of the last change.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// The number of names that are present. Expired ones count until they are set, removed or dropped.
-    public let entries: Int
+    package let entries: Int
     /// The size of the file in bytes.
-    public let fileSize: Int
+    package let fileSize: Int
     /// The bytes of present entries and values, and of earlier values that are kept.
-    public let liveBytes: Int
+    package let liveBytes: Int
     /// The bytes that compaction would free.
-    public let deadBytes: Int
+    package let deadBytes: Int
     /// The number of changes since the last compaction.
-    public let recordsSinceCheckpoint: Int
+    package let recordsSinceCheckpoint: Int
     /// The ways to open the vault.
     package let keySlots: [LogKeySlot]
     /// The limits on the history of a name.
     package let history: KeptHistory
     /// Whether this machine remembers the vault, so that an older one would be noticed.
-    public let memoryIsKept: Bool
-    /// Problems that fail no call but should be known, one sentence each: a memory that cannot be used, a compaction
-    /// that failed.
-    public let problems: [String]
+    package let memoryIsKept: Bool
+    /// Problems that fail no call but should be known: a memory that cannot be used, a compaction that failed.
+    package let problems: [Notice]
     /// Whether the keys are locked against swapping.
-    public let keysAreLockedInMemory: Bool
+    package let keysAreLockedInMemory: Bool
 }
 
 extension SealedLog {
@@ -56,11 +49,7 @@ extension SealedLog {
     }
 
     /// Returns figures about the vault.
-    ///
-    /// - Parameter describe: describes a problem in one sentence. No lock is held.
-    package func information(
-        vault: String, keyFile: String, keyFileSharing: String?, describe: (Notice) -> String
-    ) throws(LogError) -> LogInformation {
+    package func information() throws(LogError) -> LogInformation {
         let (view, manifest) = try withSnapshot { (view) throws(LogError) in (view, try view.manifest()) }
         let totals = view.totals ?? manifest.totals
         var problems = memory?.problems() ?? []
@@ -70,7 +59,6 @@ extension SealedLog {
         }
         let keys = view.keys
         return LogInformation(
-            vault: vault, keyFile: keyFile, keyFileSharing: keyFileSharing,
             id: Hexadecimal.string(of: vaultID), creation: manifest.created, sequence: view.head.sequence,
             entries: Int(clamping: totals.entries), fileSize: Int(clamping: try view.store.size()),
             liveBytes: Int(clamping: totals.liveBytes), deadBytes: Int(clamping: totals.deadBytes),
@@ -79,7 +67,7 @@ extension SealedLog {
                 LogKeySlot(slot, label, isOwn: slot.salt == keys.slot?.salt)
             },
             history: view.header.history,
-            memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems.map(describe),
+            memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
             keysAreLockedInMemory: keys.isLockedInMemory)
     }
 }

@@ -28,12 +28,42 @@ extension Keychain {
             try check(found.attributes)
         } catch {
             // Nothing is given out, whether that can be recorded or not.
-            if found.isAccessLogged { try? recordAccess { access().refused } }
+            if found.isAccessLogged { try? accessLog.record { access().refused } }
             throw error
         }
-        if found.isAccessLogged { try recordAccess(access) }
+        if found.isAccessLogged { try accessLog.record(access) }
         return found.takeValue()
     }
+
+    /// Returns the value of a name with its attributes, those of the login whose field it is, and whether the access
+    /// log is on; nil if there is no value.
+    ///
+    /// - Throws: as ``get(_:)``.
+    func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
+        let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
+        guard let shown = EntryName(try shownName(name)),
+            let found = try translated(log.openGuarded(shown, of: shownLogin))
+        else { return nil }
+        let (attributes, isAccessLogged) = (Keychain.dictionary(found.attributes), found.isAccessLogged)
+        let (loginAttributes, isLoginPresent) = (Keychain.dictionary(found.loginAttributes), found.isLoginPresent)
+        let opened = found.takeValue()
+        return GuardedSealable(
+            value: SealableValue(kind: ValueKind(rawValue: opened.kind), bytes: opened.takeBytes()),
+            attributes: attributes, loginAttributes: loginAttributes, isLoginPresent: isLoginPresent,
+            isAccessLogged: isAccessLogged)
+    }
+}
+
+/// A value, with what decides whether a command may give it out.
+struct GuardedSealable: ~Copyable {
+    let value: SealableValue
+    let attributes: [String: String]
+    /// Those of the login whose field it is, also if that has expired.
+    let loginAttributes: [String: String]
+    let isLoginPresent: Bool
+    let isAccessLogged: Bool
+
+    consuming func takeValue() -> SealableValue { value }
 }
 
 extension Access {

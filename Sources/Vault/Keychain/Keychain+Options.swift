@@ -20,7 +20,8 @@ extension Keychain {
         /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
         /// if it has this one, and this machine remembers it.
         public var fingerprint: String?
-        /// Whether a key that ``Keychain/unlock(for:onlyInThisSession:)`` has left in the kernel opens the vault.
+        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has left in the kernel opens the
+        /// vault.
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true
@@ -39,19 +40,15 @@ extension Keychain {
         public var keyFileContents: KeyFileContents?
         /// Whether to accept a key file of root's that others can read, in any folder. By default it is accepted only
         /// below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
-        /// ``VaultLocation/standard(vault:keyFile:environment:)``, and on file systems in memory or mounted read-only.
+        /// ``VaultLocation/standard(vault:keyFile:environment:databases:)``, and on file systems in memory or mounted
+        /// read-only.
         public var acceptsSharedKeyFile = false
         /// How much memory the opened index may take, in bytes: 128 MiB by default, which is enough for somewhat more
         /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
         /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
         public var indexMemory = Limits.indexMemory
-        /// Of a vault in a database: whether the copy that this machine keeps, as sealed as in the database, stands in
-        /// while no server can be reached. ``Keychain/failures`` is told so, and how old it is. What is changed then is
-        /// kept, and merged when the vault is opened again; see ``Keychain/offlineChanges``.
-        public var allowsOffline = false
-        /// Of a vault in a database: whether no server is asked, and the copy that this machine keeps is all that there
-        /// is.
-        public var staysOffline = false
+        /// When the copy that this machine keeps of a vault in a database stands in for the database.
+        public var offline = Offline.never
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
@@ -69,10 +66,16 @@ extension Keychain {
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
 
-        /// When the copy of a vault that this machine keeps stands in for the database.
-        package enum Offline: Hashable, Sendable { case never, ifUnreachable, always }
-
-        package var offline: Offline { staysOffline ? .always : allowsOffline ? .ifUnreachable : .never }
+        /// When the copy that this machine keeps of a vault in a database, as sealed as there, stands in for it.
+        public enum Offline: Hashable, Sendable {
+            /// Never: without a server, calls throw `unavailable`.
+            case never
+            /// While no server can be reached. ``Keychain/failures`` is told so, and how old the copy is. What is
+            /// changed then is kept, and merged when the vault is opened again: see ``Keychain/Copies/offlineChanges``.
+            case ifUnreachable
+            /// Always: no server is asked.
+            case always
+        }
 
         var unlocking: UnlockingOptions {
             let prompter: (any PassphrasePrompter)? = passphrasePrompter ?? passphrase.map(PlainPrompter.init)

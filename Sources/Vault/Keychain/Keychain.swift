@@ -33,15 +33,10 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// Where the vault, its key file and the memory are.
     public let location: VaultLocation
     package let created: Created
-    /// Whether opening this keychain has created the key file: tell the person to back it up.
-    public var hasCreatedKeyFile: Bool { created.keyFile }
     public let changes: ChangeFeed
     public let failures: FailureLog
-    /// What opening this keychain has stored in the database of what was changed while no server answered; nil if that
-    /// was nothing.
-    public let offlineChanges: Merge?
-    /// Whether changes are kept on this machine only, until the server can be reached.
-    package var isKeptApart: Bool { log.keepsChangesApart }
+    /// What opening this keychain has stored in the database of what was changed while no server answered.
+    let offlineChanges: Copies.Merge?
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options
@@ -113,7 +108,8 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`: no vault was created;
     ///   `outcomeUnknown`: it is there, and may not outlast a power loss before its next use.
     public static func create(
-        at location: VaultLocation, label: String = "", options: Options = Options(), failures: FailureLog = FailureLog()
+        at location: VaultLocation, label: String = "", options: Options = Options(),
+        failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         try create(
             at: location, label: label, cost: .standard, replacingGone: true, options: options, failures: failures)
@@ -139,8 +135,11 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         _ opening: KeychainOpening, _ opened: KeychainOpening.Outcome, _ failures: FailureLog,
         _ part: KeychainPart? = nil
     ) {
-        (location, options) = (opening.location, opening.options)
-        (log, created, keyFileSharing) = (opened.log, opened.created, opened.keyFileSharing)
+        location = opening.location
+        options = opening.options
+        log = opened.log
+        created = opened.created
+        keyFileSharing = opened.keyFileSharing
         storeLocation = opening.storeLocation
         changes = ChangeFeed { [log, storeLocation, location] (notify) throws(VaultError) in
             try location.translated(
@@ -215,11 +214,6 @@ extension Keychain {
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
         try get(name)?.withBytes(body)
     }
-
-    /// Returns the value of a name, in ordinary memory that is never wiped; nil if there is none.
-    ///
-    /// - Throws: as ``get(_:)``.
-    public func unsafeBytes(_ name: String) throws(VaultError) -> [UInt8]? { try get(name)?.unsafeArray() }
 
     /// Returns the value of a name as text, in ordinary memory that is never wiped; nil if there is none.
     ///

@@ -22,7 +22,7 @@ struct KeychainOpening {
         var keyFileSharing: SecretFile.Sharing?
         /// What is wrong with the key file, although the vault was opened in another way; what could not be remembered.
         var notice: VaultError?
-        var offlineChanges: Keychain.Merge?
+        var offlineChanges: Keychain.Copies.Merge?
     }
 
     let location: VaultLocation
@@ -35,7 +35,9 @@ struct KeychainOpening {
     init(
         _ location: VaultLocation, _ options: Keychain.Options, fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
-        (self.location, self.options, self.fileSystem) = (location, options, fileSystem)
+        self.location = location
+        self.options = options
+        self.fileSystem = fileSystem
         storeLocation = try location.storeLocation(options, in: fileSystem)
     }
 
@@ -112,7 +114,7 @@ struct KeychainOpening {
                             pending, with: &unlocker, keeping: options.keptAttribute, timeout: options.lockTimeout)
                         outcome.offlineChanges = try report.map { (report) throws(LogError) in
                             let slots = try log.keySlots().shown
-                            return Keychain.Merge(report, from: slots, to: slots, of: slots)
+                            return Keychain.Copies.Merge(report, from: slots, to: slots, of: slots)
                         }
                     }
                 } catch {
@@ -145,7 +147,9 @@ struct KeychainOpening {
     ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
         var options = vaultOptions
         // What this machine remembers is the vault at its own path.
-        (options.usesRollbackMemory, options.checksFingerprint, options.mergedNext) = (false, isPinned, [])
+        options.usesRollbackMemory = false
+        options.checksFingerprint = isPinned
+        options.mergedNext = []
         let opening = try KeychainOpening(copy, options, fileSystem: files)
         do throws(LogError) { return (try opening.open(creatingIfAbsent: false).log, isPinned) } catch {
             guard isPinned, [.unpinned, .pinWrong].contains(error.code) else {
@@ -188,12 +192,15 @@ struct KeychainOpening {
         } else {
             key = try location.readKey(options.unlocking, in: fileSystem)
             created.keyFileIsShort = key.isShort
-            if location.readsKeyFile(options.unlocking) { try KeyFile.makeDurable(at: location.keyFile, in: fileSystem) }
+            if location.readsKeyFile(options.unlocking) {
+                try KeyFile.makeDurable(at: location.keyFile, in: fileSystem)
+            }
         }
         let sharing = key.sharing
         let log = try SealedLog.create(
-            storeLocation, secret: .keyFile(key), limits: cost.limits, parameters: Array((location.keyCommand ?? "").utf8),
-            label: label, history: .standard, options: logOptions())
+            storeLocation, secret: .keyFile(key), limits: cost.limits,
+            parameters: Array((location.keyCommand ?? "").utf8), label: label, history: .standard, options: logOptions()
+        )
         lock?.release()
         var outcome = Outcome(log: log, created: created, keyFileSharing: sharing)
         if let command = location.keyCommand {
@@ -262,7 +269,8 @@ struct KeychainOpening {
     /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
     /// that, and so would an error that there never was one.
     private func checkThatNoneIsGone() throws(LogError) {
-        let isRemembered = location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
+        let isRemembered =
+            location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
         // In this order: another process may just be creating it.
         guard isRemembered || storeLocation.report?.keptCopy != nil, try !storeLocation.exists() else { return }
         throw LogError(.gone, storeLocation.path)

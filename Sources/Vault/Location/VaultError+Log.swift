@@ -20,7 +20,7 @@ extension VaultError {
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
-    /// - Parameter places: the vault and the key file that were used.
+    /// - Parameter location: the vault and the key file that were used.
     init(_ error: LogError, _ location: VaultLocation) {
         if let alarm = VaultError.alarm(error, location, tried: []) {
             self = alarm
@@ -92,7 +92,8 @@ extension VaultError {
     ///   - unusable: those of them that cannot be opened, with the reasons.
     ///   - isMerged: whether they were merged nevertheless.
     static func alarm(
-        _ error: LogError, _ location: VaultLocation, tried: [String], unusable: [(path: String, error: VaultError)] = [],
+        _ error: LogError, _ location: VaultLocation, tried: [String],
+        unusable: [(path: String, error: VaultError)] = [],
         isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }

@@ -5,7 +5,7 @@ import SealedLog
 
 /// Where a vault, its key file, and this machine's memory of it are.
 public struct VaultLocation: Hashable, Sendable {
-    /// The path of the vault file.
+    /// The path of the vault file; of a vault in a database, its URL.
     public var vault: String
     /// The path of the key file.
     public var keyFile: String
@@ -22,6 +22,8 @@ public struct VaultLocation: Hashable, Sendable {
     /// The path of the key by which this machine signs what it writes to a vault with members; nil for none. At first
     /// `$XDG_CONFIG_HOME/vault/device.key`, by default in `~/.config`.
     public var deviceKey: String? = VaultLocation.standardDeviceKey
+    /// What opens databases; nil if nothing does.
+    public var databases: Databases?
     /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
     package var allowsOffline = false
     /// Whether the configuration says that git exchanges the vault file for others of its history.
@@ -31,16 +33,19 @@ public struct VaultLocation: Hashable, Sendable {
 
     static let dockerSecrets = ["/run/secrets"]
 
-    /// Creates the places from their paths.
+    /// Creates the locations from their paths. For a vault in a database see `database(_:keyFile:environment:)` of the
+    /// module VaultShared.
     ///
     /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
     public init(vault: String, keyFile: String, rollbackMemory: String? = VaultLocation.standardRollbackMemory) {
-        (self.vault, self.keyFile, self.rollbackMemory) = (vault, keyFile, rollbackMemory)
+        self.vault = vault
+        self.keyFile = keyFile
+        self.rollbackMemory = rollbackMemory
     }
 }
 
 extension VaultLocation {
-    /// Whether the vault is in a database: its place is a URL, not a path.
+    /// Whether the vault is in a database: it is named by a URL, not a path.
     package var isInDatabase: Bool { VaultLocation.isURL(vault) }
 
     /// A scheme may be in capitals (RFC 3986, 3.1).
@@ -48,7 +53,7 @@ extension VaultLocation {
         ["postgresql://", "postgres://"].contains { Substring(location.utf8.prefix($0.utf8.count)).lowercased() == $0 }
     }
 
-    /// Returns the places that the caller or the environment names, and the standard ones for the rest.
+    /// Returns the locations that the caller or the environment names, and the standard ones for the rest.
     ///
     /// The vault: `vault`, `$VAULT_FILE`, the section `default` of the configuration,
     /// `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`, `$VAULT_KEY_FILE`, that of the configuration,
@@ -59,12 +64,16 @@ extension VaultLocation {
     /// A `vault` without a slash is the name of a section of the configuration, if there is one; its key is that of the
     /// section, or else the file `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
     ///
-    /// - Parameter environment: variables instead of the process's own.
+    /// - Parameters:
+    ///   - environment: variables instead of the process's own.
+    ///   - databases: opens the vault if what is named is the URL of one in a database: `.postgreSQL` of the module
+    ///     VaultShared. Without it, a keychain at such a URL is `unavailable`.
     /// - Throws: ``VaultError/Code/unavailable`` if a path is not named and there is no home folder for it, `invalid`
     ///   for a variable that is not UTF-8, and for a configuration that cannot be read; `locked` for one that others
     ///   can change.
     public static func standard(
-        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil
+        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil,
+        databases: Databases? = nil
     ) throws(VaultError) -> VaultLocation {
         let variables = LocationVariables(given: environment)
         let section = try variables.section(named: vault)
@@ -89,10 +98,11 @@ extension VaultLocation {
         location.identityFile = section?.identity
         location.allowsOffline = section?.allowsOffline ?? false
         location.isInGit = section?.isInGit ?? false
+        location.databases = databases
         return location
     }
 
-    /// Returns the places of this machine's own vault, whatever vault the environment names.
+    /// Returns the locations of this machine's own vault, whatever vault the environment names.
     package static func local() throws(VaultError) -> VaultLocation {
         var environment = ProcessInfo.processInfo.environment
         for name in ["VAULT_FILE", "VAULT_KEY_FILE"] { environment[name] = nil }
@@ -164,7 +174,7 @@ extension VaultLocation {
         try WrittenPath.checkLinks(in: path)
     }
 
-    /// Runs an operation of the log that uses these places, and translates its error.
+    /// Runs an operation of the log that uses these locations, and translates its error.
     func translated<Result: ~Copyable>(
         _ operation: @autoclosure () throws(LogError) -> Result
     ) throws(VaultError) -> Result {

@@ -1,15 +1,19 @@
 import FoundationEssentials
 import LinuxSystem
+import SealedLog
 import Sealing
 
 /// The program's keychain as a store: it is opened at its first use. Reading does not create it.
 final class StandardKeychain: SecretStore {
     static let shared = {
         let identity = VaultApp.fixedIdentity()
-        if let own = identity?.ownVault { return StandardKeychain(nil) { own } }
+        let vault = identity?.standardVault ?? StandardVault()
+        if let own = vault.own { return StandardKeychain(nil) { own } }
         let part = KeychainPart(
             prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
-        return StandardKeychain(part) { () throws(VaultError) in try VaultLocation.standard() }
+        return StandardKeychain(part) { () throws(VaultError) in
+            try VaultLocation.standard(databases: vault.databases)
+        }
     }()
 
     private let part: KeychainPart?

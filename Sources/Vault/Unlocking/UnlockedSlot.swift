@@ -2,8 +2,9 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// The wrapping key of one key slot in the kernel's keyring, where ``Keychain/unlock(for:onlyInThisSession:)`` keeps
-/// it. Never the data key: a slot that is removed or replaced makes it worthless.
+/// The wrapping key of one key slot in the kernel's keyring, where
+/// ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` keeps it. Never the data key: a slot that is removed or
+/// replaced makes it worthless.
 struct UnlockedSlot {
     private let description: String
 

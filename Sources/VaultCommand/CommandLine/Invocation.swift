@@ -7,6 +7,8 @@ struct Invocation: Equatable, Sendable {
     var arguments: [String] = []
     /// The values of each given option, in order; empty for an option without values.
     var options: [OptionName: [String]] = [:]
+    /// Opens vaults in databases; nil in a program that cannot.
+    var databases: VaultLocation.Databases?
     /// The location of the vault, once it is known.
     var knownLocation: VaultLocation?
 
@@ -66,12 +68,12 @@ extension Invocation {
     }
 
     /// The limits of the history, from a number of values and of days; nil unless `--keep` is given.
-    var historyLimits: Keychain.HistoryLimits? {
+    var historyLimits: Keychain.History.Retention? {
         get throws(UsageError) {
             guard let text = value(of: .keep) else { return nil }
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
             guard numbers.count == 2, let versions = numbers[0], let days = numbers[1] else { throw .badHistory }
-            return Keychain.HistoryLimits(versions: versions, days: days)
+            return Keychain.History.Retention(versions: versions, days: days)
         }
     }
 

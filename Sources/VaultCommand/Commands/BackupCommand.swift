@@ -28,7 +28,7 @@ enum BackupCommand: Command {
         _ keychain: Keychain, to target: String, _ title: String, _ invocation: Invocation
     ) throws -> ExitCode {
         let found = try invocation.withProgress(title) { progress in
-            try keychain.backUp(to: target, replacing: invocation.has(.force), progress: progress)
+            try keychain.copies.backUp(to: target, replacing: invocation.has(.force), progress: progress)
         }
         return try invocation.finish(json: ["vault": target, "entries": found.entries, "bytes": found.bytes]) {
             "Copied to \(StandardOutput.shown(target)) and verified: \(Quantity.entries(found.entries)).\n"

@@ -109,7 +109,7 @@ extension Invocation {
     /// Ends a command that has changed a vault. Maintenance that the change made due follows the answer.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
         let exit = try finish(json: report().marked(by: keychain))
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
         return exit
     }
 
@@ -157,7 +157,7 @@ extension Invocation {
 
     /// Opens the vault with a key file, and with no other key.
     func openVault(byKeyFileAt path: String) throws -> Keychain {
-        try Keychain.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
+        try Keychain.VaultKeys.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
     }
 
     /// - Parameter isReplacing: whether it may replace a vault that this machine remembers but that no longer exists.
@@ -176,7 +176,7 @@ extension Invocation {
 
     private func announced(_ keychain: Keychain) -> Keychain {
         if keychain.created.vault || keychain.created.keyFile { Notes.reportCreated(keychain, asJSON: wantsJSON) }
-        if let merge = keychain.offlineChanges {
+        if let merge = keychain.copies.offlineChanges {
             let text = merge.offlineText(keychain.location.vault, AdvisedCommand(self))
             if !wantsJSON {
                 Notes.inform(text)
@@ -191,7 +191,8 @@ extension Invocation {
     func location() throws -> VaultLocation {
         if let knownLocation { return knownLocation }
         guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }
-        var location = try VaultLocation.standard(vault: value(of: .vault), keyFile: value(of: .keyFile))
+        var location = try VaultLocation.standard(
+            vault: value(of: .vault), keyFile: value(of: .keyFile), databases: databases)
         if let command = value(of: .keyCommand) { location.keyCommand = command }
         if let identity = value(of: .identity) { location.identityFile = identity }
         // Messages show this as the key file.
@@ -206,9 +207,12 @@ extension Invocation {
         var options = Keychain.Options()
         options.passphrasePrompter = TerminalPassphrasePrompter(vault: (try? location())?.vault ?? "the vault")
         options.usesRollbackMemory = !has(.detached)
-        options.staysOffline = has(.offline)
-        // The local copy does not show whether the server's vault is intact.
-        options.allowsOffline = try command != .verify && location().allowsOffline
+        if has(.offline) {
+            options.offline = .always
+        } else if try command != .verify && location().allowsOffline {
+            // The local copy does not show whether the server's vault is intact.
+            options.offline = .ifUnreachable
+        }
         options.changesNothing = command.changesNothing
         options.pluginPrompter = TerminalPluginPrompter()
         options.fingerprint = value(of: .vaultFingerprint)
@@ -233,21 +237,21 @@ extension Invocation {
 extension JSONObject {
     /// Adds `pending` if a change is stored on this machine only.
     func marked(by keychain: Keychain?) -> JSONObject {
-        keychain?.isKeptApart == true ? adding("pending", true) : self
+        keychain?.copies.isKeptApart == true ? adding("pending", true) : self
     }
 }
 
 extension Keychain {
     /// Returns the key with a number as shown by `vault key ls`.
-    func key(_ number: Int) throws -> Key {
-        if let key = try vaultKeys().first(where: { $0.number == number }) { return key }
+    func key(_ number: Int) throws -> VaultKeys.Key {
+        if let key = try vaultKeys.all().first(where: { $0.number == number }) { return key }
         throw CommandError(VaultError(.absent, "No key \(number). Run `vault key ls` for the list."))
     }
 
     /// Returns the error for a missing name, with the most similar name as a suggestion.
     func absent(_ name: String) -> CommandError {
         // Searching a longer list would take too long for a hint.
-        let isShort = (try? information()).map { $0.entries <= 20_000 } ?? false
+        let isShort = (try? maintenance.information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
         // Source code uses keys without the program's name in front.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }

@@ -75,7 +75,7 @@ enum DockerCredentialCommand: Command {
         guard !given.username.isEmpty else { throw Refusal(answer: Answer.noUsername) }
         let keychain = try invocation.openVault(creatingIfAbsent: true)
         try DockerLogins(keychain: keychain, invocation: invocation).store(given)
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
     }
 
     private static func get(_ invocation: Invocation) throws {
@@ -96,7 +96,7 @@ enum DockerCredentialCommand: Command {
         else {
             throw Refusal(answer: Answer.notFound)
         }
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
     }
 
     private static func list(_ invocation: Invocation) throws {

@@ -34,7 +34,7 @@ enum DoctorCommand: Command {
         }
         do {
             let keychain = try Keychain(at: location, options: invocation.vaultOptions(), failures: failures)
-            let found = try VaultChecks.all(keychain, memory: keychain.memoryState, advised)
+            let found = try VaultChecks.all(keychain, memory: keychain.maintenance.memoryState, advised)
             return files + found + warnings.withLock { $0 }
         } catch let error as VaultError where error.code == .noVault {
             return [outside.noVault] + files.filter { $0.name != outside.noVault.name }

@@ -35,7 +35,7 @@ enum DropCommand: Command {
         try Naming.name.check(invocation.name)
         let attributes = try invocation.options[.attribute].map(Attributes.parse) ?? [:]
         let value = try SetCommand.readValue(invocation, nil, isAsked: SetCommand.asksForValue(invocation))
-        let bytes = try Keychain.drop(
+        let bytes = try Keychain.DropBox.seal(
             invocation.name, value, kind: .unspecified, attributes: attributes, to: recipient,
             asking: TerminalPluginPrompter())
         guard let output else {
@@ -75,22 +75,22 @@ enum CollectCommand: Command {
         let keychain = try invocation.openVault()
         let drops = try invocation.arguments.map { path in try open(path, in: keychain) }
         let acceptsOlder = invocation.has(.acceptOlder)
-        if !acceptsOlder { try keychain.checkAges(of: drops) }
+        if !acceptsOlder { try keychain.dropBox.checkAges(of: drops) }
         if !invocation.has(.force) {
             StandardError.write(try lines(for: drops, in: keychain))
             guard Confirmation.ask("Store \(drops.count == 1 ? "it" : "them")? [y/N] ") else {
                 throw CommandError.refused("Not confirmed; nothing was stored. Use --force to store without asking.")
             }
         }
-        try keychain.collect(drops, replacing: true, acceptingOlder: acceptsOlder)
+        try keychain.dropBox.collect(drops, replacing: true, acceptingOlder: acceptsOlder)
         invocation.reportPolicies(of: drops.map(\.name), in: keychain)
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
 
     /// Opens one drop. An error names the file, since there may be several.
-    private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.Drop {
+    private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.DropBox.Drop {
         let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
-        do { return try keychain.openDrop(file.unsafeArray()) } catch {
+        do { return try keychain.dropBox.open(file.unsafeArray()) } catch {
             var error = CommandError(error)
             error.message = "\(StandardOutput.shown(path)): \(error.message)"
             throw error
@@ -98,7 +98,7 @@ enum CollectCommand: Command {
     }
 
     /// Returns the lines to confirm: nothing identifies the author of a drop.
-    private static func lines(for drops: [Keychain.Drop], in keychain: Keychain) throws -> String {
+    private static func lines(for drops: [Keychain.DropBox.Drop], in keychain: Keychain) throws -> String {
         var lines = ""
         var names = Set<ExactText>()
         for drop in drops {

@@ -67,7 +67,7 @@ enum GenerateCommand: Command {
         inform("Stored under \"\(name)\": \(generated.what), \(generated.bits) bits of entropy.", invocation)
         if outcome == .replaced { inform(try SetCommand.replacement(of: name, in: keychain), invocation) }
         invocation.reportPolicies(of: [name], in: keychain)
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
         return .success
     }
 

@@ -59,7 +59,7 @@ enum GetCommand: Command {
         } else {
             for (_, value) in values { try form.write(value.bytes) }
         }
-        keychain.completeCopy()
+        keychain.copies.completeLocalCopy()
         return .success
     }
 

@@ -58,14 +58,14 @@ enum GitCredentialCommand: Command {
         guard given.kept != nil else { return }
         let keychain = try invocation.openVault(creatingIfAbsent: true)
         try GitLogins(keychain: keychain, invocation: invocation).store(given)
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
     }
 
     private static func erase(_ invocation: Invocation) throws {
         let request = try readRequest()
         guard let keychain = try invocation.openVaultIfAny() else { return }
         try GitLogins(keychain: keychain, invocation: invocation).erase(request)
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
     }
 
     private static func readRequest() throws -> GitCredential {

@@ -1,3 +1,4 @@
+import SealedLog
 import Vault
 
 enum HistoryCommand: Command {
@@ -30,7 +31,7 @@ enum HistoryCommand: Command {
         guard let name = invocation.arguments.first else { return try keep(limits, invocation) }
         guard limits == nil else { throw UsageError.keepForAllNames }
         let keychain = try invocation.openVault()
-        let versions = try keychain.history(of: name)
+        let versions = try keychain.history.versions(of: name)
         guard !versions.isEmpty else {
             guard try keychain.exists(name) else { throw keychain.absent(name) }
             throw CommandError(VaultError(.absent, "\"\(name)\" has no earlier value in its history."))
@@ -53,10 +54,10 @@ enum HistoryCommand: Command {
         }
     }
 
-    private static func keep(_ limits: Keychain.HistoryLimits?, _ invocation: Invocation) throws -> ExitCode {
+    private static func keep(_ limits: Keychain.History.Retention?, _ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        if let limits { try keychain.keepHistory(limits) }
-        let kept = try keychain.historyLimits()
+        if let limits { try keychain.history.setRetention(limits) }
+        let kept = try keychain.history.retention()
         return try invocation.finish(json: ["history_versions": kept.versions, "history_days": kept.days]) {
             kept.versions == 0
                 ? "Earlier values are not kept.\n"
@@ -81,7 +82,7 @@ enum RestoreCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let number = try invocation.number(of: .version) ?? 1
         let keychain = try invocation.openVault()
-        let versions = try keychain.history(of: invocation.name)
+        let versions = try keychain.history.versions(of: invocation.name)
         guard let version = versions.first(where: { $0.number == number }) else {
             guard try !versions.isEmpty || keychain.exists(invocation.name) else {
                 throw keychain.absent(invocation.name)
@@ -94,7 +95,7 @@ enum RestoreCommand: Command {
                 }
             throw CommandError(VaultError(.absent, "\"\(invocation.name)\" \(kept)."))
         }
-        try keychain.restore(invocation.name, version)
+        try keychain.history.restore(invocation.name, version)
         invocation.reportPolicies(of: [invocation.name], in: keychain)
         return try invocation.finish(keychain, json: ["name": invocation.name, "version": number])
     }
@@ -115,7 +116,7 @@ enum UndoCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let names = try keychain.undo()
+        let names = try keychain.history.undo()
         guard !names.isEmpty else { throw CommandError(VaultError(.absent, "There is no change to undo.")) }
         let exit = try invocation.finish(keychain, json: ["names": names])
         if !invocation.wantsJSON {

@@ -1,6 +1,7 @@
 import Formats
 import FoundationEssentials
 import Glibc
+import SealedLog
 import Sealing
 import Vault
 
@@ -72,7 +73,7 @@ enum ImportCommand: Command {
             let stored = zip(contents.plan.entries, changes).filter { [.stored, .replaced].contains($1) }
             invocation.reportPolicies(of: stored.map(\.0.name), in: keychain)
         }
-        keychain?.finishUpkeep()
+        keychain?.maintenance.finishUpkeep()
         return exit
     }
 

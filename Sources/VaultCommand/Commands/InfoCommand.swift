@@ -8,20 +8,22 @@ enum InfoCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let information = try keychain.information()
-        let keys = try keychain.vaultKeys()
-        let dropBox = try keychain.dropBoxRecipient()
-        let isKeptApart = keychain.isKeptApart
+        let information = try keychain.maintenance.information()
+        let keys = try keychain.vaultKeys.all()
+        let dropBox = try keychain.dropBox.recipient()
+        let isKeptApart = keychain.copies.isKeptApart
         return try invocation.finish(
-            json: report(information, keys, dropBox, keychain.keptCopy).adding("pending", isKeptApart)
+            json: report(information, keys, dropBox, keychain.copies.keptCopy).adding("pending", isKeptApart)
         ) {
-            var copy = keychain.keptCopy.map { [("Copy here", $0.line)] } ?? []
+            var copy = keychain.copies.keptCopy.map { [("Copy here", $0.line)] } ?? []
             if isKeptApart { copy.append(("Changes", "on this machine only, until the server is reachable")) }
             return TextLayout.table(rows(information, keys) + [("Drop box", dropBox)] + copy)
         }
     }
 
-    private static func rows(_ information: Keychain.Information, _ keys: [Keychain.Key]) -> [(String, String)] {
+    private static func rows(
+        _ information: Keychain.Maintenance.Information, _ keys: [Keychain.VaultKeys.Key]
+    ) -> [(String, String)] {
         let keys = keys.map { ("Key \($0.number)", $0.line) }
         let live = Quantity.size(information.liveBytes)
         let dead = Quantity.size(information.deadBytes)
@@ -43,7 +45,8 @@ enum InfoCommand: Command {
     }
 
     private static func report(
-        _ information: Keychain.Information, _ keys: [Keychain.Key], _ dropBox: String, _ copy: KeptCopy?
+        _ information: Keychain.Maintenance.Information, _ keys: [Keychain.VaultKeys.Key], _ dropBox: String,
+        _ copy: KeptCopy?
     ) -> JSONObject {
         [
             "vault": information.vault, "key_file": information.keyFile,
@@ -51,8 +54,8 @@ enum InfoCommand: Command {
             "created": Timestamp.text(information.created), "sequence": information.sequence,
             "entries": information.entries, "file_size": information.fileSize, "live_bytes": information.liveBytes,
             "dead_bytes": information.deadBytes, "records_since_checkpoint": information.recordsSinceCheckpoint,
-            "keys": keys.map(\.report), "drop_box": dropBox, "history_versions": Int(information.history.versions),
-            "history_days": Int(information.history.days), "memory_is_kept": information.memoryIsKept,
+            "keys": keys.map(\.report), "drop_box": dropBox, "history_versions": information.history.versions,
+            "history_days": information.history.days, "memory_is_kept": information.memoryIsKept,
             "problems": information.problems, "copy": copy?.path, "copy_is_complete": copy?.isComplete,
             "keys_are_locked_in_memory": information.keysAreLockedInMemory,
         ]

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedLog
 import Sealing
 import Vault
 
@@ -12,8 +13,8 @@ enum KeyListCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let keys = try keychain.vaultKeys()
-        let fingerprint = try keychain.fingerprint()
+        let keys = try keychain.vaultKeys.all()
+        let fingerprint = try keychain.vaultKeys.fingerprint()
         return try invocation.finish(json: ["fingerprint": fingerprint, "keys": keys.map(\.report)]) {
             keys.lines + "Fingerprint: \(fingerprint)\n"
         }
@@ -57,15 +58,17 @@ enum KeyAddCommand: Command {
         if invocation.has(.passphrase) {
             let passphrase = try PassphrasePrompt.askForNew()
             let path = invocation.value(of: .file)
-            if try keychain.addPassphrase(passphrase, withKeyFile: path, label: label) { Notes.reportKeyFile(path) }
+            if try keychain.vaultKeys.addPassphrase(passphrase, withKeyFile: path, label: label) {
+                Notes.reportKeyFile(path)
+            }
         } else if let recipient = invocation.value(of: .recipient) {
-            try keychain.addRecipient(recipient, label: label)
+            try keychain.vaultKeys.addRecipient(recipient, label: label)
         } else if let command = invocation.value(of: .command) {
-            try keychain.addCommand(command, label: label)
-        } else if let path = invocation.value(of: .file), try keychain.addKeyFile(at: path, label: label) {
+            try keychain.vaultKeys.addCommand(command, label: label)
+        } else if let path = invocation.value(of: .file), try keychain.vaultKeys.addKeyFile(at: path, label: label) {
             Notes.reportKeyFile(path)
         }
-        guard let key = try keychain.vaultKeys().last else { return .other }
+        guard let key = try keychain.vaultKeys.all().last else { return .other }
         return try invocation.finish(json: key.report) { "Added key \(key.number): \(key.line)\n" }
     }
 }
@@ -86,7 +89,7 @@ enum KeyRemoveCommand: Command {
         let number = try invocation.number(invocation.name, "NUMBER")
         let keychain = try invocation.openVault()
         let key = try keychain.key(number)
-        let left = try keychain.keysLeft(afterRemoving: key)
+        let left = try keychain.vaultKeys.remove(key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
                 + "Anyone who had it may still have the data key. Rotate it: `vault key rotate`\n"
@@ -108,8 +111,8 @@ enum KeyCheckCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.arguments.first.map(invocation.openVault(byKeyFileAt:)) ?? invocation.openVault()
-        let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
-        guard let key = try keychain.vaultKeys().first(where: \.isInUse) else { return .other }
+        let found = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
+        guard let key = try keychain.vaultKeys.all().first(where: \.isInUse) else { return .other }
         return try invocation.finish(json: key.report) {
             "The file opens the vault as key \(key.number): \(key.line)\n"
                 + "The vault is intact: \(Quantity.entries(found.entries)) checked.\n"
@@ -117,7 +120,7 @@ enum KeyCheckCommand: Command {
     }
 }
 
-extension [Keychain.Key] {
+extension [Keychain.VaultKeys.Key] {
     /// The list of keys that open the vault after others were removed.
     var openers: String { "These keys open the vault now:\n" + lines }
 
@@ -125,7 +128,7 @@ extension [Keychain.Key] {
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
 }
 
-extension Keychain.Key {
+extension Keychain.VaultKeys.Key {
     var shownLabel: String { label.isEmpty ? "" : " (\(label.quoted))" }
 
     var report: JSONObject {

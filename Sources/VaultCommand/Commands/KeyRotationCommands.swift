@@ -21,7 +21,7 @@ enum KeyReplaceCommand: Command {
         let number = try invocation.number(of: .key)
         let keychain = try invocation.openVault()
         let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name])
-        let isGenerated = try keychain.replaceKeyFile(number.map(keychain.key), by: invocation.name)
+        let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
         if isGenerated {
             Notes.reportKeyFile(invocation.name)
         }
@@ -64,13 +64,13 @@ enum KeyRotateCommand: Command {
         try choices.check(keychain)
         let advice = try keychain.adviceForReplacedKey(choices.replaced)
         let rotation = try invocation.withProgress("Resealing") { progress in
-            try keychain.rotateDataKey(
+            try keychain.vaultKeys.rotateDataKey(
                 dropping: choices.keys(choices.dropped, of: keychain),
                 replacing: choices.keys(choices.replaced.keys, of: keychain), progress: progress, choices.secret)
         }
         rotation.report(invocation)
         let report: JSONObject = try [
-            "fingerprint": keychain.fingerprint(), "dropped": choices.dropped.sorted(),
+            "fingerprint": keychain.vaultKeys.fingerprint(), "dropped": choices.dropped.sorted(),
             "keys": rotation.keys.map(\.report),
         ]
         return try invocation.finish(json: report) {
@@ -126,14 +126,14 @@ struct KeyChoices {
         for number in numbers.sorted() { _ = try keychain.key(number) }
     }
 
-    func keys(_ numbers: some Sequence<Int>, of keychain: Keychain) throws -> Set<Keychain.Key> {
-        var keys: Set<Keychain.Key> = []
+    func keys(_ numbers: some Sequence<Int>, of keychain: Keychain) throws -> Set<Keychain.VaultKeys.Key> {
+        var keys: Set<Keychain.VaultKeys.Key> = []
         for number in numbers { keys.insert(try keychain.key(number)) }
         return keys
     }
 
     /// Returns the new secret of a key that is replaced, or the current secret of a key that stays.
-    func secret(of key: Keychain.Key) throws(VaultError) -> KeySecret? {
+    func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
         guard [.passphrase, .passphraseWithKeyFile].contains(key.kind) else {
@@ -148,7 +148,7 @@ struct KeyChoices {
 }
 
 extension Keychain {
-    fileprivate var numberInUse: Int { get throws { try vaultKeys().first(where: \.isInUse)?.number ?? 0 } }
+    fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
 
     /// Returns how this machine opens the vault after key files replace keys. The old file stays, since backups may
     /// need it.
@@ -160,13 +160,15 @@ extension Keychain {
     }
 
     /// Returns the instruction for recipients after a rotation; empty if there are none.
-    func advice(forRecipientsAmong keys: [Key]) -> String {
-        guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? fingerprint() else { return "" }
+    func advice(forRecipientsAmong keys: [VaultKeys.Key]) -> String {
+        guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? vaultKeys.fingerprint() else {
+            return ""
+        }
         return "Give the recipients the new fingerprint: \(fingerprint)\n"
     }
 }
 
-extension Keychain.Rotation {
+extension Keychain.VaultKeys.Rotation {
     /// Reports the locations of new key files, and the problems that the rotation has found.
     func report(_ invocation: Invocation) {
         for path in generatedKeyFiles { Notes.reportKeyFile(path) }

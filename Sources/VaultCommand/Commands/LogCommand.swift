@@ -70,15 +70,15 @@ enum LogCommand: Command {
         let last = try invocation.number(of: .last)
         let since = try invocation.since
         let keychain = try invocation.openVault()
-        let isOn = try keychain.isAccessLogged()
-        let report = try keychain.accesses()
+        let isOn = try keychain.accessLog.isOn()
+        let report = try keychain.accessLog.report()
         var shown = report.records
         // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
         if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
         if let since { shown.removeAll { $0.time < since } }
         if let last { shown = shown.suffix(last) }
         let json: JSONObject = [
-            "is_on": isOn, "file": keychain.accessLogPath, "dropped": report.dropped, "accesses": shown.map(\.json),
+            "is_on": isOn, "file": keychain.accessLog.path, "dropped": report.dropped, "accesses": shown.map(\.json),
         ]
         _ = try invocation.finish(json: json) { lines(shown) }
         if !isOn, !invocation.wantsJSON { Notes.inform("The access log is off. Switch it on with `vault log --on`.") }
@@ -89,13 +89,13 @@ enum LogCommand: Command {
     private static func compareHeads(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
         guard let other = invocation.arguments.first else {
-            let head = try keychain.head()
+            let head = try keychain.copies.head()
             return try invocation.finish(json: ["head": head]) { head + "\n" }
         }
         let problem: String
-        switch try keychain.compare(head: other) {
+        switch try keychain.copies.compare(head: other) {
         case .included:
-            let head = try keychain.head()
+            let head = try keychain.copies.head()
             return try invocation.finish(json: ["head": head]) {
                 "This vault's history includes the other machine's.\n"
             }
@@ -114,8 +114,8 @@ enum LogCommand: Command {
         let last = try invocation.number(of: .last)
         let since = try invocation.since
         let keychain = try invocation.openVault()
-        var changes = try keychain.loggedChanges()
-        let hasMembers = try keychain.hasHadMembers
+        var changes = try keychain.members.loggedChanges()
+        let hasMembers = try keychain.members.hasHistory
         if let name = invocation.arguments.first { changes.removeAll { !$0.name.utf8.elementsEqual(name.utf8) } }
         if let since { changes.removeAll { $0.time < since } }
         if let last { changes = changes.suffix(last) }
@@ -131,17 +131,17 @@ enum LogCommand: Command {
         }
         let keychain = try invocation.openVault()
         let isOn = invocation.has(.on)
-        let isChanged = try keychain.isAccessLogged() != isOn
+        let isChanged = try keychain.accessLog.isOn() != isOn
         let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
         // A log that cannot be written would make all values unreadable.
-        if isOn, isChanged { try stayingOff { try keychain.checkAccessLog() } }
-        do throws(VaultError) { try keychain.setAccessLogged(isOn) } catch {
-            if isChanged { try? keychain.recordAccess(evenIfOff: true) { access.refused } }
+        if isOn, isChanged { try stayingOff { try keychain.accessLog.check() } }
+        do throws(VaultError) { try keychain.accessLog.set(on: isOn) } catch {
+            if isChanged { try? keychain.accessLog.record(evenIfOff: true) { access.refused } }
             throw error
         }
         // Only a completed switch is recorded.
         if isChanged { try record(access, isOn, in: keychain, invocation) }
-        let path = keychain.accessLogPath
+        let path = keychain.accessLog.path
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
         if !invocation.wantsJSON { Notes.inform(isOn ? switchedOn(path) : "The access log is off.") }
         return exit
@@ -151,9 +151,9 @@ enum LogCommand: Command {
     private static func record(
         _ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation
     ) throws {
-        do throws(VaultError) { try keychain.recordAccess(evenIfOff: true) { access } } catch {
+        do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
-            try keychain.setAccessLogged(false)
+            try keychain.accessLog.set(on: false)
             try stayingOff { throw error }
         }
     }

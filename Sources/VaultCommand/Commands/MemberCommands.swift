@@ -34,12 +34,14 @@ enum MemberAddCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        try keychain.addMember(
+        try keychain.members.add(
             invocation.name, device: invocation.value(of: .device), recipient: invocation.value(of: .recipient))
-        guard let member = try keychain.members().first(where: { $0.name == invocation.name }) else { return .other }
+        guard let member = try keychain.members.all().first(where: { $0.name == invocation.name }) else {
+            return .other
+        }
         let advice =
             try invocation.has(.recipient)
-            ? "Give \(member.name.quoted) the vault's fingerprint: \(keychain.fingerprint())\n" : ""
+            ? "Give \(member.name.quoted) the vault's fingerprint: \(keychain.vaultKeys.fingerprint())\n" : ""
         return try invocation.finish(json: member.report) { "Added member \(member.lines)" + advice }
     }
 }
@@ -50,7 +52,7 @@ enum MemberListCommand: Command {
         details: ["If a vault has no members, anyone who can open it can change it."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let members = try invocation.openVault().members()
+        let members = try invocation.openVault().members.all()
         return try invocation.finish(json: ["members": members.map(\.report)]) {
             members.isEmpty
                 ? "The vault has no members: anyone who can open it can change it.\n"
@@ -100,8 +102,8 @@ enum MemberRemoveCommand: Command {
         var choices = try KeyChoices(invocation)
         let keychain = try invocation.openVault()
         try choices.check(keychain)
-        let member = try keychain.memberToRemove(
-            invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
+        let member = try keychain.members.removal(
+            of: invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.quoted
         // This is reported before anything is changed.
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added)) }
@@ -112,13 +114,13 @@ enum MemberRemoveCommand: Command {
                     + member.sharedKeys.lines + "Rotate it now? [y/N] ")
         }
         guard rotates else {
-            let keys = try keychain.removeMember(member)
+            let keys = try keychain.members.remove(member)
             return try finish(invocation, member, keys, rotated: nil)
         }
         try choices.complete(with: member.sharedKeys, of: name)
         let advice = try keychain.adviceForReplacedKey(choices.replaced)
         let rotation = try invocation.withProgress("Resealing") { progress in
-            try keychain.removeMember(
+            try keychain.members.remove(
                 member, rotatingAndDropping: choices.keys(choices.dropped, of: keychain),
                 replacing: choices.keys(choices.replaced.keys, of: keychain), progress: progress, choices.secret)
         }
@@ -129,7 +131,8 @@ enum MemberRemoveCommand: Command {
 
     /// - Parameter advice: the advice after a rotation of the data key; nil if it was not rotated.
     private static func finish(
-        _ invocation: Invocation, _ member: Keychain.RemovedMember, _ keys: [Keychain.Key], rotated advice: String?
+        _ invocation: Invocation, _ member: Keychain.Members.Removal, _ keys: [Keychain.VaultKeys.Key],
+        rotated advice: String?
     ) throws -> ExitCode {
         let name = invocation.name.quoted
         let report: JSONObject = [
@@ -150,7 +153,7 @@ enum MemberRemoveCommand: Command {
     }
 }
 
-extension Keychain.RemovedMember {
+extension Keychain.Members.Removal {
     /// Names the members that this member has added, and what to do about unknown ones.
     fileprivate func advice(on added: [(name: String, by: String)]) -> String {
         var authors: [String] = []
@@ -165,7 +168,7 @@ extension Keychain.RemovedMember {
 
 extension KeyChoices {
     /// Asks for a decision on each key that a removed member may have, unless an option has made it.
-    fileprivate mutating func complete(with keys: [Keychain.Key], of name: String) throws {
+    fileprivate mutating func complete(with keys: [Keychain.VaultKeys.Key], of name: String) throws {
         for key in keys where !includes(key.number) {
             let question =
                 "\(name) may have key \(key.number): \(key.line)\n"

@@ -106,14 +106,14 @@ enum MergeCommand: Command {
                 var sides = sides ?? MergedSides(vault: vault, copy: path, advised: advised)
                 sides.taken = invocation.has(.allFromFormerKey) ? nil : invocation.options[.fromFormerKey] ?? []
                 sides.kept = invocation.options[.keep] ?? []
-                sides.isJoining = keychain.isJoining
+                sides.isJoining = keychain.copies.isJoining
                 return merge.refusal(of: sides)
             }
             errors.insert(
                 CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
             // A copy that could not be merged may be the one with the changes that this machine remembers.
-            do { try keychain.finishMerging() } catch {
+            do { try keychain.copies.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
             }
@@ -122,7 +122,9 @@ enum MergeCommand: Command {
         if !outcome.merges.isEmpty, isOfUse {
             // This is flushed before the user deletes the only other copy. If it fails, the error follows the results.
             if isFinished, !invocation.has(.detached) {
-                do { _ = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) } } catch {
+                do {
+                    _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
+                } catch {
                     isFinished = false
                     errors.append(CommandError(error, advising: advised))
                 }
@@ -136,7 +138,7 @@ enum MergeCommand: Command {
 
     /// The result for each copy.
     private struct Outcome {
-        var merges: [(path: String, merge: Keychain.Merge)] = []
+        var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
 
         /// Merges all copies that can be merged. An error of the vault itself stops it.
@@ -146,12 +148,12 @@ enum MergeCommand: Command {
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
             // A merge may remove keys, which changes the numbers of the keys after them.
             let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
-            var copies: [Keychain.Copy] = []
+            var copies: [Keychain.Copies.Copy] = []
             for path in paths {
-                do { copies.append(try keychain.copy(at: path)) } catch { errors.append((path, error)) }
+                do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
             // A copy that does not open may have any of the names.
-            if errors.isEmpty, let name = keychain.unknownName(among: names, in: copies) {
+            if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
                     message: "No entry named \"\(name)\", neither in \(keychain.location.vault) nor in "
@@ -160,7 +162,7 @@ enum MergeCommand: Command {
             for copy in copies {
                 do {
                     let merge = try invocation.withProgress("Merging") { progress in
-                        try keychain.merge(
+                        try keychain.copies.merge(
                             copy, taking: invocation.has(.allFromFormerKey) ? .all : NamesTaken(names),
                             keepingKeys: keptKeys, progress: progress)
                     }
@@ -176,7 +178,7 @@ enum MergeCommand: Command {
     }
 
     private static func write(
-        _ merges: [(path: String, merge: Keychain.Merge)], of count: Int, isFinished: Bool, _ keychain: Keychain,
+        _ merges: [(path: String, merge: Keychain.Copies.Merge)], of count: Int, isFinished: Bool, _ keychain: Keychain,
         _ invocation: Invocation
     ) throws {
         let reports = merges.map { report($0.merge) }
@@ -196,7 +198,7 @@ enum MergeCommand: Command {
         return CopiesBeside(try invocation.location().vault).files
     }
 
-    private static func report(_ merge: Keychain.Merge) -> JSONObject {
+    private static func report(_ merge: Keychain.Copies.Merge) -> JSONObject {
         [
             "changed": merge.changed, "conflicts": merge.conflicts, "dropped": merge.dropped, "keys": merge.keys.name,
             "refused": merge.refused, "keys_added": merge.addedKeys.map(\.report),
@@ -207,7 +209,7 @@ enum MergeCommand: Command {
         ]
     }
 
-    private static func text(_ merge: Keychain.Merge, of path: String, isOneOfSeveral: Bool, isDeletable: Bool)
+    private static func text(_ merge: Keychain.Copies.Merge, of path: String, isOneOfSeveral: Bool, isDeletable: Bool)
         -> String
     {
         let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""

@@ -48,7 +48,7 @@ struct MergedSides {
     }
 
     /// Returns the command that keeps keys of this machine's own vault.
-    func keeping(_ keys: [Keychain.Key]) -> String {
+    func keeping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         var sides = self
         sides.kept += keys.map { String($0.number) }
         return advised.line("merge \(sides.keptKeys)\(option(taken))\(AdvisedCommand.path(copy))")
@@ -62,7 +62,7 @@ struct MergedSides {
     }
 
     /// Returns how to leave keys of the vault out of a merge.
-    func dropping(_ keys: [Keychain.Key]) -> String {
+    func dropping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         guard !isJoining else { return otherWay }
         let others = keys.filter { !$0.isInUse }
         if others.isEmpty { return "open the vault with another key, and merge again." }
@@ -113,7 +113,7 @@ extension CommandError {
     }
 }
 
-extension Keychain.Merge {
+extension Keychain.Copies.Merge {
     var text: String {
         let count = Quantity.number(changed.count)
         let kept = Set(conflicts).subtracting(dropped)
@@ -234,7 +234,7 @@ extension Keychain.Merge {
             ?? String(text.dropLast())
     }
 
-    private func list(_ keys: [Keychain.Key], _ title: String, _ advice: String = "") -> String {
+    private func list(_ keys: [Keychain.VaultKeys.Key], _ title: String, _ advice: String = "") -> String {
         keys.isEmpty ? "" : title + keys.map { "  \($0.line)\n" }.joined() + advice
     }
 

@@ -79,11 +79,11 @@ enum RemoveCommand: Command {
     private static func purge(
         _ names: [String], in keychain: Keychain, _ invocation: Invocation
     ) throws -> ExitCode {
-        let known = Set(try keychain.purgeable(names).map { Array($0.utf8) })
+        let known = Set(try keychain.history.purgeable(names).map { Array($0.utf8) })
         if !invocation.has(.force), let unknown = names.first(where: { !known.contains(Array($0.utf8)) }) {
             throw keychain.absent(unknown)
         }
-        let purged = try keychain.purge(names)
+        let purged = try keychain.history.purge(names)
         return try invocation.finish(keychain, json: report(removed: purged))
     }
 

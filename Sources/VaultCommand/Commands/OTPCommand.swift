@@ -56,7 +56,7 @@ enum OTPCommand: Command {
         }
         guard let computed else { throw keychain.absent(invocation.name) }
         try write(computed, invocation, isNearEnd: time == nil && !invocation.has(.next) && computed.isNearEnd)
-        keychain.finishUpkeep()
+        keychain.maintenance.finishUpkeep()
         return .success
     }
 

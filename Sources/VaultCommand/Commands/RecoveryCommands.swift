@@ -20,7 +20,7 @@ enum KeyShowCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try invocation.checkThatKeyFileOpensVault()
-        let text = try Keychain.keyFileText(at: invocation.location(), options: invocation.vaultOptions())
+        let text = try Keychain.VaultKeys.keyFileText(at: invocation.location(), options: invocation.vaultOptions())
         if invocation.wantsJSON {
             try ValueForm.json(text, name: "key").withUnsafeBytes(StandardOutput.write)
             try StandardOutput.write("\n")
@@ -63,7 +63,7 @@ enum KeySplitCommand: Command {
         let threshold = try invocation.number(invocation.arguments[0], "K")
         let count = try invocation.number(invocation.arguments[2], "N")
         try invocation.checkThatKeyFileOpensVault()
-        let shares = try Keychain.splitKeyFile(
+        let shares = try Keychain.VaultKeys.splitKeyFile(
             at: invocation.location(), into: count, threshold: threshold, options: invocation.vaultOptions())
         guard invocation.wantsJSON else {
             for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
@@ -102,7 +102,7 @@ enum KeyJoinCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let path = invocation.value(of: .file)
         let text = if let path { try ValueInput.readFile(at: path) } else { try ValueInput.readShares() }
-        try Keychain.joinKeyFile(text, to: invocation.name)
+        try Keychain.VaultKeys.joinKeyFile(text, to: invocation.name)
         return try invocation.finish(json: ["key_file": invocation.name]) {
             "Restored the key file \(StandardOutput.shown(invocation.name)). Check it with `vault key check`.\n"
         }

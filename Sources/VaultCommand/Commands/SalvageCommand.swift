@@ -28,7 +28,7 @@ enum SalvageCommand: Command {
         let location = try invocation.location()
         let options = try invocation.vaultOptions()
         let salvage = try invocation.withProgress("Salvaging") { progress in
-            try Keychain.salvage(from: location, to: invocation.name, options: options, progress: progress)
+            try Keychain.Maintenance.salvage(from: location, to: invocation.name, options: options, progress: progress)
         }
         let json: JSONObject = [
             "vault": invocation.name, "certain": salvage.certain, "doubtful": salvage.doubtful, "older": salvage.older,

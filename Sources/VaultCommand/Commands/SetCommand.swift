@@ -114,13 +114,13 @@ enum SetCommand: Command {
             Notes.inform(sentence + (expires.map { " It expires at \(Timestamp.text($0))." } ?? ""))
         }
         if let keychain { invocation.reportPolicies(of: [invocation.name], in: keychain) }
-        keychain?.finishUpkeep()
+        keychain?.maintenance.finishUpkeep()
         return exit
     }
 
     /// Returns the message for a user who may not have known that the name had a value.
     static func replacement(of name: String, in keychain: Keychain?) throws -> String {
-        let isKept = try keychain.map { try $0.historyLimits().versions > 0 } ?? false
+        let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
             + (isKept
                 ? "`vault restore \(AdvisedCommand.name(name))` brings the previous one back."

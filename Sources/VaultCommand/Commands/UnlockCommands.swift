@@ -25,7 +25,7 @@ enum UnlockCommand: Command {
         let time = try invocation.duration(of: .timeout) ?? .seconds(900)
         let keychain = try TerminalTurn.untilEnd {
             let keychain = try invocation.openVault()
-            try keychain.unlock(for: time, onlyInThisSession: invocation.has(.session))
+            try keychain.vaultKeys.unlock(for: time, onlyInThisSession: invocation.has(.session))
             return keychain
         }
         let seconds = Int(clamping: time.components.seconds)
@@ -43,7 +43,7 @@ enum LockCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let location = try invocation.location()
-        let (wasUnlocked, isOfAll) = try Keychain.lockAll(at: location)
+        let (wasUnlocked, isOfAll) = try Keychain.VaultKeys.lockAll(at: location)
         if isOfAll, !invocation.wantsJSON {
             Notes.inform("No readable vault at \(location.vault), so all vaults were locked.")
         }

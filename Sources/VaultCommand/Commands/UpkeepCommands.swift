@@ -17,7 +17,7 @@ enum VerifyCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        let found = try invocation.withProgress("Verifying") { try keychain.verify(progress: $0) }
+        let found = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
         let exit = try invocation.finish(json: report(found)) {
             let entries = Quantity.entries(found.entries)
             let unsigned = found.unsigned.isEmpty ? "" : "Not signed by a member: \(shown(found.unsigned))\n"
@@ -78,8 +78,8 @@ enum CompactCommand: Command {
         let cost = try invocation.stretchCost
         let keychain = try invocation.openVault()
         let compaction = try invocation.withProgress("Compacting") { progress in
-            if let cost { return try keychain.compact(raisingCostTo: cost, progress: progress) }
-            return try keychain.compact(progress: progress)
+            if let cost { return try keychain.maintenance.compact(raisingCostTo: cost, progress: progress) }
+            return try keychain.maintenance.compact(progress: progress)
         }
         return try invocation.finish(json: report(compaction)) {
             let before = Quantity.size(compaction.sizeBefore)

@@ -22,7 +22,7 @@ extension Invocation {
         guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
             return nil
         }
-        try keychain.recordAccess { access(to: name, action: action, starting: program) }
+        try keychain.accessLog.record { access(to: name, action: action, starting: program) }
         return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 

@@ -6,9 +6,9 @@ import Vault
 enum VaultChecks {
     /// - Parameter memory: the state of this machine's rollback memory before the vault was read.
     static func all(
-        _ keychain: Keychain, memory: Keychain.MemoryState, _ advised: AdvisedCommand
+        _ keychain: Keychain, memory: Keychain.Maintenance.MemoryState, _ advised: AdvisedCommand
     ) throws -> [HealthCheck] {
-        let information = try keychain.information()
+        let information = try keychain.maintenance.information()
         return [
             .ok("opening", "The key opens the vault. The parts that were read are intact; `vault verify` checks all."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
@@ -18,17 +18,17 @@ enum VaultChecks {
 
     /// Checks a vault in a database: its server, and this machine's copy.
     private static func store(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
-        let found = try keychain.storeFindings().map { finding -> HealthCheck in
+        let found = try keychain.maintenance.storeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
         }
-        return found + (keychain.keptCopy.map { [copy($0, advised)] } ?? [])
-            + keychain.changesElsewhere.map { path in
+        return found + (keychain.copies.keptCopy.map { [copy($0, advised)] } ?? [])
+            + keychain.copies.changesElsewhere.map { path in
                 .warning(
                     "changes", "Changes from a time without the server wait for another URL, in \(path).",
                     fix: "If they belong to this vault, store them with `\(advised.merge([path]))`; then delete the "
                         + "file.")
             }
-            + keychain.refusedChanges.map { path in
+            + keychain.copies.refusedChanges.map { path in
                 .warning(
                     "changes", "Some changes from a time without the server were not stored, from \(path).",
                     fix: "If they belong to this vault, `\(advised.merge([path]))` lists them, and explains how to "
@@ -45,7 +45,7 @@ enum VaultChecks {
             fix: "Complete it with `\(advised.line("verify"))`.")
     }
 
-    private static func memory(_ state: Keychain.MemoryState, isKept: Bool) -> HealthCheck {
+    private static func memory(_ state: Keychain.Maintenance.MemoryState, isKept: Bool) -> HealthCheck {
         let name = "rollback memory"
         switch state {
         case .kept where isKept: return .ok(name, "kept")
@@ -59,12 +59,12 @@ enum VaultChecks {
         }
     }
 
-    private static func keysInMemory(_ information: Keychain.Information) -> HealthCheck {
+    private static func keysInMemory(_ information: Keychain.Maintenance.Information) -> HealthCheck {
         guard !information.keysAreLockedInMemory else { return .ok("keys in memory", "locked") }
         return .warning("keys in memory", "They are not locked, and may be swapped out.", fix: "Raise `ulimit -l`.")
     }
 
-    private static func upkeep(_ information: Keychain.Information) -> HealthCheck {
+    private static func upkeep(_ information: Keychain.Maintenance.Information) -> HealthCheck {
         let dead = Quantity.size(information.deadBytes)
         guard information.deadBytes > max(1 << 20, information.liveBytes) else {
             return .ok("size", "\(Quantity.size(information.fileSize)), \(dead) of it outdated")
@@ -82,7 +82,7 @@ enum VaultChecks {
             newest = max(newest, item.modified)
             if let expires = item.expires, expires < soon { expiring.append(item.name) }
         }
-        let clock = clock(at: now, newest: newest, ahead: keychain.clockDifference)
+        let clock = clock(at: now, newest: newest, ahead: keychain.maintenance.clockDifference)
         guard !expiring.isEmpty else { return [clock] }
         let names = expiring.prefix(10).map(StandardOutput.shown).joined(separator: ", ")
         let more = expiring.count > 10 ? " and \(Quantity.number(expiring.count - 10)) more" : ""

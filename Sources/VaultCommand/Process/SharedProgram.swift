@@ -11,7 +11,7 @@ enum SharedProgram {
     /// Replaces this process by it, with the same arguments, if the vault is in a database. Call this before anything
     /// is read from standard input.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
-        guard !DatabaseLocations.isAvailable else { return }
+        guard invocation.databases == nil else { return }
         guard
             invocation.arguments.contains(where: VaultLocation.isURL)
                 || invocation.knownLocation?.isInDatabase ?? false

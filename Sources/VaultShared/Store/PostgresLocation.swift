@@ -261,11 +261,3 @@ package final class PostgresLocation: StoreLocation {
         return LogError(isAway ? .unreachable : .serverRefused, sentence)
     }
 }
-
-/// The loader calls this before any other code of the program.
-@_cdecl("vault_shared_register")
-package func register() {
-    DatabaseLocations.register { (url, location, options, files) throws(VaultError) in
-        try PostgresLocation(url, location, options, in: files)
-    }
-}

@@ -34,7 +34,7 @@ public final class TemporaryStores: Sendable {
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         // Releasing this object removes the folder, and nothing else may retain it.
         defer { withExtendedLifetime(self) {} }
-        return try Keychain.$replaced.withValue(keychain) {
+        return try TestKeychain.$current.withValue(keychain) {
             try StandardStores.$replaced.withValue(standard) { try body() }
         }
     }
@@ -44,7 +44,7 @@ public final class TemporaryStores: Sendable {
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
-        return try await Keychain.$replaced.withValue(keychain) {
+        return try await TestKeychain.$current.withValue(keychain) {
             try await StandardStores.$replaced.withValue(standard) { try await body() }
         }
     }

@@ -1,5 +1,5 @@
-import PropertyList
 import PlainStores
+import PropertyList
 
 /// Returns the bytes of a keyed archive that holds these objects.
 func archive(

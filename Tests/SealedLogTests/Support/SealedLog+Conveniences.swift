@@ -92,10 +92,6 @@ extension SealedLog {
     func compact() throws -> CompactionReport {
         try compact(timeout: SealedLog.patience)
     }
-
-    func information() throws -> LogInformation {
-        try information(vault: "", keyFile: "", keyFileSharing: nil) { "\($0)" }
-    }
 }
 
 // MARK: Beside the usual way

@@ -3,6 +3,7 @@ import LinuxSystem
 import Sealing
 import TestSupport
 import Vault
+import VaultShared
 
 /// The files that a run begins with, so that it meets early what takes many changes: made once, by the library itself.
 struct Image {
@@ -27,6 +28,7 @@ struct Image {
                 rollbackMemory: World.home + "/state")
             if let database {
                 location.vault = database.url
+                location.databases = .postgreSQL
                 location.cache = World.home + "/cache"
             }
             return location

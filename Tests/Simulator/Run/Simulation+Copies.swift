@@ -13,7 +13,7 @@ extension Simulation {
     func copy(_ attempt: Attempt, _ keychain: Keychain) throws(VaultError) {
         let machine = attempt.session.process.machine
         let path = "\(World.home)/copy-\(attempt.operation.number).vault"
-        try keychain.backUp(to: path)
+        try keychain.copies.backUp(to: path)
         var copyLocations = location
         var options = Keychain.Options()
         copyLocations.vault = path
@@ -34,8 +34,8 @@ extension Simulation {
         let writes = copy.values.sorted { $0.key < $1.key }.map {
             (name: $0.key, write: attempt.begin([$0.key: $0.value]))
         }
-        let report: Keychain.Merge
-        do throws(VaultError) { report = try keychain.merge(copy.path) } catch {
+        let report: Keychain.Copies.Merge
+        do throws(VaultError) { report = try keychain.copies.merge(copy.path) } catch {
             // What was merged before an error stays.
             if !attempt.session.process.isDead { attempt.abandon() }
             throw error

@@ -18,10 +18,10 @@ extension Simulation {
     /// Returns the keys, and checks them and the data key.
     private func currentKeys(
         _ attempt: Attempt, _ keychain: Keychain
-    ) throws(VaultError) -> (keys: Set<Keychain.Key>, fingerprint: String) {
+    ) throws(VaultError) -> (keys: Set<Keychain.VaultKeys.Key>, fingerprint: String) {
         let start = keys.tick()
-        let found = try keychain.vaultKeys()
-        let fingerprint = try keychain.fingerprint()
+        let found = try keychain.vaultKeys.all()
+        let fingerprint = try keychain.vaultKeys.fingerprint()
         guard !attempt.session.process.isDead else { return (Set(found), fingerprint) }
         world.trace("\(attempt.operation.number) keys \(found.map(\.label)) \(fingerprint.prefix(9))")
         if !isAttacked(attempt) {
@@ -31,7 +31,7 @@ extension Simulation {
         return (Set(found), fingerprint)
     }
 
-    func checkKeys(_ found: [Keychain.Key], since start: Int) {
+    func checkKeys(_ found: [Keychain.VaultKeys.Key], since start: Int) {
         var values = [String: String?](uniqueKeysWithValues: keys.names.map { ($0, nil) })
         for key in found where !key.label.isEmpty { values[key.label] = Simulation.present }
         let wrong = keys.read(values, since: start, isDurable: true, isDisturbed: false)
@@ -44,7 +44,7 @@ extension Simulation {
         let label = "k\(attempt.operation.number)"
         let write = attempt.begin([label: Simulation.present], in: keys)
         try decided(write, attempt) { () throws(VaultError) in
-            try keychain.addKeyFile(at: keyPath(label), label: label)
+            try keychain.vaultKeys.addKeyFile(at: keyPath(label), label: label)
         }
     }
 
@@ -52,7 +52,7 @@ extension Simulation {
         let removable = try currentKeys(attempt, keychain).keys.filter { !$0.label.isEmpty }
         guard let key = removable.sorted(by: { $0.label < $1.label }).first else { return }
         let write = attempt.begin([key.label: nil], in: keys)
-        try decided(write, attempt) { () throws(VaultError) in try keychain.removeKey(key) }
+        try decided(write, attempt) { () throws(VaultError) in try keychain.vaultKeys.remove(key) }
     }
 
     /// Rotates the data key, perhaps as often as in months: other machines may not have opened the vault meanwhile.
@@ -66,7 +66,7 @@ extension Simulation {
             let write = attempt.begin(
                 [String: String?](uniqueKeysWithValues: dropped.map { ($0.label, nil) }), in: keys)
             try decided(write, attempt) { () throws(VaultError) in
-                try keychain.rotateDataKey(dropping: dropped) { (key) throws(VaultError) in
+                try keychain.vaultKeys.rotateDataKey(dropping: dropped) { (key) throws(VaultError) in
                     try .keyFile(keyPath(key.label))
                 }
             }

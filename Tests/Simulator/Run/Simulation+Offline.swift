@@ -1,3 +1,4 @@
+import SealedLog
 import TestSupport
 import Vault
 
@@ -48,7 +49,8 @@ extension Simulation {
         if !isRotated { fail("offline changes were refused: \(copies)") }
         let keychain = try keychain(of: Session(world.startProcess(on: machine)))
         for copy in copies.sorted() {
-            let report = try keychain.merge(keychain.copy(at: copy), taking: .all, keepingKeys: [], progress: nil)
+            let report = try keychain.copies.merge(
+                keychain.copies.copy(at: copy), taking: .all, keepingKeys: [], progress: nil)
             if !report.refused.isEmpty { fail("\(report.refused) of \(copy) were refused again") }
         }
     }

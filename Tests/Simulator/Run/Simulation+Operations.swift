@@ -62,7 +62,7 @@ extension Simulation {
         case .listOffline: try listOffline(attempt, keychain)
         case .setOnce, .removeOnce: try changeOnce(attempt, keychain)
         case .mergeKept: try mergeKept(attempt, keychain)
-        case .verify: _ = try keychain.verify()
+        case .verify: _ = try keychain.maintenance.verify()
         default: try make(attempt, in: keychain)
         }
     }

@@ -114,7 +114,7 @@ extension Simulation {
     }
 
     private func mergeKept(_ path: String, of machine: Int, into keychain: Keychain) throws(VaultError) {
-        let report = try keychain.merge(path)
+        let report = try keychain.copies.merge(path)
         world.trace("merged \(report.changed)", path)
         if !report.refused.isEmpty { fail("\(report.refused) of \(path) were refused") }
         world.statistics.mergedFromKept += report.changed.count
@@ -155,8 +155,8 @@ extension Simulation {
             if let seen, seen != contents { return fail("at the end: two machines see different values") }
             seen = contents
             let missing = ledger.missing(contents.mapValues(\.text)) { name in
-                ((try? keychain.history(of: name)) ?? []).compactMap { version in
-                    try? keychain.get(name, version)?.unsafeString()
+                ((try? keychain.history.versions(of: name)) ?? []).compactMap { version in
+                    try? keychain.history.get(name, version)?.unsafeString()
                 }
             } _: {
                 vault.changes(of: $0)

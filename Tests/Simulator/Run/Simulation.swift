@@ -165,13 +165,15 @@ final class Simulation: @unchecked Sendable {
         let keychain = try keychain(of: session)
         check(try keychain.contents(prefix: ""), of: vault, since: vault.tick())
         _ = try keychain.commit(StoreBatch(["a/end": .string("end \(machine)")]))
-        _ = try keychain.verify()
+        _ = try keychain.maintenance.verify()
         guard try keychain.value(of: "a/end") == .string("end \(machine)") else { return fail("the end is not kept") }
         let names = world.disks.map(\.names.keys).joined().filter { $0.contains("default.vault.vault-new") }
         if !names.isEmpty { fail("left behind: \(names)") }
         let start = keys.tick()
-        checkKeys(try keychain.vaultKeys(), since: start)
-        if let wrong = dataKeys.read(try keychain.fingerprint(), since: start, until: keys.tick()) { fail(wrong) }
+        checkKeys(try keychain.vaultKeys.all(), since: start)
+        if let wrong = dataKeys.read(try keychain.vaultKeys.fingerprint(), since: start, until: keys.tick()) {
+            fail(wrong)
+        }
         let preferences = preferencesStore(of: session)
         let model = self.preferences[machine]
         check(try preferences.contents(prefix: ""), of: model, since: model.tick())
@@ -194,7 +196,7 @@ final class Simulation: @unchecked Sendable {
         var options = Keychain.Options()
         // An alarm is accepted of what the server has.
         let isAlarmed = restores.alarmed.contains(process.machine)
-        options.allowsOffline = session.allowsOffline && !isAlarmed
+        if session.allowsOffline, !isAlarmed { options.offline = .ifUnreachable }
         if acceptsLoss(on: process.machine) { options.acceptedAlarms = [.rolledBack] }
         if isAlarmed { options.acceptedAlarms = [.rolledBack, .diverged] }
         let faultsMet = process.faultsMet
@@ -217,7 +219,7 @@ final class Simulation: @unchecked Sendable {
             acceptLosses(on: process.machine)
         }
         session.keychain = keychain
-        world.statistics.mergedOffline += keychain.offlineChanges?.changed.count ?? 0
+        world.statistics.mergedOffline += keychain.copies.offlineChanges?.changed.count ?? 0
         return keychain
     }
 

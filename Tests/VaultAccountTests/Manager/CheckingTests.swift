@@ -132,8 +132,8 @@ struct CheckingTests {
 
     @Test func aProfileThatIsKeptAlreadyCostsNoWrite() async throws {
         let manager = try await fixture.loggedIn()
-        let before = try fixture.keychain.information().recordsSinceCheckpoint
+        let before = try fixture.keychain.maintenance.information().recordsSinceCheckpoint
         #expect(try await manager.checkSession().isLoggedIn)
-        #expect(try fixture.keychain.information().recordsSinceCheckpoint == before)
+        #expect(try fixture.keychain.maintenance.information().recordsSinceCheckpoint == before)
     }
 }

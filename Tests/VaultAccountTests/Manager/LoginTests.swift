@@ -84,8 +84,8 @@ struct LoginTests {
         #expect(fixture.manager().reload() == .loggedOut(.byUser))
         #expect(try fixture.keychain.keys(prefix: "") == ["account/ended"])
         // Compacted: what was dead is gone from the file.
-        #expect(try fixture.keychain.information().deadBytes == 0)
-        #expect(try fixture.keychain.information().recordsSinceCheckpoint == 0)
+        #expect(try fixture.keychain.maintenance.information().deadBytes == 0)
+        #expect(try fixture.keychain.maintenance.information().recordsSinceCheckpoint == 0)
         #expect(try fixture.preferences.keys(prefix: "") == ["account/lastUserName"])
         let error = await #expect(throws: AccountError.self) { try await manager.accessToken() }
         #expect(error == .notLoggedIn(.byUser))
@@ -97,7 +97,7 @@ struct LoginTests {
             preferences: .store(fixture.preferences))
         try await manager.login(userName: "ada", password: "canary-password")
         try manager.logout()
-        #expect(try fixture.keychain.information().deadBytes == 0)
+        #expect(try fixture.keychain.maintenance.information().deadBytes == 0)
     }
 
     @Test func aSessionThatTheServerEndsIsLoggedOutForThatReason() async throws {

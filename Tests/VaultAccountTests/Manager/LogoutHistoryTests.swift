@@ -53,7 +53,7 @@ struct LogoutHistoryTests {
         #expect(try namesWithHistory() == [])
         try manager.logout()
         #expect(try namesWithHistory() == [])
-        #expect(try fixture.keychain.history(of: #require(sessions.first)) == [])
+        #expect(try fixture.keychain.history.versions(of: #require(sessions.first)) == [])
         // Nor the bytes, sealed as they are.
         let bytes = try contents(fixture.keychain.location.vault)
         for box in sealed { #expect(!bytes.holds(box)) }

@@ -64,7 +64,7 @@ struct RefreshTests {
         #expect(manager.state == .loggedOut(.rejected))
         #expect(fixture.service.count(.refresh) == 1)
         #expect(try fixture.keychain.keys(prefix: "") == ["account/ended"])
-        #expect(try fixture.keychain.information().deadBytes == 0)
+        #expect(try fixture.keychain.maintenance.information().deadBytes == 0)
     }
 
     @Test func theServersNoAtACheckLogsOut() async throws {

@@ -289,10 +289,10 @@ struct RenewalTests {
         var options = fixture.options(validity: .seconds(1_000))
         options.extendsValidityWithUse = true
         let manager = try await fixture.loggedIn(options)
-        let before = try fixture.keychain.information().recordsSinceCheckpoint
+        let before = try fixture.keychain.maintenance.information().recordsSinceCheckpoint
         fixture.pass(.seconds(200))
         for _ in 0..<10 { _ = try await manager.accessToken() }
-        #expect(try fixture.keychain.information().recordsSinceCheckpoint == before + 1)
+        #expect(try fixture.keychain.maintenance.information().recordsSinceCheckpoint == before + 1)
     }
 
     @Test func errorsSayTheirSentenceAsLocalizedDescription() {

@@ -16,11 +16,12 @@ struct DatabaseFixture {
         url = try (cluster ?? Cluster.shared.get()).url("t\(UInt64.random(in: 0 ... .max))")
     }
 
-    /// The places of one of several machines that share the key.
+    /// The locations of one of several machines that share the key.
     func location(machine: String = "one") -> VaultLocation {
         var location = VaultLocation(
             vault: url, keyFile: folder.file("key"), rollbackMemory: folder.file("\(machine).state"))
         location.cache = folder.file("\(machine).cache")
+        location.databases = .postgreSQL
         return location
     }
 
@@ -32,8 +33,7 @@ struct DatabaseFixture {
         isShortLived: Bool = false, staysOffline: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws -> PostgresLocation {
         var options = Keychain.Options()
-        options.allowsOffline = true
-        options.staysOffline = staysOffline
+        options.offline = staysOffline ? .always : .ifUnreachable
         options.isShortLived = isShortLived
         return try PostgresLocation(url, location(), options, in: files)
     }
@@ -65,7 +65,7 @@ struct DatabaseFixture {
     /// Opens the vault as another process of this machine does that asks no server.
     func openOffline() throws -> Keychain {
         var options = Keychain.Options()
-        options.staysOffline = true
+        options.offline = .always
         var location = location()
         location.rollbackMemory = folder.file("./one.state")
         return try Keychain(at: location, options: options)

@@ -40,13 +40,13 @@ import Testing
 
     @Test func aRefusedReadIsRecordedAsRefused() throws {
         try keychain.set("bank", to: "1", attributes: ["policy": "run"])
-        try keychain.setAccessLogged(true)
+        try keychain.accessLog.set(on: true)
         func read(by reader: String) throws {
             _ = try keychain.read("bank", for: reader) { Access(to: "bank", by: reader) }
         }
         #expect(try VaultError.code { try read(by: "get") } == .guarded)
         try read(by: "run")
-        let accesses = try keychain.accesses().records.map(\.access)
+        let accesses = try keychain.accessLog.report().records.map(\.access)
         #expect(accesses.map(\.command) == ["get: refused", "run"] && accesses.map(\.isRefused) == [true, false])
     }
 }

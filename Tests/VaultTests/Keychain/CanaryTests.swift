@@ -65,8 +65,8 @@ struct CanaryTests {
         seen.look(at: keychain)
         seen.look(at: keychain.log)
         seen.look(at: try keychain.items())
-        seen.look(at: try keychain.information())
-        seen.look(at: try keychain.verify(progress: nil))
+        seen.look(at: try keychain.maintenance.information())
+        seen.look(at: try keychain.maintenance.verify(progress: nil))
         seen.look(at: keychain.location)
         seen.look(at: try keychain.listing())
         var entries = try keychain.log.listing()
@@ -108,12 +108,12 @@ struct CanaryTests {
         var bytes = try contents(fixture.location.vault)
         for offset in 4_096..<bytes.count { bytes[offset] ^= 1 }
         try overwrite(fixture.location.vault, bytes)
-        seen.look(atErrorOf: { _ = try keychain.verify() })
+        seen.look(atErrorOf: { _ = try keychain.maintenance.verify() })
         seen.expectNoCanary()
     }
 
     @Test func isInNoFile() throws {
-        try keychain.compact()
+        try keychain.maintenance.compact()
         try keychain.set("text", to: CanaryTests.canary)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: fixture.folder.path)
         #expect(paths.count >= 6)

@@ -85,7 +85,7 @@ struct CreationTests {
         let keychain = try Keychain.create(at: location, label: "the laptop's")
         #expect(keychain.created == Keychain.Created(vault: true, keyFile: false))
         #expect(!keychain.created.keyFileIsShort && !keychain.created.keyFileIsBesideVault)
-        let keys = try keychain.vaultKeys()
+        let keys = try keychain.vaultKeys.all()
         #expect(keys.map(\.kind) == [.otherFile] && keys.map(\.label) == ["the laptop's"])
         #expect(try contents(location.keyFile) == Array("a passphrase in a file".utf8))
     }
@@ -156,20 +156,20 @@ struct CreationTests {
         try overwrite(location.keyFile, Array("a passphrase in a file".utf8))
         let small = Keychain.KeyFileCost(passes: 1, memory: 1 << 20)
         let keychain = try Keychain.create(at: location, label: "laptop", cost: small, replacingGone: false)
-        #expect(try keychain.information().keySlots.map(\.cost) == [small])
+        #expect(try keychain.vaultKeys.all().map(\.cost) == [small])
         try keychain.set("a", to: "x")
         let higher = Keychain.KeyFileCost(passes: 2, memory: 1 << 20)
-        try keychain.compact(raisingCostTo: higher)
+        try keychain.maintenance.compact(raisingCostTo: higher)
         let raised = try Keychain(at: location)
         #expect(try raised.unsafeString("a") == "x")
-        let slot = try #require(try raised.information().keySlots.first)
+        let slot = try #require(try raised.vaultKeys.all().first)
         #expect(slot.cost == higher && slot.label == "laptop")
         for cost in [
             higher, small, Keychain.KeyFileCost(passes: 11, memory: 1 << 20),
             Keychain.KeyFileCost(passes: 2, memory: 512 << 20),
         ] {
-            #expect(try VaultError.code { try raised.compact(raisingCostTo: cost) } == .invalid)
-            #expect(try VaultError.code { try keychain.compact(raisingCostTo: cost) } == .invalid)
+            #expect(try VaultError.code { try raised.maintenance.compact(raisingCostTo: cost) } == .invalid)
+            #expect(try VaultError.code { try keychain.maintenance.compact(raisingCostTo: cost) } == .invalid)
         }
         for cost in [Keychain.KeyFileCost(passes: 0, memory: 1 << 20), Keychain.KeyFileCost(passes: -1, memory: -1)] {
             let other = VaultLocation(
@@ -177,13 +177,13 @@ struct CreationTests {
             let create = { _ = try Keychain.create(at: other, cost: cost, replacingGone: false) }
             #expect(try VaultError.code(create) == .invalid)
         }
-        #expect(try Keychain(at: location).information().keySlots.map(\.cost) == [higher])
+        #expect(try Keychain(at: location).vaultKeys.all().map(\.cost) == [higher])
     }
 
     @Test func aGeneratedKeyFileIsNotStretched() throws {
         let keychain = try fixture.open()
-        #expect(try keychain.information().keySlots.map(\.cost) == [nil])
-        #expect(try VaultError.code { try keychain.compact(raisingCostTo: .standard) } == .invalid)
+        #expect(try keychain.vaultKeys.all().map(\.cost) == [nil])
+        #expect(try VaultError.code { try keychain.maintenance.compact(raisingCostTo: .standard) } == .invalid)
     }
 
     @Test func refusesALabelThatIsTooLong() throws {
@@ -198,7 +198,7 @@ struct CreationTests {
         try Keychain(at: location, creatingIfAbsent: true).set("a", to: "x")
         #expect(try Keychain(at: location).unsafeString("a") == "x")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["key", "vault"])
-        #expect(try !Keychain(at: location).information().memoryIsKept)
+        #expect(try !Keychain(at: location).maintenance.information().memoryIsKept)
     }
 
     @Test func followsALinkAndLeavesItThere() throws {
@@ -209,7 +209,7 @@ struct CreationTests {
             at: VaultLocation(vault: link, keyFile: location.keyFile, rollbackMemory: location.rollbackMemory),
             creatingIfAbsent: true)
         try keychain.set("b", to: "y")
-        try keychain.compact()
+        try keychain.maintenance.compact()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == location.vault)
         #expect(try Keychain(at: location).keys() == ["a", "b"])
     }
@@ -241,7 +241,7 @@ struct CreationTests {
         let error = try #require(throws: VaultError.self) { _ = try Keychain(at: location, creatingIfAbsent: true) }
         #expect(error.code == .locked && error.message.contains(location.keyFile))
         #expect(!fixture.isThere(location.vault) && !fixture.isThere(location.keyFile))
-        #expect(try Keychain.create(at: location).hasCreatedKeyFile)
+        #expect(try Keychain.create(at: location).vaultKeys.hasCreatedKeyFile)
         #expect(try Keychain(at: location, creatingIfAbsent: true).keys().isEmpty)
     }
 

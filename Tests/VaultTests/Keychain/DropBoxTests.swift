@@ -19,20 +19,20 @@ struct DropBoxTests {
     }
 
     private func drop(_ name: String = "token", _ text: String = "from outside") throws -> [UInt8] {
-        try Keychain.drop(name, secret(text), attributes: ["from": "ci"], to: keychain.dropBoxRecipient())
+        try Keychain.DropBox.seal(name, secret(text), attributes: ["from": "ci"], to: keychain.dropBox.recipient())
     }
 
     @Test func aDropIsOpenedAndThenStored() throws {
-        let recipient = try keychain.dropBoxRecipient()
+        let recipient = try keychain.dropBox.recipient()
         #expect(recipient.hasPrefix("age1"))
-        #expect(try fixture.open().dropBoxRecipient() == recipient)
+        #expect(try fixture.open().dropBox.recipient() == recipient)
         let file = try drop()
         #expect(!file.holds("from outside".utf8) && !file.holds("token".utf8))
-        let opened = try keychain.openDrop(file)
+        let opened = try keychain.dropBox.open(file)
         #expect(opened.name == "token" && opened.size == 12 && opened.attributes == ["from": "ci"])
         #expect(abs(opened.created.timeIntervalSinceNow) < 60)
         #expect(try keychain.text("token") == nil)
-        try keychain.collect([opened])
+        try keychain.dropBox.collect([opened])
         #expect(try keychain.text("token") == "from outside")
         #expect(try keychain.item("token")?.attributes == ["from": "ci"])
     }
@@ -43,9 +43,9 @@ struct DropBoxTests {
         #expect(try VaultError.code { _ = try drop(name) } == .invalid)
         let contents = try DropContents(
             name: #require(EntryName(name)), kind: 0, attributes: [], value: secret("from outside"))
-        let recipient = try Recipient(keychain.dropBoxRecipient())
+        let recipient = try Recipient(keychain.dropBox.recipient())
         let file = try AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts())
-        let error = try VaultError.error { _ = try keychain.openDrop(file) }
+        let error = try VaultError.error { _ = try keychain.dropBox.open(file) }
         #expect(error?.code == .invalid && error?.message.contains("may look like another one") == true)
     }
 
@@ -54,36 +54,36 @@ struct DropBoxTests {
     func aKeyOfAnAttributeThatMayLookLikeAnotherIsRefused(keys: [String]) throws {
         if keys.count == 1 {
             let code = try VaultError.code {
-                _ = try Keychain.drop(
-                    "a", secret("x"), attributes: [keys[0]: "1"], to: keychain.dropBoxRecipient())
+                _ = try Keychain.DropBox.seal(
+                    "a", secret("x"), attributes: [keys[0]: "1"], to: keychain.dropBox.recipient())
             }
             #expect(code == .invalid)
         }
         let contents = DropContents(
             name: try #require(EntryName("a")), kind: 0, attributes: keys.map { Attribute(key: $0, value: "1") },
             value: try secret("from outside"))
-        let recipient = try Recipient(keychain.dropBoxRecipient())
+        let recipient = try Recipient(keychain.dropBox.recipient())
         let file = try AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts())
-        #expect(try VaultError.code { _ = try keychain.openDrop(file) } == .invalid)
+        #expect(try VaultError.code { _ = try keychain.dropBox.open(file) } == .invalid)
     }
 
     @Test func aDropReplacesAValueOnlyIfThatIsWanted() throws {
         try keychain.set("token", to: "here")
-        let error = try VaultError.error { try keychain.collect([keychain.openDrop(drop())]) }
+        let error = try VaultError.error { try keychain.dropBox.collect([keychain.dropBox.open(drop())]) }
         #expect(error?.code == .exists && error?.message == "\"token\" already exists.")
         #expect(try keychain.text("token") == "here")
-        try keychain.collect([keychain.openDrop(drop())], replacing: true)
+        try keychain.dropBox.collect([keychain.dropBox.open(drop())], replacing: true)
         #expect(try keychain.text("token") == "from outside")
-        #expect(try keychain.history(of: "token").count == 1)
+        #expect(try keychain.history.versions(of: "token").count == 1)
     }
 
     @Test func aDropFromBeforeTheLastChangeIsRefusedUnlessThatIsSaid() throws {
-        func sealed(_ created: UInt64, _ text: String) throws -> Keychain.Drop {
+        func sealed(_ created: UInt64, _ text: String) throws -> Keychain.DropBox.Drop {
             let contents = DropContents(
                 name: try #require(EntryName("token")), kind: 0, attributes: [], value: try secret(text),
                 created: created)
-            let recipient = try Recipient(keychain.dropBoxRecipient())
-            return try keychain.openDrop(AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts()))
+            let recipient = try Recipient(keychain.dropBox.recipient())
+            return try keychain.dropBox.open(AgeFile.seal(contents.encoded(), to: [recipient], asking: NoPrompts()))
         }
         func lastChange() throws -> UInt64 {
             let name = try #require(EntryName("token"))
@@ -91,42 +91,44 @@ struct DropBoxTests {
         }
         try keychain.set("token", to: "here")
         let changed = try lastChange()
-        let error = try VaultError.error { try keychain.collect([sealed(changed - 1, "before")], replacing: true) }
+        let error = try VaultError.error {
+            try keychain.dropBox.collect([sealed(changed - 1, "before")], replacing: true)
+        }
         #expect(error?.code == .exists && error?.message.contains("was changed after this drop was sealed") == true)
         #expect(try keychain.text("token") == "here")
-        try keychain.collect([sealed(changed - 1, "before")], replacing: true, acceptingOlder: true)
+        try keychain.dropBox.collect([sealed(changed - 1, "before")], replacing: true, acceptingOlder: true)
         #expect(try keychain.text("token") == "before")
         try keychain.remove("token")
         let removed = try lastChange()
-        #expect(try VaultError.code { try keychain.collect([sealed(removed - 1, "back")]) } == .exists)
+        #expect(try VaultError.code { try keychain.dropBox.collect([sealed(removed - 1, "back")]) } == .exists)
         #expect(try keychain.text("token") == nil)
         let two = [try sealed(removed + 9, "later"), try sealed(removed + 8, "earlier")]
-        #expect(try VaultError.code { try keychain.collect(two) } == .exists)
-        try keychain.collect([sealed(removed, "same time")])
+        #expect(try VaultError.code { try keychain.dropBox.collect(two) } == .exists)
+        try keychain.dropBox.collect([sealed(removed, "same time")])
         #expect(try keychain.text("token") == "same time")
     }
 
     @Test func aDropForAnotherVaultOrFromBeforeARotationIsLocked() throws {
         let other = try KeychainFixture()
-        let foreign = try Keychain.drop("token", secret("x"), to: other.open().dropBoxRecipient())
+        let foreign = try Keychain.DropBox.seal("token", secret("x"), to: other.open().dropBox.recipient())
         let former = try drop()
-        let recipient = try keychain.dropBoxRecipient()
-        try keychain.rotateDataKey()
-        #expect(try keychain.dropBoxRecipient() != recipient)
+        let recipient = try keychain.dropBox.recipient()
+        try keychain.vaultKeys.rotateDataKey()
+        #expect(try keychain.dropBox.recipient() != recipient)
         for file in [foreign, former] {
-            let error = try VaultError.error { _ = try keychain.openDrop(file) }
+            let error = try VaultError.error { _ = try keychain.dropBox.open(file) }
             #expect(error?.code == .locked && error?.message.contains("another vault") == true)
         }
     }
 
     @Test func aDropForAPersonIsOpenedByTheirIdentity() throws {
-        let file = try Keychain.drop("token", secret("for ann"), to: PublishedIdentity.recipient)
-        #expect(try VaultError.code { _ = try keychain.openDrop(file) } == .locked)
+        let file = try Keychain.DropBox.seal("token", secret("for ann"), to: PublishedIdentity.recipient)
+        #expect(try VaultError.code { _ = try keychain.dropBox.open(file) } == .locked)
         var location = fixture.location
         location.identityFile = fixture.folder.file("identity")
         try overwrite(fixture.folder.file("identity"), Array(PublishedIdentity.secret.utf8))
         let personal = try Keychain(at: location)
-        try personal.collect([personal.openDrop(file)])
+        try personal.dropBox.collect([personal.dropBox.open(file)])
         #expect(try personal.text("token") == "for ann")
     }
 
@@ -135,19 +137,23 @@ struct DropBoxTests {
         for offset in stride(from: 0, to: file.count, by: 7) {
             var changed = file
             changed[offset] ^= 1
-            let code = try VaultError.code { _ = try keychain.openDrop(changed) }
+            let code = try VaultError.code { _ = try keychain.dropBox.open(changed) }
             #expect([.damaged, .invalid, .locked].contains(code), "byte \(offset)")
         }
         for length in stride(from: 0, to: file.count, by: 9) {
-            let code = try VaultError.code { _ = try keychain.openDrop(Array(file[..<length])) }
+            let code = try VaultError.code { _ = try keychain.dropBox.open(Array(file[..<length])) }
             #expect([.damaged, .invalid].contains(code), "\(length) bytes")
         }
     }
 
     @Test func whatNoVaultCanHaveIsNotSealed() throws {
-        let recipient = try keychain.dropBoxRecipient()
+        let recipient = try keychain.dropBox.recipient()
         func code(_ name: String, _ attributes: [String: String] = [:], to recipient: String) throws -> VaultError.Code?
-        { try VaultError.code { _ = try Keychain.drop(name, secret("x"), attributes: attributes, to: recipient) } }
+        {
+            try VaultError.code {
+                _ = try Keychain.DropBox.seal(name, secret("x"), attributes: attributes, to: recipient)
+            }
+        }
         #expect(try code("", to: recipient) == .invalid)
         #expect(try code("a\nb", to: recipient) == .invalid)
         #expect(try code("a", to: "age1nobody") == .invalid)

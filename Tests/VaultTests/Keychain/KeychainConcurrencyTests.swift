@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -42,7 +43,7 @@ struct KeychainConcurrencyTests {
         }
         #expect(swaps.withLock { $0 } == 120)
         #expect(try keychain.unsafeString("left") == "L")
-        #expect(try keychain.verify(progress: nil).entries == 2)
+        #expect(try keychain.maintenance.verify(progress: nil).entries == 2)
     }
 
     /// Between two reads, where a transaction that relied on nothing would come apart.
@@ -81,7 +82,7 @@ struct KeychainConcurrencyTests {
             #expect(made.withLock { $0.filter(\.keyFile).count } == 1)
             let keychain = try Keychain(at: fixture.location)
             #expect(try keychain.keys() == (0..<8).map { "name \($0)" })
-            #expect(try keychain.verify(progress: nil).entries == 8)
+            #expect(try keychain.maintenance.verify(progress: nil).entries == 8)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ struct KeychainTests {
         try keychain.set("secret", to: SecretBytes(utf8: "s3cret"))
         try keychain.set("empty", to: "")
         #expect(try keychain.unsafeString("text") == "grüße")
-        #expect(try keychain.unsafeBytes("bytes") == [0, 255, 10])
+        #expect(try keychain.get("bytes")?.unsafeArray() == [0, 255, 10])
         #expect(try keychain.unsafeString("secret") == "s3cret")
         #expect(try keychain.unsafeString("empty") == "")
         #expect(try keychain.withSecret("text") { $0.byteCount } == 7)
@@ -31,7 +32,7 @@ struct KeychainTests {
     @Test func givesNilForWhatIsNotThereAndForNothingElse() throws {
         #expect(try keychain.get("none") == nil)
         #expect(try keychain.unsafeString("none") == nil)
-        #expect(try keychain.unsafeBytes("none") == nil)
+        #expect(try keychain.get("none")?.unsafeArray() == nil)
         #expect(try keychain.withSecret("none") { _ in 1 } == nil)
         #expect(try keychain.item("none") == nil)
         #expect(try !keychain.exists("none"))
@@ -52,7 +53,7 @@ struct KeychainTests {
         let error = try #require(throws: VaultError.self) { try keychain.unsafeString("a") }
         #expect(error.code == .wrongType)
         #expect(error.description.contains("\"a\"") && error.description.contains("String"))
-        #expect(try keychain.unsafeBytes("a") == [0xff, 0xfe])
+        #expect(try keychain.get("a")?.unsafeArray() == [0xff, 0xfe])
     }
 
     @Test func knowsOfEachItemWhatWasSaid() throws {
@@ -156,21 +157,21 @@ struct KeychainTests {
         try keychain.set("a", to: "x")
         try keychain.set("a", to: "y")
         try keychain.set("b", to: "z")
-        let information = try keychain.information()
+        let information = try keychain.maintenance.information()
         #expect(information.vault == fixture.location.vault && information.keyFile == fixture.location.keyFile)
         #expect(information.id.wholeMatch(of: /[0-9a-f]{32}/) != nil)
         #expect(information.entries == 2 && information.recordsSinceCheckpoint == 3 && information.sequence == 4)
         #expect(information.liveBytes > 0 && information.deadBytes > 0)
         #expect(information.fileSize == (try contents(fixture.location.vault).count))
-        #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile])
+        #expect(try keychain.vaultKeys.all().map(\.kind) == [.keyFile])
         #expect(information.memoryIsKept)
         #expect(abs(information.created.timeIntervalSinceNow) < 600)
-        let verified = try keychain.verify(progress: nil)
+        let verified = try keychain.maintenance.verify(progress: nil)
         #expect(verified.entries == 2 && verified.records == 3 && verified.bytes > 4_096)
-        let compacted = try keychain.compact()
+        let compacted = try keychain.maintenance.compact()
         #expect(compacted.sizeAfter == (try contents(fixture.location.vault).count))
-        #expect(try keychain.information().deadBytes == 0)
-        #expect(try keychain.verify(progress: nil).records == 0)
+        #expect(try keychain.maintenance.information().deadBytes == 0)
+        #expect(try keychain.maintenance.verify(progress: nil).records == 0)
     }
 
     /// A process has one log for a file, however often it is opened.
@@ -181,7 +182,7 @@ struct KeychainTests {
         let first = try Keychain(at: forgetful, creatingIfAbsent: true)
         let second = try Keychain(at: fixture.location)
         try second.set("a", to: "x")
-        #expect(try second.information().memoryIsKept)
+        #expect(try second.maintenance.information().memoryIsKept)
         #expect(try first.unsafeString("a") == "x")
         let files = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("state"))
         #expect(files.contains { $0.hasSuffix(".seen") })

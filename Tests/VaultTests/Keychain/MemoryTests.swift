@@ -27,9 +27,9 @@ struct MemoryTests {
                             guard let found = try transaction.get("copy") else { throw VaultError(.absent, "copy") }
                             try transaction.set("again", to: found)
                         }
-                    case 7: _ = try keychain.verify()
+                    case 7: _ = try keychain.maintenance.verify()
                     case 8: #expect(try keychain.keys().count == 4)
-                    default: try keychain.compact()
+                    default: try keychain.maintenance.compact()
                     }
                 }
                 #expect(try MemoryScan.copies(of: value) == [], "way \(way)")
@@ -45,7 +45,7 @@ struct MemoryTests {
             let value = try SecretBytes.random(48)
             let keychain = try fixture.open()
             try keychain.set("name", to: value)
-            let copy = try keychain.unsafeBytes("name")
+            let copy = try keychain.get("name")?.unsafeArray()
             #expect(try !MemoryScan.copies(of: value).isEmpty)
             withExtendedLifetime(copy) {}
         }

@@ -22,23 +22,23 @@ struct MergedKeysTests {
         here = try fixture.open()
         try here.set("a", to: "1")
         files = ["bob.key", "tom.key"].map { [folder = fixture.folder] in folder.file($0) }
-        for (file, label) in zip(files, ["bob", "tom"]) { try here.addKeyFile(at: file, label: label) }
+        for (file, label) in zip(files, ["bob", "tom"]) { try here.vaultKeys.addKeyFile(at: file, label: label) }
         recipient = try #require(try Identity.generate().recipient).text
-        try here.addRecipient(recipient)
+        try here.vaultKeys.addRecipient(recipient)
         var location = fixture.location
         location.vault = fixture.folder.file("copy.vault")
         location.rollbackMemory = fixture.folder.file("there.state")
-        try here.backUp(to: location.vault)
+        try here.copies.backUp(to: location.vault)
         there = try Keychain(at: location)
     }
 
     /// Rotates the data key; every key stays that is not dropped.
     private func rotate(_ keychain: Keychain, dropping dropped: String? = nil, replacing replaced: String? = nil) throws
     {
-        func keys(_ label: String?) throws -> Set<Keychain.Key> {
-            Set(try keychain.vaultKeys().filter { $0.label == label })
+        func keys(_ label: String?) throws -> Set<Keychain.VaultKeys.Key> {
+            Set(try keychain.vaultKeys.all().filter { $0.label == label })
         }
-        _ = try keychain.rotateDataKey(dropping: keys(dropped), replacing: keys(replaced)) {
+        _ = try keychain.vaultKeys.rotateDataKey(dropping: keys(dropped), replacing: keys(replaced)) {
             [files, fixture] (key) throws(VaultError) in
             if key.label == replaced { return try .keyFile(fixture.folder.file("new.key")) }
             guard ["bob", "tom"].contains(key.label) else { return nil }
@@ -47,23 +47,23 @@ struct MergedKeysTests {
     }
 
     private func remove(_ label: String, from keychain: Keychain) throws {
-        try keychain.removeKey(#require(try keychain.vaultKeys().first { $0.label == label }))
+        try keychain.vaultKeys.remove(#require(try keychain.vaultKeys.all().first { $0.label == label }))
     }
 
     @discardableResult
     private func merge(
         _ other: Keychain, into keychain: Keychain, taking taken: NamesTaken = .none, keeping kept: Set<Int> = []
-    ) throws -> Keychain.Merge {
-        try keychain.merge(
-            keychain.copy(at: other.location.vault), taking: taken, keepingKeys: salts(kept, of: keychain),
+    ) throws -> Keychain.Copies.Merge {
+        try keychain.copies.merge(
+            keychain.copies.copy(at: other.location.vault), taking: taken, keepingKeys: salts(kept, of: keychain),
             progress: nil)
     }
 
     private func salts(_ numbers: Set<Int>, of keychain: Keychain) throws -> Set<[UInt8]> {
-        Set(try keychain.vaultKeys().filter { numbers.contains($0.number) }.map(\.salt))
+        Set(try keychain.vaultKeys.all().filter { numbers.contains($0.number) }.map(\.salt))
     }
 
-    private func labels(_ keychain: Keychain) throws -> [String] { try keychain.vaultKeys().map(\.label) }
+    private func labels(_ keychain: Keychain) throws -> [String] { try keychain.vaultKeys.all().map(\.label) }
 
     // MARK: Removed without a rotation
 
@@ -76,7 +76,7 @@ struct MergedKeysTests {
         #expect(merge.changed == ["b"] && merge.keys == .other && merge.doubtedKeys == [] && merge.isWhole)
         #expect(merge.removedKeys.map(\.label) == ["tom"] && merge.addedKeys == [] && merge.lostKeys == [])
         #expect(try labels(here) == ["", "bob", ""])
-        try here.verify()
+        try here.maintenance.verify()
         // So it stays, whatever comes of the other copy.
         try there.set("c", to: "3")
         #expect(try self.merge(there, into: here, taking: .all).removedKeys == [])
@@ -115,7 +115,7 @@ struct MergedKeysTests {
         var location = there.location
         location.vault = fixture.folder.file("third.vault")
         location.rollbackMemory = nil
-        try here.backUp(to: location.vault)
+        try here.copies.backUp(to: location.vault)
         let third = try Keychain(at: location)
         #expect(try merge(there, into: here).doubtedKeys.map(\.label) == ["tom"])
         // The first counts as merged, with what it has removed.
@@ -124,7 +124,7 @@ struct MergedKeysTests {
         #expect(try merge(here, into: third).removedKeys == [])
         for keychain in [here, third] { #expect(try labels(keychain) == ["", "bob", "tom", ""]) }
         // Only the kept one has got another name.
-        let pairs = zip(try here.vaultKeys(), try third.vaultKeys())
+        let pairs = zip(try here.vaultKeys.all(), try third.vaultKeys.all())
         #expect(pairs.map { $0.created == $1.created } == [true, true, false, true])
     }
 
@@ -132,7 +132,7 @@ struct MergedKeysTests {
         var location = there.location
         location.vault = fixture.folder.file("third.vault")
         location.rollbackMemory = nil
-        try here.backUp(to: location.vault)
+        try here.copies.backUp(to: location.vault)
         let third = try Keychain(at: location)
         try rotate(third)
         try remove("tom", from: here)
@@ -155,34 +155,38 @@ struct MergedKeysTests {
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
         let files = ["bob.key", "tom.key"].map { fixture.folder.file($0) }
-        for file in files { try keychain.addKeyFile(at: file, label: file) }
+        for file in files { try keychain.vaultKeys.addKeyFile(at: file, label: file) }
         var location = fixture.location
         location.vault = fixture.folder.file("copy.vault")
         location.rollbackMemory = nil
-        try keychain.backUp(to: location.vault)
+        try keychain.copies.backUp(to: location.vault)
         let other = try Keychain(at: location)
-        let secret = { (key: Keychain.Key) throws(VaultError) -> KeySecret? in try .keyFile(files[key.number - 2]) }
-        try other.rotateDataKey(dropping: [other.vaultKeys()[1]], secret)
+        let secret = { (key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? in
+            try .keyFile(files[key.number - 2])
+        }
+        try other.vaultKeys.rotateDataKey(dropping: [other.vaultKeys.all()[1]], secret)
         try other.set("b", to: "2")
-        try keychain.rotateDataKey(secret)
+        try keychain.vaultKeys.rotateDataKey(secret)
         let bytes = try contents(fixture.location.vault)
         let copied = try contents(location.vault)
         let choices: [(NamesTaken, Set<Int>)] = [(.none, []), (NamesTaken(["b"]), [1, 3]), (.all, [])]
         for (taken, kept) in choices {
-            let merge = try keychain.merge(
-                keychain.copy(at: location.vault), taking: taken, keepingKeys: salts(kept, of: keychain), progress: nil)
+            let merge = try keychain.copies.merge(
+                keychain.copies.copy(at: location.vault), taking: taken, keepingKeys: salts(kept, of: keychain),
+                progress: nil)
             #expect(merge.doubtedKeys.map(\.number) == [2] && merge.changed == [] && merge.refused == [])
         }
         #expect(try contents(fixture.location.vault) == bytes)
         // The other way, no key is here that the other one has not.
-        let merge = try other.merge(
-            other.copy(at: fixture.location.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try other.copies.merge(
+            other.copies.copy(at: fixture.location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == [])
         try overwrite(location.vault, copied)
-        let all = try keychain.merge(
-            keychain.copy(at: location.vault), taking: .all, keepingKeys: salts([2], of: keychain), progress: nil)
+        let all = try keychain.copies.merge(
+            keychain.copies.copy(at: location.vault), taking: .all, keepingKeys: salts([2], of: keychain), progress: nil
+        )
         #expect(all.doubtedKeys == [] && all.changed == ["b"] && all.keys == .own)
-        #expect(try keychain.vaultKeys().map(\.label) == [""] + files)
+        #expect(try keychain.vaultKeys.all().map(\.label) == [""] + files)
     }
 
     /// A rotation on one side alone leaves no doubt: its keys count, and another copy is an older one.
@@ -193,13 +197,14 @@ struct MergedKeysTests {
         var location = fixture.location
         location.vault = fixture.folder.file("copy.vault")
         location.rollbackMemory = nil
-        try keychain.backUp(to: location.vault)
+        try keychain.copies.backUp(to: location.vault)
         let other = try Keychain(at: location)
-        try (isCopy ? other : keychain).rotateDataKey()
-        try keychain.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
+        try (isCopy ? other : keychain).vaultKeys.rotateDataKey()
+        try keychain.vaultKeys.addKeyFile(at: fixture.folder.file("added.key"), label: "added")
         // Otherwise the copy has nothing new, whichever keys it has.
         try other.set("b", to: "2")
-        let merge = try keychain.merge(keychain.copy(at: location.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try keychain.copies.merge(
+            keychain.copies.copy(at: location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.doubtedKeys == [] && merge.refused == (isCopy ? [] : ["b"]))
     }
 
@@ -216,8 +221,8 @@ struct MergedKeysTests {
         var options = Keychain.Options()
         options.mergedNext = [here.location.vault]
         let opened = try Keychain(at: location, options: options)
-        let merge = try opened.merge(
-            opened.copy(at: here.location.vault), taking: .none, keepingKeys: [], progress: nil)
+        let merge = try opened.copies.merge(
+            opened.copies.copy(at: here.location.vault), taking: .none, keepingKeys: [], progress: nil)
         #expect(merge.removedKeys == [] && merge.changed == ["b"])
         #expect(try labels(opened) == ["", "bob", ""])
         // Nor does it afterwards.
@@ -230,9 +235,9 @@ struct MergedKeysTests {
     // MARK: What is told
 
     @Test func keysThatComeAndGoAreTold() throws {
-        try here.addKeyFile(at: fixture.folder.file("late.key"), label: "late")
+        try here.vaultKeys.addKeyFile(at: fixture.folder.file("late.key"), label: "late")
         try rotate(there, replacing: "bob")
-        try there.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
+        try there.vaultKeys.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
         let merge = try merge(there, into: here)
         #expect(merge.isWhole && merge.keys == .other)
         #expect(merge.lostKeys.map(\.label) == ["bob", "late"] && merge.removedKeys == [])
@@ -242,8 +247,10 @@ struct MergedKeysTests {
 
     /// A key that both have added has another name in each.
     @Test func keysThatOpenOneOfTheCopiesAloneAreTold() throws {
-        for keychain in [here, there] { try keychain.addKeyFile(at: fixture.folder.file("late.key"), label: "late") }
-        try there.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
+        for keychain in [here, there] {
+            try keychain.vaultKeys.addKeyFile(at: fixture.folder.file("late.key"), label: "late")
+        }
+        try there.vaultKeys.addKeyFile(at: fixture.folder.file("more.key"), label: "more")
         try remove("late", from: there)
         let merge = try merge(there, into: here)
         #expect(merge.isWhole && merge.keys == .own && merge.removedKeys == [])
@@ -253,12 +260,12 @@ struct MergedKeysTests {
 
     @Test func theKeyThatHasOpenedBothOpensNeitherAlone() throws {
         let late = fixture.folder.file("late.key")
-        for keychain in [here, there] { try keychain.addKeyFile(at: late, label: "late") }
+        for keychain in [here, there] { try keychain.vaultKeys.addKeyFile(at: late, label: "late") }
         var location = here.location
         location.vault = fixture.folder.file("late.vault")
         location.keyFile = late
         location.rollbackMemory = nil
-        try here.backUp(to: location.vault)
+        try here.copies.backUp(to: location.vault)
         let merge = try merge(there, into: Keychain(at: location))
         #expect(merge.isWhole && merge.keys == .own)
         #expect([merge.keysOfVaultAlone, merge.keysOfCopyAlone].map { $0.map(\.label) } == [[], []])

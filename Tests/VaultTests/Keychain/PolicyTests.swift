@@ -30,10 +30,10 @@ struct PolicyTests {
         (
             "a drop",
             { keychain in
-                let file = try Keychain.drop(
+                let file = try Keychain.DropBox.seal(
                     "shop", SecretBytes(utf8: "new"), attributes: ["tier": "y", "policy": ""],
-                    to: keychain.dropBoxRecipient())
-                try keychain.collect([keychain.openDrop(file)], replacing: true)
+                    to: keychain.dropBox.recipient())
+                try keychain.dropBox.collect([keychain.dropBox.open(file)], replacing: true)
             }
         ),
     ]
@@ -76,7 +76,7 @@ struct PolicyTests {
 
     @Test func aLoginDoesNotLeaveItsFields() throws {
         let ways: [() throws -> Void] = [
-            { try keychain.remove("shop") }, { try keychain.purge("shop") },
+            { try keychain.remove("shop") }, { try keychain.history.purge("shop") },
             { try keychain.rename("shop", to: "store") },
             { try keychain.transaction { (transaction) in _ = try transaction.remove("shop") } },
         ]
@@ -88,7 +88,7 @@ struct PolicyTests {
         #expect(try keychain.text("shop") == "password")
         try keychain.relocate([("shop", "store"), ("shop.pin", "store.pin")], replacing: false, removing: true)
         #expect(try attributes("store.pin") == [:], "its login guards it")
-        try keychain.purge(["store", "store.pin"])
+        try keychain.history.purge(["store", "store.pin"])
     }
 
     private func loginAttributes(
@@ -135,22 +135,22 @@ struct PolicyTests {
             for name in ["shop", "shop.pin"] { _ = try transaction.remove(name) }
         }
         try keychain.set("shop", to: "another one")
-        try keychain.restore("shop.pin")
+        try keychain.history.restore("shop.pin")
         #expect(try attributes("shop.pin") == ["policy": "run"])
         #expect(try attributes("shop") == [:])
     }
 
     @Test func aChangeThatIsTakenBackLeavesThem() throws {
         _ = try keychain.setAttributes(of: "other", ["policy": "run"])
-        #expect(try keychain.undo() == ["other"])
+        #expect(try keychain.history.undo() == ["other"])
         #expect(try attributes("other") == ["policy": "run", "tier": "y"])
         _ = try keychain.setAttributes(of: "other", ["policy": nil])
-        #expect(try keychain.undo() == ["other"])
+        #expect(try keychain.history.undo() == ["other"])
         #expect(try attributes("other") == ["policy": "run", "tier": "y"], "it had one before")
         try keychain.set("shop.puk", to: "5678")
         try keychain.set("new.pin", to: "90")
         try keychain.set("new", to: "x", attributes: ["policy": "run"])
-        #expect(try refusal { try keychain.undo() } != nil)
+        #expect(try refusal { try keychain.history.undo() } != nil)
     }
 
     // MARK: Any order
@@ -158,7 +158,7 @@ struct PolicyTests {
     /// Whatever is done, a value that was guarded is guarded, until the policy is taken away.
     @Test(arguments: 0..<(Sanitizer.isAddress ? 300 : 30)) func holdInAnyOrderOfChanges(seed: Int) throws {
         var course = PolicyCourse(seed: seed, keychain)
-        try keychain.keepHistory(.init(versions: 255, days: 90))
+        try keychain.history.setRetention(.init(versions: 255, days: 90))
         for _ in 0..<60 {
             try course.step()
             let unguarded = try course.unguarded()

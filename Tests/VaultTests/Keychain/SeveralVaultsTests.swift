@@ -62,12 +62,12 @@ struct SeveralVaultsTests {
         }
         for (index, keychain) in keychains.enumerated() { try keychain.set("a", to: "\(index)") }
         #expect(try keychains.map { try $0.text("a") } == ["0", "1"])
-        #expect(try keychains[0].fingerprint() != keychains[1].fingerprint())
+        #expect(try keychains[0].vaultKeys.fingerprint() != keychains[1].vaultKeys.fingerprint())
         let work = try VaultLocation.standard(vault: "work", environment: environment)
         var wrong = work
         wrong.keyFile = try VaultLocation.standard(environment: environment).keyFile
         #expect(try VaultError.code { _ = try Keychain(at: wrong) } == .locked)
-        let error = try VaultError.error { try keychains[0].merge(work.vault) }
+        let error = try VaultError.error { try keychains[0].copies.merge(work.vault) }
         #expect(error?.code == .locked || error?.code == .invalid)
     }
 
@@ -76,7 +76,7 @@ struct SeveralVaultsTests {
         let keychain = try fixture.open()
         try keychain.set("a", to: "both")
         let copy = fixture.folder.file("copy.vault")
-        try keychain.backUp(to: copy)
+        try keychain.copies.backUp(to: copy)
         var location = try fixture.elsewhere()
         location.vault = copy
         location.keyFile = fixture.location.keyFile
@@ -85,10 +85,10 @@ struct SeveralVaultsTests {
         try there.set("b", to: "there")
         Clock.sleep(microseconds: 3_000)
         try keychain.set("a", to: "here")
-        let merge = try keychain.merge(copy)
+        let merge = try keychain.copies.merge(copy)
         #expect(merge.conflicts == ["a"] && merge.changed == ["a", "b"])
         #expect(try keychain.text("a") == "here" && keychain.text("b") == "there")
-        #expect(try keychain.history(of: "a").count == 2)
+        #expect(try keychain.history.versions(of: "a").count == 2)
         #expect(try there.text("a") == "there")
         // Now this file can take the copy's place on the other machine.
         try replace(copy, with: contents(fixture.location.vault))
@@ -98,9 +98,9 @@ struct SeveralVaultsTests {
         _ = try Keychain.create(
             at: VaultLocation(vault: other, keyFile: fixture.location.keyFile, rollbackMemory: fixture.folder.file("s"))
         )
-        let error = try VaultError.error { try keychain.merge(other) }
+        let error = try VaultError.error { try keychain.copies.merge(other) }
         #expect(error?.code == .invalid && error?.message.contains("another vault") == true)
-        #expect(try VaultError.code { try keychain.merge(fixture.folder.file("none")) } == .noVault)
+        #expect(try VaultError.code { try keychain.copies.merge(fixture.folder.file("none")) } == .noVault)
     }
 
     /// So that others can be merged still.
@@ -109,12 +109,12 @@ struct SeveralVaultsTests {
         let keychain = try fixture.open()
         try keychain.set("a", to: "1")
         let copy = fixture.folder.file("copy.vault")
-        try keychain.backUp(to: copy)
+        try keychain.copies.backUp(to: copy)
         try overwrite(copy, contents(copy).prefix(6_000))
-        let error = try #require(try VaultError.error { try keychain.merge(copy) })
+        let error = try #require(try VaultError.error { try keychain.copies.merge(copy) })
         #expect(error.isOfMergedCopy && error.causes == [.unusableCopy(.damaged), .damagedVault(copy)])
         try overwrite(fixture.location.vault, contents(fixture.location.vault).prefix(6_000))
-        let own = try #require(try VaultError.error { _ = try fixture.open().merge(copy) })
+        let own = try #require(try VaultError.error { _ = try fixture.open().copies.merge(copy) })
         #expect(!own.isOfMergedCopy && own.causes == [.damagedVault(fixture.location.vault)])
     }
 
@@ -126,18 +126,19 @@ struct SeveralVaultsTests {
         try keychain.set("gone", to: "2")
         try keychain.remove("gone")
         let copy = fixture.folder.file("copy.vault")
-        try keychain.backUp(to: copy)
+        try keychain.copies.backUp(to: copy)
         try keychain.set("later", to: "3")
-        let opened = try keychain.copy(at: copy)
-        #expect(keychain.unknownName(among: [], in: [opened]) == nil)
-        #expect(keychain.unknownName(among: ["later", "gone", "a"], in: [opened]) == nil)
-        #expect(keychain.unknownName(among: ["a", "b", "c"], in: [opened]) == "b")
-        #expect(keychain.unknownName(among: [""], in: [opened]) == "")
+        let opened = try keychain.copies.copy(at: copy)
+        #expect(keychain.copies.unknownName(among: [], in: [opened]) == nil)
+        #expect(keychain.copies.unknownName(among: ["later", "gone", "a"], in: [opened]) == nil)
+        #expect(keychain.copies.unknownName(among: ["a", "b", "c"], in: [opened]) == "b")
+        #expect(keychain.copies.unknownName(among: [""], in: [opened]) == "")
         var location = fixture.location
         location.vault = copy
         location.rollbackMemory = nil
         let other = try Keychain(at: location)
-        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: fixture.location.vault)]) == nil)
-        #expect(try other.unknownName(among: ["later"], in: [other.copy(at: copy)]) == "later")
+        #expect(
+            try other.copies.unknownName(among: ["later"], in: [other.copies.copy(at: fixture.location.vault)]) == nil)
+        #expect(try other.copies.unknownName(among: ["later"], in: [other.copies.copy(at: copy)]) == "later")
     }
 }

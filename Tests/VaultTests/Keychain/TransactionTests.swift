@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -23,7 +24,7 @@ struct TransactionTests {
     }
 
     @Test func areMadeAllTogether() throws {
-        let before = try keychain.information().sequence
+        let before = try keychain.maintenance.information().sequence
         let result = try keychain.transaction { transaction in
             try transaction.set("a", to: "3")
             try transaction.remove("b")
@@ -32,7 +33,7 @@ struct TransactionTests {
         }
         #expect(result == "done")
         #expect(try state() == ["a": "3", "c": "4"])
-        #expect(try keychain.information().sequence == before + 1)
+        #expect(try keychain.maintenance.information().sequence == before + 1)
     }
 
     @Test func thatThrowChangeNothing() throws {
@@ -164,6 +165,6 @@ struct TransactionTests {
         }
         #expect(try keychain.keys(prefix: "many/").count == 1_000)
         #expect(try keychain.unsafeString("many/999") == "value 999")
-        #expect(try keychain.verify(progress: nil).records == 3)
+        #expect(try keychain.maintenance.verify(progress: nil).records == 3)
     }
 }

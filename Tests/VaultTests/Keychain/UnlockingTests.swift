@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LinuxSystem
+import SealedLog
 import Sealing
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ struct UnlockingTests {
     // MARK: Passphrases
 
     @Test func aPersonIsAskedUntilAPassphraseOpensTheVault() throws {
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         let location = try copied(fixture.elsewhere())
         let person = AskedPerson("wrong", "correct hors", "correct horse")
         #expect(try error(location, person.options) == nil)
@@ -56,7 +57,7 @@ struct UnlockingTests {
     }
 
     @Test func aKeyFileThatOpensTheVaultAsksNobody() throws {
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         let person = AskedPerson("correct horse")
         #expect(try error(copied(fixture.location), person.options) == nil)
         #expect(person.attempts == [])
@@ -66,13 +67,13 @@ struct UnlockingTests {
         let location = try copied(fixture.elsewhere())
         var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("is missing") == true)
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         refusal = try error(copied(fixture.elsewhere()), UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("passphrase") == true)
     }
 
     @Test func whatAskingThrowsComesOutUnchanged() throws {
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         var options = UnlockingTests.silent
         let own = VaultError(.unavailable, "The person has gone to lunch.", systemError: 4)
         options.passphrase = { (_) throws(VaultError) in throw own }
@@ -83,8 +84,8 @@ struct UnlockingTests {
     @Test func aPassphraseWithAKeyFileNeedsBoth() throws {
         let second = fixture.folder.file("second.key")
         try overwrite(second, Array("another file, of any kind".utf8))
-        try keychain.addPassphrase(secret("correct horse"), withKeyFile: second)
-        #expect(try keychain.vaultKeys().map(\.kind) == [.keyFile, .passphraseWithKeyFile])
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"), withKeyFile: second)
+        #expect(try keychain.vaultKeys.all().map(\.kind) == [.keyFile, .passphraseWithKeyFile])
         let both = try copied(fixture.elsewhere(keyFile: "second.key"))
         #expect(try error(both, AskedPerson("wrong", "correct horse").options) == nil)
         #expect(try error(both, AskedPerson("wrong").options)?.code == .locked)
@@ -94,10 +95,10 @@ struct UnlockingTests {
     // MARK: Identities
 
     @Test func anIdentityOpensOnlyAVaultWhoseFingerprintIsKnown() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient, label: "colleague")
-        #expect(try keychain.vaultKeys().last?.recipient == PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient, label: "colleague")
+        #expect(try keychain.vaultKeys.all().last?.recipient == PublishedIdentity.recipient)
         let location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
-        let fingerprint = try keychain.fingerprint()
+        let fingerprint = try keychain.vaultKeys.fingerprint()
         var options = UnlockingTests.silent
         var refusal = try error(location, options)
         #expect(refusal?.code == .locked && refusal?.message.contains("The fingerprint of") == true)
@@ -117,29 +118,29 @@ struct UnlockingTests {
 
     /// Anyone can make another vault for a public key; its id is no secret either.
     @Test func anotherVaultOfThatIDIsRefusedOnceOneIsKnown() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         var location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         #expect(try error(location, options) == nil)
         // The same vault under another data key is what such a vault looks like.
-        try keychain.rotateDataKey()
+        try keychain.vaultKeys.rotateDataKey()
         location = try copied(location)
         let refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.message.contains("is not the vault that this machine knows") == true)
         #expect(try error(location, options)?.code == .locked)
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         #expect(try error(location, options) == nil)
     }
 
     /// Another key file, which is missing, was never theirs; and nobody is told so who has never opened the vault.
     @Test func whoeverWasRemovedIsToldOfTheirIdentity() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         let known = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         #expect(try error(known, options) == nil)
-        try keychain.removeKey(keychain.vaultKeys()[1])
+        try keychain.vaultKeys.remove(keychain.vaultKeys.all()[1])
         var location = try copied(known)
         let identity = try #require(location.identityFile)
         var refusal = try error(location, UnlockingTests.silent)
@@ -154,20 +155,21 @@ struct UnlockingTests {
     /// A laptop that was away while the data key was rotated: its copy is known by the key that was given up. One of
     /// which nothing is known may be anybody's.
     @Test func anIdentityOpensACopyUnderAFormerDataKeyToMergeIt() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         let laptop = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         try Keychain(at: laptop, options: options).set("b", to: "of the laptop")
-        try keychain.rotateDataKey()
+        try keychain.vaultKeys.rotateDataKey()
         var desktop = try fixture.elsewhere(identity: PublishedIdentity.secret)
         desktop.vault = fixture.folder.file("desktop.vault")
         desktop.rollbackMemory = fixture.folder.file("state")
         try overwrite(desktop.vault, contents(fixture.location.vault))
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         let merged = try Keychain(at: desktop, options: options)
-        #expect(try merged.merge(laptop.vault).refused == ["b"])
-        let all = try merged.merge(merged.copy(at: laptop.vault), taking: .all, keepingKeys: [], progress: nil)
+        #expect(try merged.copies.merge(laptop.vault).refused == ["b"])
+        let all = try merged.copies.merge(
+            merged.copies.copy(at: laptop.vault), taking: .all, keepingKeys: [], progress: nil)
         #expect(all.changed == ["b"])
         // Two rotations apart from each other: neither has had the other one's data key.
         let other = fixture.folder.file("other.vault")
@@ -176,15 +178,15 @@ struct UnlockingTests {
         location.vault = other
         location.identityFile = nil
         location.keyFile = fixture.location.keyFile
-        try Keychain(at: location, options: UnlockingTests.silent).rotateDataKey()
-        let refusal = try VaultError.error { try merged.merge(other) }
+        try Keychain(at: location, options: UnlockingTests.silent).vaultKeys.rotateDataKey()
+        let refusal = try VaultError.error { try merged.copies.merge(other) }
         #expect(refusal?.code == .locked && refusal?.message.contains("is not the vault that this machine") == true)
         #expect(refusal?.message.contains(other) == true)
     }
 
     @Test func aPinInTheIdentityFileIsEnough() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
-        let pin = try keychain.fingerprint()
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
+        let pin = try keychain.vaultKeys.fingerprint()
         let location = try copied(
             fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
         #expect(try error(location, UnlockingTests.silent) == nil)
@@ -196,8 +198,8 @@ struct UnlockingTests {
     /// Root only reads another user's identity.
     @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
     func aPinInAnotherUsersIdentityFileIsNotBelieved() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
-        let pin = try keychain.fingerprint()
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
+        let pin = try keychain.vaultKeys.fingerprint()
         let location = try copied(
             fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
         let file = fixture.folder.file("identity")
@@ -211,20 +213,20 @@ struct UnlockingTests {
 
     /// It is made here, so nobody could compare the one that its first use would ask for.
     @Test(arguments: [true, false]) func theCopyOfASalvageNeedsNoFingerprint(isPinnedByFile: Bool) throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
-        let pin = isPinnedByFile ? "# vault: \(try keychain.fingerprint())\n" : ""
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
+        let pin = isPinnedByFile ? "# vault: \(try keychain.vaultKeys.fingerprint())\n" : ""
         var location = try copied(fixture.elsewhere(identity: "\(pin)\(PublishedIdentity.secret)\n"))
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         #expect(try error(location, options) == nil)
         let copy = fixture.folder.file("salvaged.vault")
-        _ = try Keychain.salvage(from: location, to: copy, options: UnlockingTests.silent)
+        _ = try Keychain.Maintenance.salvage(from: location, to: copy, options: UnlockingTests.silent)
         location.vault = copy
         #expect(try error(location, UnlockingTests.silent) == nil)
     }
 
     @Test func anIdentityThatIsMissingOrOfSomebodyElseIsTold() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var location = try copied(fixture.elsewhere())
         var refusal = try error(location, UnlockingTests.silent)
         #expect(refusal?.code == .locked && refusal?.message.contains("identity of one of its recipients") == true)
@@ -247,8 +249,8 @@ struct UnlockingTests {
         let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
         let line = "echo run >> \(traces); cat '\(key)'"
-        try keychain.addCommand(line, label: "device")
-        #expect(try keychain.vaultKeys().last?.command == line)
+        try keychain.vaultKeys.addCommand(line, label: "device")
+        #expect(try keychain.vaultKeys.all().last?.command == line)
         try FileManager.default.removeItem(atPath: traces)
 
         // This machine has agreed to it, another one has not.
@@ -282,18 +284,18 @@ struct UnlockingTests {
         let key = fixture.folder.file("of the command")
         let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
-        try keychain.addCommand("echo run >> '\(traces)'; cat '\(key)'")
+        try keychain.vaultKeys.addCommand("echo run >> '\(traces)'; cat '\(key)'")
         try FileManager.default.removeItem(atPath: traces)
         var location = try copied(fixture.elsewhere())
         location.keyFile = fixture.location.keyFile
         let elsewhere = try Keychain(at: location, options: UnlockingTests.silent)
-        let refusal = try VaultError.error { try elsewhere.rotateDataKey() }
+        let refusal = try VaultError.error { try elsewhere.vaultKeys.rotateDataKey() }
         #expect(refusal?.code == .locked && refusal?.message.contains("not agreed to on this machine") == true)
         #expect(!fixture.isThere(traces))
-        try elsewhere.rotateDataKey(dropping: [elsewhere.vaultKeys()[1]])
+        try elsewhere.vaultKeys.rotateDataKey(dropping: [elsewhere.vaultKeys.all()[1]])
         #expect(!fixture.isThere(traces))
         // Here the person has added it.
-        try keychain.rotateDataKey()
+        try keychain.vaultKeys.rotateDataKey()
         #expect(try contents(traces) == Array("run\n".utf8))
     }
 
@@ -301,7 +303,7 @@ struct UnlockingTests {
         let files = ["first", "second"].map(fixture.folder.file)
         for file in files {
             try overwrite(file, Array("what \(file) gives".utf8))
-            try keychain.addCommand("cat '\(file)'")
+            try keychain.vaultKeys.addCommand("cat '\(file)'")
         }
         for file in files {
             try FileManager.default.moveItem(atPath: file, toPath: file + " is away")
@@ -314,8 +316,8 @@ struct UnlockingTests {
 
     /// Whatever is away or broken, a key that is at hand opens the vault.
     @Test func noWayThatFailsKeepsAnotherFromOpeningTheVault() throws {
-        try keychain.addPassphrase(secret("correct horse"))
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         let damaged = fixture.folder.file("damaged.key")
         try overwrite(damaged, Array("# vault key file: cut".utf8))
         let identity = fixture.folder.file("identity")
@@ -335,7 +337,7 @@ struct UnlockingTests {
     }
 
     @Test func aKeyFileThatIsDamagedIsReportedWhateverOpensTheVault() throws {
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         var location = try copied(fixture.elsewhere())
         location.keyFile = fixture.folder.file("damaged.key")
         try overwrite(location.keyFile, Array("# vault key file: cut".utf8))
@@ -348,8 +350,8 @@ struct UnlockingTests {
     }
 
     @Test func whatElseWouldOpenTheVaultIsTold() throws {
-        try keychain.addPassphrase(secret("correct horse"))
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var location = try copied(fixture.elsewhere())
         try overwrite(location.keyFile, Array("another vault's".utf8))
         let refusal = try error(location, UnlockingTests.silent)
@@ -357,11 +359,11 @@ struct UnlockingTests {
         for word in words { #expect(refusal?.message.contains(word) == true, "\(word)") }
         #expect(refusal?.causes == [.keyWrong, .passphraseNeeded, .identityMissing])
         // Without a key file among its keys, nothing is said of one.
-        try keychain.addKeyFile(at: fixture.folder.file("k"))
-        let keys = try keychain.vaultKeys()
+        try keychain.vaultKeys.addKeyFile(at: fixture.folder.file("k"))
+        let keys = try keychain.vaultKeys.all()
         location = try copied(fixture.elsewhere())
         let opened = try Keychain(at: location, options: AskedPerson("correct horse").options)
-        for key in [keys[0], keys[3]] { try opened.removeKey(key) }
+        for key in [keys[0], keys[3]] { try opened.vaultKeys.remove(key) }
         let bytes = try contents(location.vault)
         location.vault = fixture.folder.file("another copy.vault")
         try overwrite(location.vault, bytes)
@@ -369,9 +371,9 @@ struct UnlockingTests {
     }
 
     @Test func anIdentityFileThatOthersCanReadOrWriteIsRefused() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         let location = try copied(fixture.elsewhere(identity: PublishedIdentity.secret))
         for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
             try setMode(fixture.folder.file("identity"), mode)
@@ -388,17 +390,17 @@ struct UnlockingTests {
 
     @Test func aFingerprintThatIsGivenHoldsForEveryKey() throws {
         var options = UnlockingTests.silent
-        options.fingerprint = try keychain.fingerprint()
+        options.fingerprint = try keychain.vaultKeys.fingerprint()
         #expect(try error(copied(fixture.location), options) == nil)
-        options.fingerprint = String(try keychain.fingerprint().reversed())
+        options.fingerprint = String(try keychain.vaultKeys.fingerprint().reversed())
         #expect(try error(copied(fixture.location), options)?.message.contains("is not the vault") == true)
     }
 
     /// Restoring an old copy must not make its former key the one that is trusted.
     @Test func aVaultThatRaisesAnAlarmIsNotTrusted() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         let former = try contents(fixture.location.vault)
-        try keychain.rotateDataKey()
+        try keychain.vaultKeys.rotateDataKey()
         let trust = try #require(
             FileManager.default.contentsOfDirectory(atPath: fixture.folder.file("state")).first {
                 $0.hasSuffix(".trust")
@@ -410,7 +412,7 @@ struct UnlockingTests {
     }
 
     @Test func aMemoryThatCannotBeWrittenIsReportedAndKeepsNobodyOut() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
         let state = fixture.folder.file("state elsewhere")
         var location = try copied(fixture.elsewhere())
         location.keyFile = fixture.location.keyFile
@@ -426,23 +428,23 @@ struct UnlockingTests {
     // MARK: The kernel's keyring
 
     @Test func whatUnlockLeavesOpensTheVaultUntilItIsLocked() throws {
-        try keychain.addPassphrase(secret("correct horse"))
+        try keychain.vaultKeys.addPassphrase(secret("correct horse"))
         let location = try copied(fixture.elsewhere())
-        let refusal = try VaultError.error { try keychain.unlock(for: .seconds(60)) }
+        let refusal = try VaultError.error { try keychain.vaultKeys.unlock(for: .seconds(60)) }
         if let refusal {
             // As in a container: the library says why.
             #expect(refusal.code == .unavailable && refusal.message.hasSuffix("The vault asks each time."))
             print("not tested: \(refusal.message)")
             return
         }
-        defer { _ = try? Keychain.lock(at: location) }
+        defer { _ = try? Keychain.VaultKeys.lock(at: location) }
         var options = Keychain.Options()
         #expect(try error(location, options) == nil)
         options.usesKernelKeyring = false
         #expect(try error(copied(location), options)?.code == .locked)
-        #expect(try Keychain.lock(at: location))
+        #expect(try Keychain.VaultKeys.lock(at: location))
         #expect(try error(copied(location), Keychain.Options())?.code == .locked)
-        #expect(try !Keychain.lock(at: location))
+        #expect(try !Keychain.VaultKeys.lock(at: location))
     }
 
     /// The device that the command asks may be away meanwhile.
@@ -451,29 +453,29 @@ struct UnlockingTests {
         let traces = fixture.folder.file("traces")
         try overwrite(key, Array("what the device gives".utf8))
         let line = "echo run >> '\(traces)'; cat '\(key)'"
-        try keychain.addCommand(line)
+        try keychain.vaultKeys.addCommand(line)
         try FileManager.default.removeItem(atPath: traces)
-        if let refusal = try VaultError.error({ try keychain.unlock(for: .seconds(60)) }) {
+        if let refusal = try VaultError.error({ try keychain.vaultKeys.unlock(for: .seconds(60)) }) {
             print("not tested: \(refusal.message)")
             return
         }
         var location = try copied(fixture.elsewhere())
-        defer { _ = try? Keychain.lock(at: location) }
+        defer { _ = try? Keychain.VaultKeys.lock(at: location) }
         location.keyCommand = line
         #expect(try error(location, Keychain.Options()) == nil)
         #expect(!fixture.isThere(traces))
     }
 
     @Test func aPinInTheIdentityFileCountsForAVaultThatIsUnlockedToo() throws {
-        try keychain.addRecipient(PublishedIdentity.recipient)
-        let pin = try keychain.fingerprint()
+        try keychain.vaultKeys.addRecipient(PublishedIdentity.recipient)
+        let pin = try keychain.vaultKeys.fingerprint()
         let location = try copied(fixture.elsewhere(identity: "# vault: \(pin)\n\(PublishedIdentity.secret)\n"))
         let opened = try Keychain(at: location, options: UnlockingTests.silent)
-        if let refusal = try VaultError.error({ try opened.unlock(for: .seconds(60)) }) {
+        if let refusal = try VaultError.error({ try opened.vaultKeys.unlock(for: .seconds(60)) }) {
             print("not tested: \(refusal.message)")
             return
         }
-        defer { _ = try? Keychain.lock(at: location) }
+        defer { _ = try? Keychain.VaultKeys.lock(at: location) }
         #expect(try error(copied(location), Keychain.Options()) == nil)
     }
 }

@@ -19,11 +19,11 @@ struct UpkeepProgressTests {
         let compacting = UpkeepProgress()
         let salvaging = UpkeepProgress()
         #expect(verifying.fraction == 0)
-        _ = try keychain.verify(progress: verifying)
+        _ = try keychain.maintenance.verify(progress: verifying)
         #expect(verifying.fraction == 1)
-        try keychain.compact(progress: compacting)
+        try keychain.maintenance.compact(progress: compacting)
         #expect(compacting.fraction == 1)
-        _ = try Keychain.salvage(
+        _ = try Keychain.Maintenance.salvage(
             from: fixture.location, to: fixture.folder.file("salvaged.vault"), progress: salvaging)
         #expect(salvaging.fraction == 1)
     }

@@ -25,7 +25,8 @@ struct WaitingTests {
             }
             flock(vault, LOCK_UN)
         }
-        let report = try Keychain.salvage(from: fixture.location, to: folder + "/salvaged.vault", options: options)
+        let report = try Keychain.Maintenance.salvage(
+            from: fixture.location, to: folder + "/salvaged.vault", options: options)
         #expect(report.isComplete && report.certain == 1)
         #expect(told.withLock { $0 } == 1)
     }

@@ -41,10 +41,10 @@ struct RemoveAllTests {
             commits.handler(VaultError(.busy, ""), "commit")
         }
         for number in 0..<300 { _ = try store.base.commit(StoreBatch(["k\(number)": .integer(1)])) }
-        let before = try Keychain.standard.information().sequence
+        let before = try Keychain.standard.maintenance.information().sequence
         #expect(try store.removeAll() == 300)
         #expect(commits.keys == ["commit"])
-        #expect(try Keychain.standard.information().sequence == before + 1)
+        #expect(try Keychain.standard.maintenance.information().sequence == before + 1)
     }
 
     @Test func leavesAKeyThatIsAddedMeanwhile() throws {

@@ -73,7 +73,7 @@ struct PolicyCourse {
         case .moveAll: try moveAll(name, other)
         case .collect: try collect(name)
         case .restore: try restore(name)
-        case .undo: try keychain.undo()
+        case .undo: try keychain.history.undo()
         case .purge: try purge(name)
         case .guarding: _ = try keychain.setAttributes(of: name, ["policy": "run"])
         case .lifting: try lift(name)
@@ -124,22 +124,22 @@ struct PolicyCourse {
     }
 
     private mutating func collect(_ name: String) throws(VaultError) {
-        let file = try Keychain.drop(
-            name, SecretBytes(utf8: newValue()), attributes: attributes() ?? [:], to: keychain.dropBoxRecipient())
-        try keychain.collect([keychain.openDrop(file)], replacing: true)
+        let file = try Keychain.DropBox.seal(
+            name, SecretBytes(utf8: newValue()), attributes: attributes() ?? [:], to: keychain.dropBox.recipient())
+        try keychain.dropBox.collect([keychain.dropBox.open(file)], replacing: true)
     }
 
     private mutating func restore(_ name: String) throws(VaultError) {
-        let versions = try keychain.history(of: name)
+        let versions = try keychain.history.versions(of: name)
         guard let version = versions.randomElement(using: &generator) else { return }
-        try keychain.restore(name, version)
+        try keychain.history.restore(name, version)
     }
 
     // MARK: What takes a policy away
 
     /// With a login that is purged, the policy is forgotten that fields had from it.
     private mutating func purge(_ name: String) throws(VaultError) {
-        try keychain.purge(name)
+        try keychain.history.purge(name)
         guarded = guarded.filter { Login.split($0.name)?.login != name }
     }
 

@@ -1,8 +1,8 @@
 import LinuxSystem
-import SealedLog
+package import SealedLog
 import Sealing
 
-extension Keychain {
+extension Keychain.VaultKeys {
     /// What a rotation of the data key has found of somebody who could open the vault.
     public struct Rotation: Hashable, Sendable {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
@@ -31,7 +31,7 @@ extension Keychain {
     ///     replaced: a key file is generated if there is none at its path; nil if it is not at hand, which is an error.
     /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
     ///   `invalid` for one that cannot be dropped; `exists` for a new secret that opens the vault already; `busy` if
-    ///   another process has added a key meanwhile; what `secret` throws; as ``eraseRemoved()``.
+    ///   another process has added a key meanwhile; what `secret` throws; as ``Keychain/eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],
@@ -61,16 +61,16 @@ extension Keychain {
         var hasBegun = false
         do throws(VaultError) {
             let renewals = try renewals(dropping: gone, replacing: replaced, secret, &generated)
-            let sharingNonces = try translated(log.namesSharingNonces())
+            let sharingNonces = try keychain.translated(keychain.log.namesSharingNonces())
             hasBegun = true
             let (report, keys) = try rotate(by: renewals, progress, edit)
             // Here the vault is known, by whichever key.
-            rememberNewFingerprint()
+            keychain.rememberNewFingerprint()
             return Rotation(
                 sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)
         } catch {
             if !hasBegun || error.leavesKeysAlone {
-                for path in generated { try? storeLocation.files.remove(resolvedPath(path)) }
+                for path in generated { try? keychain.storeLocation.files.remove(resolvedPath(path)) }
             }
             throw error
         }
@@ -108,7 +108,7 @@ extension Keychain {
     ) throws(VaultError) -> [[UInt8]: SlotTable.Renewal] {
         let (goneSalts, replacedSalts) = (Set(gone.map(\.salt)), Set(replaced.map(\.salt)))
         var renewals: [[UInt8]: SlotTable.Renewal] = [:]
-        for (key, slot) in zip(try vaultKeys(), try translated(log.keySlots()).slots) {
+        for (key, slot) in zip(try all(), try keychain.translated(keychain.log.keySlots()).slots) {
             guard !goneSalts.contains(key.salt), key.salt == slot.salt else { continue }
             if replacedSalts.contains(key.salt) {
                 renewals[key.salt] = try replacement(of: key, secret, &generated)
@@ -124,7 +124,7 @@ extension Keychain {
     ) throws(VaultError) -> SlotTable.Renewal {
         let given = try given(for: key, secret)
         if let path = given.keyFile, try generateKeyFile(at: path) { generated.append(path) }
-        return SlotTable.Renewal(replacingBy: try given.credential(location, options.unlocking, in: storeLocation.files))
+        return SlotTable.Renewal(replacingBy: try opening(by: given))
     }
 
     private func renewal(
@@ -132,7 +132,7 @@ extension Keychain {
     ) throws(VaultError) -> SlotTable.Renewal {
         if let recipient = key.recipient { return try renewal(for: recipient) }
         let credential = try credential(of: key, secret)
-        guard let renewal = try location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
+        guard let renewal = try keychain.location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
             let what = key.command == nil ? "the secret that was given for it" : "what its command prints now"
             throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
         }
@@ -143,17 +143,24 @@ extension Keychain {
         of key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
     ) throws(VaultError) -> Credential {
         if let command = key.command {
-            guard try location.translated(location.allows(command: command, ofVault: log.vaultID, in: storeLocation.files)) else {
+            let (location, files) = (keychain.location, keychain.storeLocation.files)
+            let isAllowed = try location.translated(
+                location.allows(command: command, ofVault: keychain.log.vaultID, in: files))
+            guard isAllowed else {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
                         + "machine, so it was not run. If you trust it, name it as the command for the key once; or "
                         + "drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
-            return try location.translated(
-                .keyFile(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
+            return try keychain.location.translated(
+                .keyFile(KeyCommand(line: command, prompter: keychain.options.pluginPrompter).key()))
         }
-        return try given(for: key, secret).credential(location, options.unlocking, in: storeLocation.files)
+        return try opening(by: given(for: key, secret))
+    }
+
+    private func opening(by secret: borrowing KeySecret) throws(VaultError) -> Credential {
+        try secret.credential(keychain.location, keychain.options.unlocking, in: keychain.storeLocation.files)
     }
 
     private func given(
@@ -168,7 +175,7 @@ extension Keychain {
     }
 }
 
-extension Keychain.Key.Kind {
+extension Keychain.VaultKeys.Key.Kind {
     /// Whether a person types what opens it.
     fileprivate var isTyped: Bool { [.passphrase, .passphraseWithKeyFile].contains(self) }
 }

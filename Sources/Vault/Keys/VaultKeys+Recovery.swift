@@ -4,12 +4,12 @@ public import Sealing
 
 // A key file on paper, and in shares: what is left when a disk is not.
 
-extension Keychain {
+extension Keychain.VaultKeys {
     /// Returns the text of a generated key file, to be kept elsewhere.
     ///
     /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
     public static func keyFileText(
-        at location: VaultLocation, options: Options = Options()
+        at location: VaultLocation, options: Keychain.Options = Keychain.Options()
     ) throws(VaultError) -> SecretBytes {
         let key = try location.translated(location.readKey(options.unlocking))
         guard key.kind == .generated else {
@@ -21,13 +21,14 @@ extension Keychain {
     /// Checks that a key file, such as a backup, opens a vault: reads everything with it, and changes nothing.
     ///
     /// - Returns: the key that it is.
-    /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; as ``verify()``.
+    /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; as
+    ///   ``Keychain/Maintenance/verify()``.
     public static func checkKeyFile(
-        at path: String, of location: VaultLocation, options: Options = Options()
+        at path: String, of location: VaultLocation, options: Keychain.Options = Keychain.Options()
     ) throws(VaultError) -> Key {
         let keychain = try opened(byKeyFileAt: path, of: location, options: options)
-        try keychain.verify()
-        guard let key = try keychain.vaultKeys().first(where: \.isInUse) else {
+        try keychain.maintenance.verify()
+        guard let key = try keychain.vaultKeys.all().first(where: \.isInUse) else {
             throw VaultError(LogError(.slotGone), location)
         }
         return key
@@ -35,11 +36,13 @@ extension Keychain {
 
     /// Opens a vault by a key file, and in no other way.
     package static func opened(
-        byKeyFileAt path: String, of location: VaultLocation, options: Options, failures: FailureLog = FailureLog()
+        byKeyFileAt path: String, of location: VaultLocation, options: Keychain.Options,
+        failures: FailureLog = FailureLog()
     ) throws(VaultError) -> Keychain {
         let location = location.withKeyFile(path)
         var options = options
-        (options.triesKeyFileAlone, options.keyFileContents) = (true, nil)
+        options.triesKeyFileAlone = true
+        options.keyFileContents = nil
         return try Keychain(at: location, options: options, failures: failures)
     }
 
@@ -48,7 +51,7 @@ extension Keychain {
     ///
     /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
-        at location: VaultLocation, into count: Int, threshold: Int, options: Options = Options()
+        at location: VaultLocation, into count: Int, threshold: Int, options: Keychain.Options = Keychain.Options()
     ) throws(VaultError) -> KeyFileShares {
         let key = try location.translated(location.readKey(options.unlocking))
         return KeyFileShares(try location.translated(key.shares(count, threshold: threshold)), location)

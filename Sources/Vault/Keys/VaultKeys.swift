@@ -3,18 +3,34 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
+    /// What opens the vault.
+    public var vaultKeys: VaultKeys { VaultKeys(keychain: self) }
+
+    /// The ways to open a vault, and its data key: see ``Keychain/vaultKeys``. The names that a store keeps, its keys,
+    /// are another matter.
+    public struct VaultKeys: Sendable {
+        let keychain: Keychain
+    }
+}
+
+extension Keychain.VaultKeys {
+    /// Whether opening this keychain has created the key file: tell the person to back it up.
+    public var hasCreatedKeyFile: Bool { keychain.created.keyFile }
+
     /// Returns the keys that open the vault.
     ///
-    /// - Throws: as ``item(_:)``.
-    public func vaultKeys() throws(VaultError) -> [Key] {
-        Key.all(try information().keySlots)
+    /// - Throws: as ``Keychain/item(_:)``.
+    public func all() throws(VaultError) -> [Key] {
+        Key.all(try keychain.translated(keychain.log.keySlots()).shown)
     }
 
     /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
     /// vault by an age identity. It changes when the data key is rotated.
     ///
-    /// - Throws: as ``item(_:)``.
-    public func fingerprint() throws(VaultError) -> String { Fingerprint.text(try translated(log.fingerprint())) }
+    /// - Throws: as ``Keychain/item(_:)``.
+    public func fingerprint() throws(VaultError) -> String {
+        Fingerprint.text(try keychain.translated(keychain.log.fingerprint()))
+    }
 
     // MARK: Adding
 
@@ -23,7 +39,8 @@ extension Keychain {
     /// - Parameter label: for people; at most 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
     /// - Throws: ``VaultError`` with `exists` if the file opens the vault already; `invalid` for a label or a path out
-    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; as ``eraseRemoved()``.
+    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; as
+    ///   ``Keychain/eraseRemoved()``.
     @discardableResult
     public func addKeyFile(at path: String, label: String = "") throws(VaultError) -> Bool {
         try withKeyFile(at: path) { (key) throws(VaultError) in
@@ -34,7 +51,7 @@ extension Keychain {
     /// Lets a passphrase open the vault, alone or only together with a key file.
     ///
     /// The work of a guess takes about half a second on this machine, but three passphrases together no more than the
-    /// bounds of a vault allow; ``vaultKeys()`` tells what it takes.
+    /// bounds of a vault allow; ``all()`` tells what it takes.
     ///
     /// - Parameter keyFile: the path of a key file that is needed too; it is generated if there is none.
     /// - Returns: whether the key file was generated.
@@ -44,7 +61,7 @@ extension Keychain {
         _ passphrase: borrowing SecretBytes, withKeyFile keyFile: String? = nil, label: String = ""
     ) throws(VaultError) -> Bool {
         guard passphrase.count > 0 else { throw VaultError(.invalid, "A passphrase cannot be empty.") }
-        let text = KeyFileContents(try location.translated(passphrase.copy()))
+        let text = KeyFileContents(try keychain.location.translated(passphrase.copy()))
         let cost = KeyDerivation.StretchLimits.measured(for: .milliseconds(500))
         guard let keyFile else {
             try changeKeys { (table) throws(LogError) in
@@ -67,12 +84,12 @@ extension Keychain {
     /// - Throws: as ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
-        let key = HeldKeyFile(
-            try location.translated(KeyCommand(line: command, prompter: options.pluginPrompter).key()))
+        let source = KeyCommand(line: command, prompter: keychain.options.pluginPrompter)
+        let key = HeldKeyFile(try keychain.location.translated(source.key()))
         try changeKeys { (table) throws(LogError) in
             try table.addNew(.keyFile(key.copy()), parameters: Array(command.utf8), label: label)
         }
-        remember { record, _ in record.allow(command: command) }
+        keychain.remember { record, _ in record.allow(command: command) }
     }
 
     // MARK: Removing and replacing
@@ -80,13 +97,12 @@ extension Keychain {
     /// Removes a key: it opens the vault no more. Who had it may have kept a copy of the vault, or its data key: only
     /// ``rotateDataKey(dropping:replacing:_:)`` helps against that.
     ///
-    /// - Parameter key: one of ``vaultKeys()``.
+    /// - Parameter key: one of ``all()``.
+    /// - Returns: the keys that open the vault from then on.
     /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
-    ///   ``eraseRemoved()``.
-    public func removeKey(_ key: Key) throws(VaultError) { _ = try keysLeft(afterRemoving: key) }
-
-    /// Removes a key, and returns those that open the vault from then on. Throws as ``removeKey(_:)``.
-    package func keysLeft(afterRemoving key: Key) throws(VaultError) -> [Key] {
+    ///   ``Keychain/eraseRemoved()``.
+    @discardableResult
+    public func remove(_ key: Key) throws(VaultError) -> [Key] {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
@@ -96,12 +112,12 @@ extension Keychain {
     ///
     /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
     /// - Returns: whether the file was generated.
-    /// - Throws: as ``addKeyFile(at:label:)`` and ``removeKey(_:)``; `invalid` if the key is no key file.
+    /// - Throws: as ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is no key file.
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
-        let chosen = if let replaced { replaced } else { try vaultKeys().first(where: \.isInUse) }
+        let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }
         guard let replaced = chosen else {
-            throw VaultError(LogError(.slotGone), location)
+            throw VaultError(LogError(.slotGone), keychain.location)
         }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
             throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
@@ -123,8 +139,8 @@ extension Keychain {
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> (report: CompactionReport, keys: [Key]) {
         var slots: [LogKeySlot] = []
-        let report = try waiting(progress) { (timeout) throws(LogError) in
-            try log.changeKeys(timeout: timeout, progress) { (table) throws(LogError) in
+        let report = try keychain.waiting(progress) { (timeout) throws(LogError) in
+            try keychain.log.changeKeys(timeout: timeout, progress) { (table) throws(LogError) in
                 try edit(&table)
                 slots = table.shown
             }
@@ -139,10 +155,13 @@ extension Keychain {
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
-        try translated(log.checkThatThisMachineSigns())
+        try keychain.translated(keychain.log.checkThatThisMachineSigns())
         let isGenerated = try generateKeyFile(at: path)
-        do throws(VaultError) { try body(location.heldKeyFile(path, options.unlocking, in: storeLocation.files)) } catch {
-            if isGenerated, error.leavesKeysAlone { try? storeLocation.files.remove(resolvedPath(path)) }
+        let files = keychain.storeLocation.files
+        do throws(VaultError) {
+            try body(keychain.location.heldKeyFile(path, keychain.options.unlocking, in: files))
+        } catch {
+            if isGenerated, error.leavesKeysAlone { try? files.remove(resolvedPath(path)) }
             throw error
         }
         return isGenerated
@@ -151,14 +170,14 @@ extension Keychain {
     /// Generates a key file unless there is a file at the path.
     func generateKeyFile(at path: String) throws(VaultError) -> Bool {
         try VaultLocation.check(path, "The key file's path", isKeyFile: true)
-        guard resolvedPath(path) != resolvedPath(location.vault) else {
+        guard resolvedPath(path) != resolvedPath(keychain.location.vault) else {
             throw VaultError(.invalid, "The vault and its key file cannot be one file: \(path). Name another.")
         }
-        let files = storeLocation.files
+        let files = keychain.storeLocation.files
         guard (try? files.status(at: path)) == nil else { return false }
         try WrittenPath.checkLinks(in: path)
-        let deadline = Deadline(after: options.lockTimeout)
-        return try location.withKeyFile(path).translated(
+        let deadline = Deadline(after: keychain.options.lockTimeout)
+        return try keychain.location.withKeyFile(path).translated(
             KeyFile.create(at: resolvedPath(path), isFolderLocked: false, in: files, until: deadline)) != nil
     }
 }

@@ -1,7 +1,7 @@
 import LinuxSystem
-import SealedLog
+package import SealedLog
 
-extension Keychain {
+extension Keychain.Copies {
     /// Copies the vault to another file, as it is at one moment, while others use it. The copy is read and
     /// authenticated in full before it gets its name. The same keys open it.
     ///
@@ -20,9 +20,13 @@ extension Keychain {
     package func backUp(
         to path: String, replacing isReplacing: Bool, progress: UpkeepProgress?
     ) throws(VaultError) -> VerificationReport {
-        let target = try location.storeLocation(of: path, "The backup's path", in: storeLocation.files)
+        let target = try keychain.location.storeLocation(
+            of: path, "The backup's path", in: keychain.storeLocation.files)
         // What this machine has kept of a database may restore it.
-        let taken = [options.offline == .always ? "" : storeLocation.path, resolvedPath(location.keyFile)]
+        let taken = [
+            keychain.options.offline == .always ? "" : keychain.storeLocation.path,
+            resolvedPath(keychain.location.keyFile),
+        ]
         guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
@@ -32,21 +36,25 @@ extension Keychain {
         }
         defer { progress?.finish() }
         do throws(LogError) {
-            var unlocker = KeychainUnlocker(location, options.unlocking, in: storeLocation.files)
-            let report = try log.backUp(
-                to: target, replacing: isReplacing, isOlderAccepted: options.acceptedAlarms.contains(.rolledBack),
+            var unlocker = KeychainUnlocker(
+                keychain.location, keychain.options.unlocking, in: keychain.storeLocation.files)
+            let report = try keychain.log.backUp(
+                to: target, replacing: isReplacing,
+                isOlderAccepted: keychain.options.acceptedAlarms.contains(.rolledBack),
                 with: &unlocker, progress)
-            reportNotices()
+            keychain.reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {
             throw VaultError(unflushed: path, error)
         } catch  where [.notContained, .notCompared].contains(error.code) {
             throw VaultError(
-                .exists, VaultError(error, location).message,
-                causes: [.targetLacked(location.vault, target: path, isOffline: options.offline == .always)])
+                .exists, VaultError(error, keychain.location).message,
+                causes: [
+                    .targetLacked(keychain.location.vault, target: path, isOffline: keychain.options.offline == .always)
+                ])
         } catch  where error.code == .notAFile && target.hasNoFile {
             throw VaultError(.exists, "\(path) is \(error.detail), not a file; it was left alone. Name another path.")
-        } catch { throw VaultError(error, location) }
+        } catch { throw VaultError(error, keychain.location) }
     }
 }
 

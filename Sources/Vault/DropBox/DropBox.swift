@@ -8,12 +8,22 @@ public import Sealing
 // It is an age file, so whoever has age and the format's page can make one too.
 
 extension Keychain {
+    /// Values that people without a key have sealed for the vault.
+    public var dropBox: DropBox { DropBox(keychain: self) }
+
+    /// Takes values in from those who cannot open the vault: see ``Keychain/dropBox``.
+    public struct DropBox: Sendable {
+        let keychain: Keychain
+    }
+}
+
+extension Keychain.DropBox {
     /// Returns the public key of the vault's drop box, `age1…`: whoever has it can add values to the vault, and read
     /// none. It is no secret. It changes when the data key is rotated; what was sealed for the former one is lost then.
     ///
-    /// - Throws: as ``item(_:)``.
-    public func dropBoxRecipient() throws(VaultError) -> String {
-        let key = try translated(log.dropBoxKey())
+    /// - Throws: as ``Keychain/item(_:)``.
+    public func recipient() throws(VaultError) -> String {
+        let key = try keychain.translated(keychain.log.dropBoxKey())
         do throws(AgeError) {
             guard let recipient = try Identity(secretKey: key).recipient else { throw AgeError(.malformed) }
             return recipient.text
@@ -24,25 +34,25 @@ extension Keychain {
     ///
     /// - Parameters:
     ///   - name: the name that it is to have.
-    ///   - recipient: a vault's ``dropBoxRecipient()``, or a person's age recipient.
-    /// - Returns: the bytes of an age file, for ``openDrop(_:)``.
+    ///   - recipient: a vault's ``recipient()``, or a person's age recipient.
+    /// - Returns: the bytes of an age file, for ``open(_:)``.
     /// - Throws: ``VaultError`` with `invalid` for a name, value, attribute or recipient that cannot be; `unavailable`.
-    public static func drop(
+    public static func seal(
         _ name: String, _ value: borrowing SecretBytes, attributes: [String: String] = [:], to recipient: String
     ) throws(VaultError) -> [UInt8] {
-        try drop(name, value, kind: .unspecified, attributes: attributes, to: recipient, asking: NoPrompts())
+        try seal(name, value, kind: .unspecified, attributes: attributes, to: recipient, asking: NoPrompts())
     }
 
-    package static func drop(
-        _ name: String, _ value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String],
+    package static func seal(
+        _ name: String, _ value: borrowing SecretBytes, kind: Keychain.ValueKind, attributes: [String: String],
         to recipient: String, asking prompter: any PluginPrompter
     ) throws(VaultError) -> [UInt8] {
         guard let entry = EntryName(name) else { throw Naming.name.refusal(of: name) }
         try Naming.name.checkLooks(name)
-        guard value.count <= maximumValueSize else {
-            throw VaultError(.invalid, "A value may have at most \(maximumValueSize >> 20) MiB.")
+        guard value.count <= Keychain.maximumValueSize else {
+            throw VaultError(.invalid, "A value may have at most \(Keychain.maximumValueSize >> 20) MiB.")
         }
-        let attributes = try checked(attributes)
+        let attributes = try Keychain.checked(attributes)
         try checkLooks(attributes)
         guard attributes.reduce(name.utf8.count, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= 7_500 else {
             throw VaultError(.invalid, "Name and attributes of an entry may have at most 7,500 bytes together.")
@@ -77,12 +87,12 @@ extension Keychain {
         public var created: Date { Date(milliseconds: contents.created) }
     }
 
-    /// Opens what ``drop(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
+    /// Opens what ``seal(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
     /// file of the places. Nothing is stored.
     ///
     /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no
     ///   drop, `unavailable`.
-    public func openDrop(_ file: [UInt8]) throws(VaultError) -> Drop {
+    public func open(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
         let drop: Drop
         do throws(LogError) {
@@ -95,7 +105,7 @@ extension Keychain {
         }
         // Nothing says who has named it.
         try Naming.name.checkLooks(drop.name)
-        try Keychain.checkLooks(drop.contents.attributes)
+        try Self.checkLooks(drop.contents.attributes)
         return drop
     }
 
@@ -110,17 +120,17 @@ extension Keychain {
     }
 
     private func plaintext(of file: [UInt8]) throws(VaultError) -> SecretBytes {
-        let key = try translated(log.dropBoxKey())
+        let key = try keychain.translated(keychain.log.dropBoxKey())
         do throws(AgeError) {
             return try AgeFile.open(
-                file, with: IdentityFile(Identity(secretKey: key)), asking: options.pluginPrompter)
+                file, with: IdentityFile(Identity(secretKey: key)), asking: keychain.options.pluginPrompter)
         } catch {
-            guard error.code == .noMatch, let path = location.identityFile else { throw Keychain.refusal(error) }
-            let identities = try translated(
+            guard error.code == .noMatch, let path = keychain.location.identityFile else { throw Self.refusal(error) }
+            let identities = try keychain.translated(
                 SlotIdentities(
-                    at: path, location.secretFolders, options.unlocking, in: PosixFileSystem()))
-            do { return try identities.open(file, asking: options.pluginPrompter) } catch {
-                throw Keychain.refusal(error)
+                    at: path, keychain.location.secretFolders, keychain.options.unlocking, in: PosixFileSystem()))
+            do { return try identities.open(file, asking: keychain.options.pluginPrompter) } catch {
+                throw Self.refusal(error)
             }
         }
     }
@@ -141,11 +151,11 @@ extension Keychain {
     ///   - acceptsOlder: whether a drop may have been sealed before its name was last changed or removed, by its
     ///     sender's clock. Somebody may have kept it, to put a former value back.
     /// - Throws: ``VaultError`` with `exists` if there is a value of such a name, or a later change; as
-    ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
-        try transaction { (transaction) throws(VaultError) in
+        try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
                 // Also lets the transaction run again if the name is changed meanwhile.
                 if try transaction.exists(drop.name), !isReplacing {
@@ -155,21 +165,24 @@ extension Keychain {
             if !acceptsOlder { try checkAges(of: drops) }
             for drop in drops {
                 try transaction.set(
-                    drop.name, to: drop.contents.value, kind: ValueKind(rawValue: drop.contents.kind),
+                    drop.name, to: drop.contents.value, kind: Keychain.ValueKind(rawValue: drop.contents.kind),
                     attributes: drop.attributes, expires: nil)
             }
         }
     }
 }
 
-extension Keychain {
+extension Keychain.DropBox {
     /// Throws `exists` if a drop was sealed before its name was last changed or removed, or before one of that name
     /// that is stored before it.
     package func checkAges(of drops: [Drop]) throws(VaultError) {
         var times: [EntryName: UInt64] = [:]
         for drop in drops {
-            guard let name = EntryName(try shownName(drop.name)) else { continue }
-            let former = if let time = times[name] { time } else { try translated(log.history(name))?.modified }
+            guard let name = EntryName(try keychain.shownName(drop.name)) else { continue }
+            let former =
+                if let time = times[name] { time } else {
+                    try keychain.translated(keychain.log.history(name))?.modified
+                }
             guard drop.contents.created >= former ?? 0 else {
                 throw VaultError(
                     .exists,

@@ -1,9 +1,22 @@
 public import FoundationEssentials
 import LinuxSystem
-import SealedLog
+package import SealedLog
 public import Sealing
 
 extension Keychain {
+    /// What names had before.
+    public var history: History { History(keychain: self) }
+
+    /// The earlier values of names: see ``Keychain/history``.
+    ///
+    /// They are sealed like all else. How many are kept, and for how long, the vault says: see ``retention()``. A value
+    /// that is too old goes when the name changes, or at the next compaction.
+    public struct History: Sendable {
+        let keychain: Keychain
+    }
+}
+
+extension Keychain.History {
     /// A value that a name had before.
     public struct Version: Hashable, Sendable {
         /// 1 for the last one before the present value, or before the name was removed; counted backwards from there.
@@ -20,53 +33,55 @@ extension Keychain {
     }
 
     /// How much is kept of what names had before.
-    public struct HistoryLimits: Hashable, Sendable {
+    public struct Retention: Hashable, Sendable {
         /// How many earlier values of a name are kept, at most 255; 0 keeps none.
         public var versions: Int
         /// For how many days after it was replaced or removed a value is kept.
         public var days: Int
 
-        /// Creates limits; see ``Keychain/keepHistory(_:)``.
-        public init(versions: Int, days: Int) { (self.versions, self.days) = (versions, days) }
+        /// Creates limits; see ``setRetention(_:)``.
+        public init(versions: Int, days: Int) {
+            self.versions = versions
+            self.days = days
+        }
+
+        init(_ kept: KeptHistory) { self.init(versions: Int(kept.versions), days: Int(kept.days)) }
     }
 
     /// Returns the values that a name had before, newest first, also of one that was removed.
     ///
-    /// They are sealed like all else. How many are kept, and for how long, the vault says: see ``keepHistory(_:)``. A
-    /// value that is too old goes when the name changes, or at the next compaction.
-    ///
-    /// - Throws: as ``item(_:)``.
-    public func history(of name: String) throws(VaultError) -> [Version] {
+    /// - Throws: as ``Keychain/item(_:)``.
+    public func versions(of name: String) throws(VaultError) -> [Version] {
         let name = try shown(name)
-        guard let entry = try translated(log.history(name)) else { return [] }
-        return Version.all(entry, try translated(log.authors(of: entry)))
+        guard let entry = try keychain.translated(keychain.log.history(name)) else { return [] }
+        return Version.all(entry, try keychain.translated(keychain.log.authors(of: entry)))
     }
 
     /// Returns a value that a name had before; nil if it is not kept any more.
     ///
-    /// - Throws: as ``get(_:)``.
+    /// - Throws: as ``Keychain/get(_:)``.
     public func get(_ name: String, _ version: Version) throws(VaultError) -> SecretBytes? {
         let name = try shown(name)
-        guard let opened = try translated(log.open(name, version: version.nonce)) else { return nil }
+        guard let opened = try keychain.translated(keychain.log.open(name, version: version.nonce)) else { return nil }
         return opened.takeBytes()
     }
 
     /// Gives a name the value back that it had before; the present one becomes part of the history.
     ///
-    /// - Parameter version: one of ``history(of:)``; without it, the newest.
+    /// - Parameter version: one of ``versions(of:)``; without it, the newest.
     /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if that does not open; as
-    ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
-        let chosen = if let version { version } else { try history(of: name).first }
+        let chosen = if let version { version } else { try versions(of: name).first }
         guard let nonce = chosen?.nonce else {
             throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.")
         }
         let entry = try shown(name)
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
-        guard let opened = try translated(log.openedVersion(of: entry, nonce)) else { throw gone }
+        guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
             // The only condition of this change is that the version is there.
-            guard error.code == .busy, try !history(of: name).contains(where: { $0.nonce == nonce }) else {
+            guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
             throw gone
@@ -85,31 +100,32 @@ extension Keychain {
     ///   meanwhile; as ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
-        let entries = try translated(log.newestChange(prefix: Array(ownName("").utf8)))
+        let entries = try keychain.translated(keychain.log.newestChange(prefix: Array(keychain.ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
             // What was absent before the change is removed again.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
-                try translated(log.openedVersion(of: entry.name, former.version.nonce))
+                try keychain.translated(keychain.log.openedVersion(of: entry.name, former.version.nonce))
             }
             guard let former else {
                 throw VaultError(
                     .absent,
-                    "The value that \"\(shortened(entry.name.text))\" had before is not kept. Nothing was taken back.")
+                    "The value that \"\(keychain.shortened(entry.name.text))\" had before is not kept. Nothing was "
+                        + "taken back.")
             }
             return Change(entry.name, expected, .restore(former))
         }
         if !changes.isEmpty { try commit(changes) }
-        return changes.map { shortened($0.name.text) }
+        return changes.map { keychain.shortened($0.name.text) }
     }
 
-    /// Removes a name, and every value that it had before. Compaction follows: see ``eraseRemoved()``.
+    /// Removes a name, and every value that it had before. Compaction follows: see ``Keychain/eraseRemoved()``.
     ///
     /// A copy of the vault that is merged later brings none of these values back, unless it has set the name since.
     ///
     /// - Returns: whether there was a value, present or earlier.
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: as ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func purge(_ name: String) throws(VaultError) -> Bool { try !purge([name]).isEmpty }
 
@@ -124,7 +140,7 @@ extension Keychain {
         var changes: [Change] = []
         for name in purged { changes.append(Change(try shown(name), .anything, .remove, forgets: true)) }
         try commit(changes)
-        do throws(VaultError) { try compact() } catch {
+        do throws(VaultError) { try keychain.eraseRemoved() } catch {
             throw VaultError(
                 error.code,
                 "What was purged is removed, but its values are still in the file until the vault is compacted. "
@@ -138,9 +154,9 @@ extension Keychain {
         var known: [String] = []
         for name in names {
             let shown = try shown(name)
-            guard let entry = try translated(log.history(shown)) else { continue }
+            guard let entry = try keychain.translated(keychain.log.history(shown)) else { continue }
             // Whoever purged it may have died before the compaction.
-            let isLeft = entry.isForgotten ? try information().deadBytes > 0 : false
+            let isLeft = entry.isForgotten ? try keychain.maintenance.information().deadBytes > 0 : false
             if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
         }
         return known
@@ -148,41 +164,41 @@ extension Keychain {
 
     /// Returns how much of the history the vault keeps.
     ///
-    /// - Throws: as ``item(_:)``.
-    public func historyLimits() throws(VaultError) -> HistoryLimits {
-        let limits = try translated(log.keySlots()).history
-        return HistoryLimits(versions: Int(limits.versions), days: Int(limits.days))
+    /// - Throws: as ``Keychain/item(_:)``.
+    public func retention() throws(VaultError) -> Retention {
+        Retention(try keychain.translated(keychain.log.keySlots()).history)
     }
 
     /// Sets how much of the history the vault keeps, for all who use it. What is more goes at once.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; as ``eraseRemoved()``.
-    public func keepHistory(_ limits: HistoryLimits) throws(VaultError) {
-        guard (0...Limits.earlierVersionCount).contains(limits.versions), let days = UInt32(exactly: limits.days) else {
+    /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; as ``Keychain/eraseRemoved()``.
+    public func setRetention(_ retention: Retention) throws(VaultError) {
+        guard (0...Limits.earlierVersionCount).contains(retention.versions), let days = UInt32(exactly: retention.days)
+        else {
             throw VaultError(
                 .invalid, "A history has 0 to \(Limits.earlierVersionCount) versions, kept for some days or none.")
         }
-        let kept = KeptHistory(versions: UInt32(limits.versions), days: days)
-        try waiting { (timeout) throws(LogError) in
-            _ = try log.changeKeys(timeout: timeout) { (table) throws(LogError) in table.history = kept }
+        let kept = KeptHistory(versions: UInt32(retention.versions), days: days)
+        try keychain.waiting { (timeout) throws(LogError) in
+            _ = try keychain.log.changeKeys(timeout: timeout) { (table) throws(LogError) in table.history = kept }
         }
     }
 
     /// Returns the vault's entry that a name shows here; for one that is absent, this part's own.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
-        guard let shown = EntryName(try shownName(name)) else { throw Naming.name.refusal(of: name) }
+        guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }
         return shown
     }
 
     private func commit(_ list: [Change]) throws(VaultError) {
-        guard try commit(ChangeList(list)) else { throw .contended }
+        guard try keychain.commit(ChangeList(list)) else { throw .contended }
     }
 }
 
-extension Keychain.Version {
-    fileprivate static func all(_ entry: Entry, _ authors: [Nonce: MemberList.Author]) -> [Keychain.Version] {
+extension Keychain.History.Version {
+    fileprivate static func all(_ entry: Entry, _ authors: [Nonce: MemberList.Author]) -> [Self] {
         entry.earlier.enumerated().map { index, earlier in
-            Keychain.Version(
+            Self(
                 number: index + 1, modified: Date(milliseconds: earlier.modified), size: earlier.version.length,
                 signer: authors[earlier.version.nonce], nonce: earlier.version.nonce)
         }

@@ -5,14 +5,30 @@ package import SealedLog
 // Members sign what they write. They are people with devices; each device has a key of its own.
 
 extension Keychain {
+    /// Who signs what is written to the vault.
+    package var members: Members { Members(keychain: self) }
+
+    /// The people who sign, with their devices: see ``Keychain/members``.
+    package struct Members: Sendable {
+        typealias Key = Keychain.VaultKeys.Key
+
+        let keychain: Keychain
+    }
+}
+
+extension Keychain.Members {
     /// Returns the members, in the order in which they came; none if nobody signs.
     ///
     /// - Throws: ``VaultError/Code/diverged`` if the removal of a member is missing that this machine has seen; as
-    ///   ``item(_:)``.
-    package func members() throws(VaultError) -> [MemberList.Member] { try translated(log.members()).members }
+    ///   ``Keychain/item(_:)``.
+    package func all() throws(VaultError) -> [MemberList.Member] {
+        try keychain.translated(keychain.log.members()).members
+    }
 
-    /// Whether there was ever a member. Throws as ``members()``.
-    package var hasHadMembers: Bool { get throws(VaultError) { try translated(log.members()).hasHistory } }
+    /// Whether there was ever a member. Throws as ``all()``.
+    package var hasHistory: Bool {
+        get throws(VaultError) { try keychain.translated(keychain.log.members()).hasHistory }
+    }
 
     /// Adds a member, or another device of one.
     ///
@@ -21,25 +37,26 @@ extension Keychain {
     ///   - recipient: the member's public key of age, by which it opens the vault; nil if it has another key.
     /// - Throws: ``VaultError`` with `invalid` for a text that is no device or recipient, a device that is a member's
     ///   already, a new name that may look like another one, a recipient that is another member's, or a first member
-    ///   that is not this machine; `locked` if this machine is no member's; as ``addRecipient(_:label:)``.
-    package func addMember(_ name: String, device: String?, recipient: String?) throws(VaultError) {
-        let key = try translated(location.readDeviceKey())
+    ///   that is not this machine; `locked` if this machine is no member's; as
+    ///   ``Keychain/VaultKeys/addRecipient(_:label:)``.
+    package func add(_ name: String, device: String?, recipient: String?) throws(VaultError) {
+        let key = try keychain.translated(keychain.location.readDeviceKey())
         let device = try device.map { (text) throws(VaultError) in try parsedDevice(text) } ?? key.device
         let wrapped = try recipient.map { (recipient) throws(VaultError) in
-            WrappedRecipient(recipient, try WrappedFileKey(for: recipient, asking: options.pluginPrompter))
+            WrappedRecipient(recipient, try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter))
         }
-        try changeKeys { (table) throws(LogError) in
+        try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
             try table.members.checkAddition(of: name, recipient: recipient)
             try table.members.add(name, device, recipient: recipient ?? "", signedBy: key)
             guard let wrapped, !table.labels.contains(where: { $0.recipient == wrapped.recipient }) else { return }
             try table.add(wrapped.fileKey, for: wrapped.recipient, label: name)
         }
-        if recipient != nil { remember { record, fingerprint in record.fingerprint = fingerprint } }
-        _ = try members()
+        if recipient != nil { keychain.remember { record, fingerprint in record.fingerprint = fingerprint } }
+        _ = try all()
     }
 
     /// A member who is removed, or one of its devices.
-    package struct RemovedMember: Sendable {
+    package struct Removal: Sendable {
         fileprivate let name: String
         fileprivate let device: Device?
         package var isOfDevice: Bool { device != nil }
@@ -48,7 +65,7 @@ extension Keychain {
         /// The keys that are removed with it: those of its age identities.
         fileprivate let removedKeys: Set<Key>
         /// The keys that it may have besides, and that stay: whatever is not another member's own.
-        package let sharedKeys: [Key]
+        package let sharedKeys: [Keychain.VaultKeys.Key]
         /// Members who stay, although it has added them, or somebody whom it has added; and who has.
         package let added: [(name: String, by: String)]
     }
@@ -59,61 +76,64 @@ extension Keychain {
     ///   - device: the text of the one device that is removed; nil for all.
     ///   - allowsNobody: whether the last member may be removed.
     /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for a device that is not the
-    ///   member's; as ``vaultKeys()``.
-    package func memberToRemove(
-        _ name: String, device: String?, allowingNobody allowsNobody: Bool
-    ) throws(VaultError) -> RemovedMember {
+    ///   member's; as ``Keychain/VaultKeys/all()``.
+    package func removal(
+        of name: String, device: String?, allowingNobody allowsNobody: Bool
+    ) throws(VaultError) -> Removal {
         let parsed = try device.map { (text) throws(VaultError) in try parsedDevice(text) }
-        let removal = try translated(log.members().removal(of: name, device: parsed))
+        let removal = try keychain.translated(keychain.log.members().removal(of: name, device: parsed))
         let (recipients, others) = (removal.recipients, removal.otherRecipients)
-        let keys = try vaultKeys()
+        let keys = try keychain.vaultKeys.all()
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
             // One of nobody may be anybody's; an identity that a device which stays has too was on this one.
             return recipients.contains(recipient) == others.contains(recipient)
         }
-        return RemovedMember(
+        return Removal(
             name: name, device: parsed, allowsNobody: allowsNobody, removedKeys: Set(removed), sharedKeys: shared,
-            added: try members().added(by: name))
+            added: try all().added(by: name))
     }
 
     /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that
     /// still open it. The member may have kept the data key, which
-    /// ``removeMember(_:rotatingAndDropping:replacing:progress:_:)`` rotates too.
+    /// ``remove(_:rotatingAndDropping:replacing:progress:_:)`` rotates too.
     ///
     /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
-    ///   ``removeKey(_:)``.
-    package func removeMember(_ member: RemovedMember) throws(VaultError) -> [Key] {
-        let key = try translated(location.readDeviceKey())
-        let keys = try changeKeys { (table) throws(LogError) in try table.remove(member, signedBy: key) }.keys
-        _ = try members()
+    ///   ``Keychain/VaultKeys/remove(_:)``.
+    package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
+        let key = try keychain.translated(keychain.location.readDeviceKey())
+        let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
+            try table.remove(member, signedBy: key)
+        }.keys
+        _ = try all()
         return keys
     }
 
     /// Removes a member and rotates the data key, in one change.
     ///
-    /// - Throws: as ``removeMember(_:)``, ``rotateDataKey(dropping:replacing:_:)``.
-    package func removeMember(
-        _ member: RemovedMember, rotatingAndDropping dropped: Set<Key>, replacing replaced: Set<Key>,
-        progress: UpkeepProgress?, _ secret: (Key) throws(VaultError) -> KeySecret?
-    ) throws(VaultError) -> Rotation {
-        let device = try translated(location.readDeviceKey())
-        let rotation = try rotateDataKey(
+    /// - Throws: as ``remove(_:)``, ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
+    package func remove(
+        _ member: Removal, rotatingAndDropping dropped: Set<Keychain.VaultKeys.Key>,
+        replacing replaced: Set<Keychain.VaultKeys.Key>,
+        progress: UpkeepProgress?, _ secret: (Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret?
+    ) throws(VaultError) -> Keychain.VaultKeys.Rotation {
+        let device = try keychain.translated(keychain.location.readDeviceKey())
+        let rotation = try keychain.vaultKeys.rotateDataKey(
             dropping: dropped.union(member.removedKeys), replacing: replaced, progress: progress, secret,
             alsoChanging: { (table) throws(LogError) in
                 try table.remove(member, signedBy: device)
                 for key in dropped { try table.remove(key.salt) }
             })
-        _ = try members()
+        _ = try all()
         return rotation
     }
 
     /// Returns the changes of names that the vault has still, oldest first, with who has signed them.
     ///
-    /// - Throws: as ``members()``; ``VaultError/Code/damaged`` for a signature that does not hold.
+    /// - Throws: as ``all()``; ``VaultError/Code/damaged`` for a signature that does not hold.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
-        try translated(log.loggedChanges(prefix: Array(ownName("").utf8)))
+        try keychain.translated(keychain.log.loggedChanges(prefix: Array(keychain.ownName("").utf8)))
     }
 }
 
@@ -161,7 +181,7 @@ extension MemberList {
 }
 
 extension SlotTable {
-    fileprivate mutating func remove(_ member: Keychain.RemovedMember, signedBy key: DeviceKey) throws(LogError) {
+    fileprivate mutating func remove(_ member: Keychain.Members.Removal, signedBy key: DeviceKey) throws(LogError) {
         let lost = try members.remove(
             member.name, device: member.device, allowingNobody: member.allowsNobody, signedBy: key
         ).lostRecipients

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import SealedLog
 
-extension Keychain {
+extension Keychain.VaultKeys {
     /// One of the ways to open a vault.
     public struct Key: Hashable, Sendable {
         /// What opens the vault. More kinds may come.
@@ -42,13 +42,13 @@ extension Keychain {
         /// Whether it has opened this keychain.
         public let isInUse: Bool
         /// The cost of a guess; nil for what cannot be guessed.
-        package let cost: KeyFileCost?
+        package let cost: Keychain.KeyFileCost?
         /// Identifies it, whatever its number is by now.
         package let salt: [UInt8]
     }
 }
 
-extension Keychain.Key {
+extension Keychain.VaultKeys.Key {
     init(_ slot: LogKeySlot, number: Int) {
         self.number = number
         kind =
@@ -70,12 +70,12 @@ extension Keychain.Key {
         salt = slot.salt
     }
 
-    static func all(_ slots: [LogKeySlot]) -> [Keychain.Key] {
-        slots.enumerated().map { Keychain.Key($1, number: $0 + 1) }
+    static func all(_ slots: [LogKeySlot]) -> [Self] {
+        slots.enumerated().map { Self($1, number: $0 + 1) }
     }
 
     /// Whether it is the same key in another state of the vault. A rotation draws another salt for a recipient.
-    func isSame(as other: Keychain.Key) -> Bool {
+    func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }
 

@@ -2,29 +2,30 @@ import Age
 import SealedLog
 import Sealing
 
-extension Keychain {
+extension Keychain.VaultKeys {
     /// Lets an age identity open the vault: that of a colleague, or of a device with an age plugin.
     ///
     /// A recipient's public key is no secret, so anyone could make another vault for it. Who opens the vault by the
-    /// identity has to compare its ``fingerprint()`` once, on each machine: see ``Options/fingerprint``.
+    /// identity has to compare its ``fingerprint()`` once, on each machine: see ``Keychain/Options/fingerprint``.
     ///
     /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
     /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for a text that is no recipient, or a plugin that fails.
     public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
-        let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
+        let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in
             guard !table.labels.contains(where: { $0.recipient == recipient }) else {
                 throw LogError(.slotExists)
             }
             try table.add(wrapped, for: recipient, label: label)
         }
-        remember { record, fingerprint in record.fingerprint = fingerprint }
+        keychain.remember { record, fingerprint in record.fingerprint = fingerprint }
     }
 
     /// Wraps a new file key for a recipient, for a rotation.
     func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
-        let wrapped = try WrappedFileKey(for: recipient, asking: options.pluginPrompter)
-        return SlotTable.Renewal(recipient: try location.translated(wrapped.credential()), stanzas: wrapped.stanzas)
+        let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
+        return SlotTable.Renewal(
+            recipient: try keychain.location.translated(wrapped.credential()), stanzas: wrapped.stanzas)
     }
 }
 

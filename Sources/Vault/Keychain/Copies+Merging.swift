@@ -2,6 +2,16 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain {
+    /// Other copies of this vault: backups, those that were changed elsewhere, and the one that this machine keeps.
+    public var copies: Copies { Copies(keychain: self) }
+
+    /// What a vault exchanges with copies of itself: see ``Keychain/copies``.
+    public struct Copies: Sendable {
+        let keychain: Keychain
+    }
+}
+
+extension Keychain.Copies {
     /// What a merge has done.
     public struct Merge: Hashable, Sendable {
         /// The names that have come or changed here, sorted bytewise.
@@ -18,14 +28,14 @@ extension Keychain {
         public let refused: [String]
         /// The refused names whose refused state is a removal.
         package let refusedRemovals: Set<EntryName>
-        /// Whether the copies had different keys: see ``Keychain/vaultKeys()`` for those that open the vault now.
+        /// Whether the copies had different keys: see ``Keychain/VaultKeys/all()`` for those that open the vault now.
         public var keysDiffered: Bool { keys != .same }
         package let keys: MergeReport.Keys
         /// Whether the copy is under a data key that this vault has given up, or has never had.
         package let isOfFormerKey: Bool
         /// Whether what was refused is in this vault, so that nothing was merged.
         package let refusesOwn: Bool
-        /// What has become of the keys; see ``Keychain/Merge/doubtedKeys`` and those beside it.
+        /// What has become of the keys; see ``doubtedKeys`` and those beside it.
         let slots: MergedSlots
         package let members: MemberDifferences
         /// Where what was refused of this machine's offline changes is.
@@ -47,7 +57,8 @@ extension Keychain {
     ///
     /// - Parameter path: of the other copy. A key that opens this vault has to open it.
     /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the
-    ///   path of the copy that it concerns; as ``eraseRemoved()``. What was merged before an error stays; merge again.
+    ///   path of the copy that it concerns; as ``Keychain/eraseRemoved()``. What was merged before an error stays;
+    ///   merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
@@ -76,11 +87,12 @@ extension Keychain {
     /// Opens another copy of this vault, and asks for what its keys need.
     package func copy(at path: String) throws(VaultError) -> Copy {
         if !VaultLocation.isURL(path) { try VaultLocation.check(path, "The other copy's path") }
-        var otherLocation = location
+        var otherLocation = keychain.location
         otherLocation.vault = path
         do throws(VaultError) {
-            let (other, isPinned) = try KeychainOpening.openCopy(otherLocation, options, in: storeLocation.files)
-            guard other.vaultID == log.vaultID else {
+            let (other, isPinned) = try KeychainOpening.openCopy(
+                otherLocation, keychain.options, in: keychain.storeLocation.files)
+            guard other.vaultID == keychain.log.vaultID else {
                 throw VaultError(.invalid, "\(path) is another vault, not a copy of this one.")
             }
             return Copy(location: otherLocation, log: other, isPinned: isPinned)
@@ -89,7 +101,8 @@ extension Keychain {
 
     /// - Parameters:
     ///   - taken: the names that are taken over whoever has changed them.
-    ///   - keptKeys: the salts of the keys that stay, whatever the copy has removed; see ``Key/salt``.
+    ///   - keptKeys: the salts of the keys that stay, whatever the copy has removed; see
+    ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
         _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
     ) throws(VaultError) -> Merge {
@@ -99,11 +112,11 @@ extension Keychain {
         }
         let (before, report): ([LogKeySlot], MergeReport)
         do throws(LogError) {
-            before = try log.keySlots().shown
-            report = try options.waiting(for: location.vault) { (timeout) throws(LogError) in
-                try log.merge(
+            before = try keychain.log.keySlots().shown
+            report = try keychain.options.waiting(for: keychain.location.vault) { (timeout) throws(LogError) in
+                try keychain.log.merge(
                     state, isPinned: copy.isPinned, taking: taken, keepingKeys: keptKeys,
-                    keeping: options.keptAttribute, timeout: timeout, progress)
+                    keeping: keychain.options.keptAttribute, timeout: timeout, progress)
             }
         } catch {
             switch error.code {
@@ -113,17 +126,17 @@ extension Keychain {
             }
         }
         progress?.finish()
-        reportNotices()
+        keychain.reportNotices()
         // Here the vault is known, by whichever key.
-        rememberNewFingerprint()
-        changes.notify()
-        return Merge(report, from: before, to: try translated(log.keySlots()).shown, of: slots)
+        keychain.rememberNewFingerprint()
+        keychain.changes.notify()
+        return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
     }
 
     /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
     /// be read may have any name.
     package func unknownName(among names: [String], in copies: [Copy]) -> String? {
-        let logs = [log] + copies.map(\.log)
+        let logs = [keychain.log] + copies.map(\.log)
         return names.first { name in
             guard let entry = EntryName(name) else { return true }
             return logs.allSatisfy { log in
@@ -133,26 +146,26 @@ extension Keychain {
     }
 
     /// Whether the vault lacks what this machine remembers, so that it can only be merged.
-    package var isJoining: Bool { log.isJoining }
+    package var isJoining: Bool { keychain.log.isJoining }
 
     /// Remembers the vault again that was opened to be merged with what this machine remembers.
     ///
     /// - Throws: the alarm, if it has not all of that.
     package func finishMerging() throws(VaultError) {
-        do throws(LogError) { try log.finishJoining() } catch {
-            throw VaultError.alarm(error, location, tried: options.mergedNext, isMerged: true)
-                ?? VaultError(error, location)
+        do throws(LogError) { try keychain.log.finishJoining() } catch {
+            throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)
+                ?? VaultError(error, keychain.location)
         }
     }
 
     /// Translates an error of this vault. An alarm does not advise to merge what was just to be merged.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
-        let tried = options.mergedNext.isEmpty ? paths : options.mergedNext
-        return VaultError.alarm(error, location, tried: tried) ?? VaultError(error, location)
+        let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
+        return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
     }
 }
 
-extension Keychain.Merge {
+extension Keychain.Copies.Merge {
     /// The names are those of the whole vault, which is what was merged.
     ///
     /// - Parameters:
@@ -162,11 +175,18 @@ extension Keychain.Merge {
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         slots = MergedSlots(
             before: before, after: after, copy: copy, gone: report.goneKeys, doubted: report.doubtedKeys)
-        (changed, conflicts, dropped) = (report.changed, report.conflicts, report.dropped)
+        changed = report.changed
+        conflicts = report.conflicts
+        dropped = report.dropped
+        refused = report.refused
+        refusedRemovals = report.refusedRemovals
+        keys = report.keys
+        isOfFormerKey = report.isOfFormerKey
+        refusesOwn = report.refusesOwn
+        members = report.members
+        keptAt = report.keptAt
+        isUnfinished = report.isUnfinished
         isWhole = report.isWhole
-        (refused, refusedRemovals, keys) = (report.refused, report.refusedRemovals, report.keys)
-        (isOfFormerKey, refusesOwn, keptAt) = (report.isOfFormerKey, report.refusesOwn, report.keptAt)
-        (isUnfinished, members) = (report.isUnfinished, report.members)
     }
 }
 

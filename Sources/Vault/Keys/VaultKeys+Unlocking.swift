@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-extension Keychain {
+extension Keychain.VaultKeys {
     /// Leaves the key in the kernel's memory for a while: until then, the vault opens without its passphrase, its
     /// device or its command, in every process of this user, or of this session alone.
     ///
@@ -18,9 +18,9 @@ extension Keychain {
         guard seconds > 0, let limit = UInt32(exactly: seconds) else {
             throw VaultError(.invalid, "A vault is unlocked for at least a second and at most a century.")
         }
-        let keys = log.keys
+        let keys = keychain.log.keys
         guard let salt = keys.slot?.salt else { throw VaultError(.invalid, "This keychain was opened without a key.") }
-        let slot = UnlockedSlot(log.vaultID, salt)
+        let slot = UnlockedSlot(keychain.log.vaultID, salt)
         let scope: KernelKeyring.Scope = onlyInThisSession ? .session : .user
         do {
             try keys.withWrappingKey { (key) throws(SystemError) in try slot.store(key, for: limit, in: scope) }

@@ -1,2 +1,0 @@
-// Nothing to call: linking the library is enough.
-#pragma once

@@ -7,11 +7,11 @@ source "${BASH_SOURCE[0]%/*}/swift.sh"
 
 binaries=$root/.build/bin
 
-# The compiler's own flags, which a later one may not know: these lines then go, a start takes longer, and nothing else
-# changes.
+# Flags of the compiler's own, which a later one may not know: then these lines go, `vault get` takes longer, and nothing
+# else changes.
 # - Types are found through direct calls rather than by their names at run time, which searches all the conformances of
-#   a static executable, and generic ones are laid out by the compiler where it can. Without both: METADATA.
-# - Values are copied and destroyed without asking their types how. Without it: LAYOUT.
+#   a static executable, and generic ones are laid out by the compiler where it can. Without both: 1.09 times as long.
+# - Values are copied and destroyed without asking their types how. Without it: 1.04 times.
 direct_metadata=(
     -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xswiftc -Xfrontend -Xswiftc -prespecialize-generic-metadata
@@ -25,7 +25,8 @@ linker=(
 )
 
 # If Tools/order was run: the symbols that a start of `vault` touches, for the linker to put side by side, since each page
-# that a start touches costs a fault. Without it: LIST. Names that no longer exist are passed over.
+# that a start touches costs a fault. Without it, `vault get` takes 1.1 times as long. Names that no longer exist are
+# passed over.
 order=$root/.build/vault.order
 
 # static_build PRODUCT SCRATCH FLAGS...

@@ -49,14 +49,14 @@ struct PostgresError: Error {
             }
             if let index { state = String(parts[index].dropFirst()) }
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
-            lines.append(said.dropFirst().reduce(String(said[0])) { "\($0): \($1)" })
+            lines.append(said.joined(separator: ": "))
         }
         // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"). Its error then has no
         // SQLSTATE, only text.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason =
             state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
-        self.init(reason, lines.reduce("") { $0.isEmpty ? $1 : "\($0)\n\($1)" })
+        self.init(reason, lines.joined(separator: "\n"))
         if reason == .loginRefused, let advice { self.init(reason, "\(self.message). \(advice)") }
     }
 

@@ -57,7 +57,7 @@ struct VerifiedServer: Sendable {
     static func check(
         _ servers: [VerifiedServer], _ attributes: [String: String], of entry: String, in vault: String
     ) throws(VaultError) {
-        let hosts = servers.flatMap(\.hosts).reduce("") { $0.isEmpty ? $1 : "\($0),\($1)" }
+        let hosts = servers.flatMap(\.hosts).joined(separator: ",")
         let marks = ["\(Key.scheme)=\(VerifiedServer.scheme)", "\(Key.host)=\(ShellQuoting.quoted(hosts))"]
         guard attributes[Key.scheme] != nil || attributes[Key.host] != nil else {
             throw VaultError(

@@ -13,7 +13,7 @@ extension VaultLocation {
     /// this machine remembers.
     ///
     /// ```swift
-    /// let keychain = try Keychain(at: .database("postgresql://db.example.org/vaults#team"))
+    /// let keychain = try Keychain(at: .database("postgresql://db.example.org/vaults#team"), options: options)
     /// ```
     ///
     /// - Parameters:

@@ -261,7 +261,7 @@ def test_what_no_clipboard_takes_is_refused_with_4(home: Home, x11: dict[str, st
 def test_without_a_clipboard_it_says_what_to_install(home: Home) -> None:
     home.set("u.token", VALUE)
     assert "Install wl-clipboard" in home.refusal(8, "copy", "u.token")
-    assert "no terminal" in home.refusal(8, "copy", "u.token", "--with", "osc52")
+    assert "No terminal found" in home.refusal(8, "copy", "u.token", "--with", "osc52")
     assert "xsel is not installed, or cannot connect" in home.refusal(8, "copy", "u.token", "--with", "xsel")
     assert "u.token" in home.refusal(3, "copy", "u.tokem")
     assert "--clear-after" in home.refusal(2, "copy", "u.token", "--clear-after", "soon")

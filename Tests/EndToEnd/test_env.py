@@ -97,7 +97,7 @@ def test_all_missing_names_are_told_and_nothing_is_written(vault: Home) -> None:
         (("A=plain", "B C=plain"), USAGE, "NAME=REFERENCE"),
         (("A;id=plain",), USAGE, "NAME=REFERENCE"),
         (("A=plain", "B=plain", "A=plain"), USAGE, "A is set twice"),
-        (("A=plain", "B=zero"), USAGE, '"zero" has a zero byte'),
+        (("A=plain", "B=zero"), USAGE, '"zero" contains a zero byte'),
         (("--format", "csh", "A=plain"), USAGE, "sh, fish"),
         (("--env-file", "nowhere"), IO, "nowhere"),
     ],

@@ -61,7 +61,7 @@ def test_a_generated_key_file_has_no_cost(home: Home) -> None:
 
 def test_what_a_person_should_know_of_a_key_file_is_said_when_a_vault_is_made(home: Home) -> None:
     said = home.run("init").stderr.decode()
-    assert "must never change" in said and "beside" not in said
+    assert "Never change the key file." in said and "beside" not in said
     options = key_file(home, b"123456789012345")
     said = home.run("init", "--vault", "x/my.vault", *options).stderr.decode()
     assert "fewer than 16 bytes" in said and "It is beside" not in said

@@ -265,7 +265,7 @@ def test_a_copy_from_before_a_rotation_is_taken_by_name_alone(apart: Copies) -> 
     assert "from before the data key was rotated here" in failed
     assert "\nThese changes were not accepted:\n  both\n  right\nThese removals were not accepted:\n  gone\nIf you know" in failed
     assert all_values(apart.left) == before
-    advice = failed.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "right")
+    advice = failed.splitlines()[-1].split("accept it: vault ", 1)[1].replace("NAME", "right")
     finished = apart.left.run(*shlex.split(advice))
     assert finished.returncode == ALARM and finished.stdout.startswith(b"Merged: 1 changed.\n")
     assert all_values(apart.left) == before | {"right": [b"canary-right"]}

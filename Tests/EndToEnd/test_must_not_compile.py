@@ -19,12 +19,14 @@ def compiler() -> list[str]:
     if not (built / "Modules/Vault.swiftmodule").is_file():
         pytest.fail(f"there is no debug build in {built}; `swift build` makes it", pytrace=False)
     maps = [*(ROOT / "Sources").glob("*/module.modulemap"), built / "CLinux.build/module.modulemap"]
+    headers = subprocess.run(["pkg-config", "--cflags", "libpq"], capture_output=True, text=True, check=True)
     return [
         # Not -typecheck: what must not be copied is found after it.
         *("swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library"),
         *("-I", str(built / "Modules")),
         *(word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")),
         *("-Xcc", f"-I{ROOT / 'Sources/CLinux/include'}"),
+        *(word for option in headers.stdout.split() for word in ("-Xcc", option)),
     ]
 
 

@@ -151,7 +151,7 @@ def test_a_counted_code_that_could_not_be_written_is_not_given_again(home: Home)
 @pytest.mark.parametrize("options", [("--next",), ("--at", "59")])
 def test_a_refused_option_leaves_the_counter_alone(home: Home, options: tuple[str, ...]) -> None:
     store(home, f"otpauth://hotp/x?secret={SECRET}&counter=0")
-    assert "counted" in home.refusal(USAGE, "otp", "web/x", *options)
+    assert "counter-based" in home.refusal(USAGE, "otp", "web/x", *options)
     assert code(home, "web/x") == HOTP_CODES[0]
 
 

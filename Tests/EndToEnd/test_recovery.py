@@ -163,7 +163,7 @@ def test_two_of_three_that_are_needed_are_too_few(vault: Home) -> None:
     refused_join(vault, [shares[0], shares[1], shares[0]])
 
 
-@pytest.mark.parametrize("place", range(0, 130, 9))
+@pytest.mark.parametrize("position", range(0, 130, 9))
 def test_a_mistyped_share_is_named(vault: Home, position: int) -> None:
     shares = split(vault, 2, 3)
     lines = share_lines("".join(shares).encode())

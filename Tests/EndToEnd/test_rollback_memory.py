@@ -36,7 +36,7 @@ UNUSABLE: list[tuple[str, Callable[[Home], object], str]] = [
     ("a symbolic link", lambda home: replaced(seen(home), lambda path: path.symlink_to("/etc/hostname")), "symbolic"),
     ("a file that others can write", lambda home: seen(home).chmod(0o666), "others can write"),
     ("a folder that others can write", lambda home: home.memory.chmod(0o777), "others can write"),
-    ("no folder", turned_into_a_file, "no folder"),
+    ("no folder", turned_into_a_file, "not a folder"),
 ]
 each_unusable = pytest.mark.parametrize(("what", "break_it", "words"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
 

@@ -269,7 +269,7 @@ def test_all_missing_names_are_told_and_nothing_is_started(vault: Home) -> None:
         (("--env", "A-B=u.token"), "NAME=REFERENCE"),
         ((*ENV, *ENV), "TOKEN"),
         ((*ENV, "--file", "TOKEN=u.token"), "TOKEN"),
-        (("--env", "A=binary"), '"binary" has a zero byte'),
+        (("--env", "A=binary"), '"binary" contains a zero byte'),
         (("--nope",), "--nope"),
         (("--env-file", "missing"), "missing"),
         (("--env-file", "bad"), "bad, line 2: "),

@@ -226,7 +226,7 @@ def test_offline_it_shows_what_this_machine_has_kept(shared: Home, cluster: Clus
     assert offline.stdout == b"1" and b"as this machine has kept it" in offline.stderr
     assert shared.get("a") == b"2"
     fresh = other_machine(shared, tmp_path / "fresh")
-    assert "has kept nothing" in fresh.refusal(8, "get", "--offline", "a")
+    assert "has no copy" in fresh.refusal(8, "get", "--offline", "a")
 
 
 def test_what_is_set_offline_is_merged_at_the_next_contact(home: Home, own_cluster: Cluster, tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_offline_changes_from_before_a_rotation_are_set_aside(shared: Home, tmp_
     assert finished.returncode == 0 and value == b"old" and not pending.exists()
     assert "from before the data key was rotated here" in message and "were not accepted:\n  a\n" in message
     assert shared.run("get", "a").stderr == b"", "it is told once"
-    advice = message.splitlines()[-1].split("over: vault ", 1)[1].replace("NAME", "a")
+    advice = message.splitlines()[-1].split("accept it: vault ", 1)[1].replace("NAME", "a")
     assert shared.output(*shlex.split(advice)).decode() == (
         "Merged: 1 changed.\nThe copies have different keys. Those of this copy were kept: see `vault key ls`.\n"
         f"You may delete {shlex.split(advice)[-1]}.\n"
@@ -779,7 +779,7 @@ def test_the_doctor_says_whether_the_server_has_proved_itself(home: Home, vault_
         local = encryption(url.replace("@localhost", "@127.0.0.1").replace("verify-full", "require"))
         assert (local["state"], local["message"]) == ("ok", "TLS: the server is on this machine")
         plain = encryption(url.replace("verify-full", "disable"))
-        assert plain["state"] == "warning" and "in the server's place" in plain["message"]
+        assert plain["state"] == "warning" and "impersonate the server" in plain["message"]
     finally:
         cluster.remove()
 
@@ -802,4 +802,4 @@ def test_the_head_tells_forks_apart(home: Home, own_cluster: Cluster, tables: Sh
     other.set("a", b"4")
     assert "have diverged" in other.refusal(9, "log", "--head", mine)
     assert other.output("log", "--head", head) == b"This vault's history includes the other machine's.\n"
-    assert "no end of this vault" in other.refusal(2, "log", "--head", "x:1:2")
+    assert "not a position in this vault's history" in other.refusal(2, "log", "--head", "x:1:2")

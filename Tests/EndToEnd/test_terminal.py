@@ -69,7 +69,7 @@ def test_an_empty_entry_is_an_error_unless_it_is_allowed(home: Home) -> None:
     assert home.get("u.token") == b""
 
 
-@pytest.mark.parametrize("place", [FIRST, AGAIN])
+@pytest.mark.parametrize("prompt", [FIRST, AGAIN])
 def test_ctrl_d_at_an_empty_prompt_cancels_with_4(home: Home, prompt: str) -> None:
     """What was meant for the shell is neither the secret nor left over: it was typed without being seen."""
     home.set("u.token", b"old")
@@ -90,7 +90,7 @@ def test_ctrl_d_after_text_ends_the_line(home: Home) -> None:
     assert stored(home, SECRET + "\x04") == SECRET.encode()
 
 
-@pytest.mark.parametrize("place", [FIRST, AGAIN])
+@pytest.mark.parametrize("prompt", [FIRST, AGAIN])
 def test_ctrl_c_ends_by_the_signal_and_restores_the_echo(home: Home, prompt: str) -> None:
     with Terminal(home, "set", "u.token") as terminal:
         if prompt == AGAIN:

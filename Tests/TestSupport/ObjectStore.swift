@@ -319,8 +319,9 @@ final class ObjectRecordStore: NewStore {
     }
 
     // The object that ends the generation announces the replacement.
-    func announce(_ record: StoredRecord) throws(LogError) {
+    func announce(_ record: StoredRecord) throws(LogError) -> Bool {
         guard state.withLock({ $0.position == record.previous }) else { throw LogError(.overtaken) }
+        return false
     }
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore { ObjectRecordStore(newAt: location) }

@@ -208,6 +208,19 @@ extension SealedLog {
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
+        didAppend(plan, to: store)
+    }
+
+    /// Writes the record that announces a replacement.
+    func announce(_ plan: RecordPlan) throws(LogError) {
+        let store = view.withLock { $0.store }
+        do throws(LogError) {
+            if try store.announce(plan.stored) { didAppend(plan, to: store) }
+        } catch { throw try refused(plan, by: error) }
+    }
+
+    /// Takes over a record that is durable.
+    private func didAppend(_ plan: RecordPlan, to store: any RecordStore) {
         view.withLock { view in
             // A reader of this process may have followed the record already.
             if view.head == plan.record.previous { view.apply(plan.record) }
@@ -220,12 +233,6 @@ extension SealedLog {
         } else {
             notices.post(.changedApart)
         }
-    }
-
-    /// Appends the record that announces a replacement.
-    func announce(_ plan: RecordPlan) throws(LogError) {
-        let store = view.withLock { $0.store }
-        do throws(LogError) { try store.announce(plan.stored) } catch { throw try refused(plan, by: error) }
     }
 
     /// Returns the error of a record that was not appended.

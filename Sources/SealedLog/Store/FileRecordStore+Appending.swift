@@ -29,7 +29,10 @@ extension FileRecordStore {
         if let hint = record.hint { try? write(hint) }
     }
 
-    func announce(_ record: StoredRecord) throws(LogError) { try append(record) }
+    func announce(_ record: StoredRecord) throws(LogError) -> Bool {
+        try append(record)
+        return true
+    }
 
     func write(_ hint: Hint) throws(LogError) { try write(hint.encoded, at: UInt64(Header.hintOffset)) }
 

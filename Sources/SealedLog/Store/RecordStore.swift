@@ -69,8 +69,10 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Appends a record, and returns when it is durable. Throws `overtaken` if the log does not end with the record
     /// before. Any other error except `outcomeUnknown` means that nothing was appended.
     func append(_ record: StoredRecord) throws(LogError)
-    /// Appends the record that announces a replacement. It is durable at the latest when the replacement is published.
-    func announce(_ record: StoredRecord) throws(LogError)
+    /// Writes the record that announces a replacement.
+    ///
+    /// - Returns: whether it is durable and in the log at once. Otherwise it is when the replacement is published.
+    func announce(_ record: StoredRecord) throws(LogError) -> Bool
     /// Creates an empty store of the same owner and mode, and takes its lock. It replaces this store once it is
     /// published. The caller holds the lock of this store. Throws `busy` while another replacement is being written.
     ///

@@ -149,7 +149,10 @@ extension PostgresRecordStore {
     }
 
     // The transaction ends when the replacement is published, and the record counts from then on.
-    func announce(_ record: StoredRecord) throws(LogError) { try write(record.bytes, at: record.offset) }
+    func announce(_ record: StoredRecord) throws(LogError) -> Bool {
+        try write(record.bytes, at: record.offset)
+        return false
+    }
 
     /// Gives back the connection of a transaction that has ended.
     func finishTransaction() {

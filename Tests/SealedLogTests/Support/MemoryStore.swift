@@ -37,5 +37,5 @@ final class MemoryStore: RecordStore {
     func reopened() throws(LogError) -> any RecordStore { self }
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore { throw LogError(.invalid) }
     func append(_ record: StoredRecord) throws(LogError) {}
-    func announce(_ record: StoredRecord) throws(LogError) {}
+    func announce(_ record: StoredRecord) throws(LogError) -> Bool { false }
 }

@@ -12,9 +12,10 @@ let former: RAMStorable<Theme> = "former"
 enum Main {
     static func main() async throws {
         try VaultApp.identify(as: "plain")
-        try await former.write(theme.read())
-        try theme.write(.dark)
+        try await former.write(try await theme.read())
+        try await theme.write(.dark)
         try await launches.update { $0 += 1 }
-        print(try former.read()?.rawValue ?? "none", try theme.read().rawValue, try launches.read())
+        let (old, new) = (try await former.read(), try await theme.read())
+        print(old?.rawValue ?? "none", new.rawValue, try await launches.read())
     }
 }

@@ -74,7 +74,7 @@ def test_a_held_lock_stalls_no_task(outside: Path, home: Home) -> None:
 
 
 def test_fifty_staggered_rejections_of_one_token_make_one_refresh(outside: Path, home: Home) -> None:
-    assert run(outside, home, "staggered") == "refreshes 1, token access-1"
+    assert run(outside, home, "staggered", APP_NAME="app") == "refreshes 1, token access-1"
 
 
 def test_two_processes_and_a_slow_server_use_a_refresh_token_once(outside: Path, home: Home) -> None:
@@ -105,9 +105,10 @@ def test_after_a_kill_in_a_refresh_the_next_process_goes_on_within_a_second(outs
 
 
 def test_a_profile_that_changed_meanwhile_is_merged_by_field(outside: Path, home: Home) -> None:
-    assert run(outside, home, "merge") == "Ada [1, 2, 3]"
+    assert run(outside, home, "merge", APP_NAME="app") == "Ada [1, 2, 3]"
 
 
+@pytest.mark.in_a_file
 def test_a_program_without_a_name_reads_what_the_person_set(outside: Path, home: Home) -> None:
     home.run("set", "u.token", stdin=b"by hand\n")
     assert run(outside, home, "token") == "by hand"

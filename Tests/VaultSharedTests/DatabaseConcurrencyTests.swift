@@ -54,7 +54,7 @@ struct DatabaseConcurrencyTests {
         let keychain = try fixture.open()
         for number in 0..<300 { try keychain.set("same", to: "\(number)") }
         let storeLocation = try PostgresLocation(
-            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+            fixture.url, fixture.location(machine: "other"), StoreOptions(), in: PosixFileSystem())
         let store = try storeLocation.open(.fresh)
         let size = try store.size()
         let head = try #require(try storeLocation.currentHead())
@@ -109,7 +109,7 @@ struct DatabaseConcurrencyTests {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         let storeLocation = try PostgresLocation(
-            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+            fixture.url, fixture.location(machine: "other"), StoreOptions(), in: PosixFileSystem())
         func present() throws -> PostgresRecordStore {
             try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
         }

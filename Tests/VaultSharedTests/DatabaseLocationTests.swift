@@ -36,7 +36,7 @@ struct DatabaseLocationTests {
         let keychain = try fixture.open()
         try keychain.set("a", to: "first")
         let storeLocation = try PostgresLocation(
-            fixture.url, fixture.location(machine: "other"), Keychain.Options(), in: PosixFileSystem())
+            fixture.url, fixture.location(machine: "other"), StoreOptions(), in: PosixFileSystem())
         let store = try #require(try storeLocation.open(.fresh) as? PostgresRecordStore)
         let head = store.state.withLock { $0.head }
         let foreign = StoreHead(generation: head.generation + 1, position: head.position, size: 1, hint: nil)
@@ -59,7 +59,7 @@ struct DatabaseLocationTests {
         var location = VaultLocation(
             vault: "postgresql://localhost/any#team", keyFile: "/any/key", rollbackMemory: "\(home)/state")
         location.cache = folder.file("cache")
-        let storeLocation = try PostgresLocation(location.vault, location, Keychain.Options(), in: PosixFileSystem())
+        let storeLocation = try PostgresLocation(location.vault, location, StoreOptions(), in: PosixFileSystem())
         let position = LogPosition(sequence: 1, authenticator: .zero)
         let head = StoreHead(generation: 2, position: position, size: 3, hint: nil)
         storeLocation.mirror?.keep(head, [StoreBytes(offset: 0, bytes: [7, 8, 9])], isNew: true)

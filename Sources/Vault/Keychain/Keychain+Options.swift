@@ -48,7 +48,7 @@ extension Keychain {
         /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
         public var indexMemory = Limits.indexMemory
         /// When the copy that this machine keeps of a vault in a database stands in for the database.
-        public var offline = Offline.never
+        public var offline = VaultLocation.Offline.never
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
@@ -66,15 +66,14 @@ extension Keychain {
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
 
-        /// When the copy that this machine keeps of a vault in a database, as sealed as there, stands in for it.
-        public enum Offline: Hashable, Sendable {
-            /// Never: without a server, calls throw `unavailable`.
-            case never
-            /// While no server can be reached. ``Keychain/failures`` is told so, and how old the copy is. What is
-            /// changed then is kept, and merged when the vault is opened again: see ``Keychain/Copies/offlineChanges``.
-            case ifUnreachable
-            /// Always: no server is asked.
-            case always
+        var store: StoreOptions {
+            var store = StoreOptions()
+            store.lockTimeout = lockTimeout
+            store.offline = offline
+            store.isShortLived = isShortLived
+            store.readsAtOnce = readsAtOnce
+            store.changesNothing = changesNothing
+            return store
         }
 
         var unlocking: UnlockingOptions {

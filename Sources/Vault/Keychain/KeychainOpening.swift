@@ -38,7 +38,7 @@ struct KeychainOpening {
         self.location = location
         self.options = options
         self.fileSystem = fileSystem
-        storeLocation = try location.storeLocation(options, in: fileSystem)
+        storeLocation = try location.storeLocation(options.store, in: fileSystem)
     }
 
     private func logOptions(lockTimeout: Duration? = nil, joining: [SealedLog] = []) -> SealedLog.Options {

@@ -1,12 +1,23 @@
 package import LinuxSystem
 package import SealedLog
 
+/// The options of a keychain that decide how its store is opened. ``Keychain/Options`` says what they mean.
+package struct StoreOptions: Sendable {
+    package var lockTimeout: Duration = .seconds(10)
+    package var offline = VaultLocation.Offline.never
+    package var isShortLived = false
+    package var readsAtOnce = false
+    package var changesNothing = false
+
+    package init() {}
+}
+
 extension VaultLocation {
     /// What opens vaults in databases, which not every program links: the module VaultShared has it, as `.postgreSQL`.
     public struct Databases: Hashable, Sendable {
         package typealias Open =
             @Sendable (
-                _ url: String, _ location: VaultLocation, _ options: Keychain.Options, _ files: any FileSystem
+                _ url: String, _ location: VaultLocation, _ options: StoreOptions, _ files: any FileSystem
             ) throws(VaultError) -> any StoreLocation
 
         private let name: String
@@ -22,17 +33,28 @@ extension VaultLocation {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
+    /// When the copy that this machine keeps of a vault in a database, as sealed as there, stands in for it.
+    public enum Offline: Hashable, Sendable {
+        /// Never: without a server, calls throw `unavailable`.
+        case never
+        /// While no server can be reached. ``Keychain/failures`` is told so, and how old the copy is. What is
+        /// changed then is kept, and merged when the vault is opened again: see ``Keychain/Copies/offlineChanges``.
+        case ifUnreachable
+        /// Always: no server is asked.
+        case always
+    }
+
     /// Returns where the vault is.
     ///
     /// - Throws: ``VaultError/Code/invalid`` for a path or URL that cannot be meant; `unavailable` for a URL, if these
     ///   locations do not say what opens databases.
     func storeLocation(
-        _ options: Keychain.Options = Keychain.Options(), in files: any FileSystem
+        _ options: StoreOptions = StoreOptions(), in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
         guard isInDatabase else {
             let path = resolvedPath(vault)
             try check(resolvedVault: path)
-            return FileLocation(path, in: files)
+            return FileLocation(path, in: files, lockTimeout: options.lockTimeout)
         }
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
         return try databaseLocation(of: vault, options, in: files)
@@ -42,7 +64,7 @@ extension VaultLocation {
     func storeLocation(
         of vault: String, _ what: String, in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
-        if VaultLocation.isURL(vault) { return try databaseLocation(of: vault, Keychain.Options(), in: files) }
+        if VaultLocation.isURL(vault) { return try databaseLocation(of: vault, StoreOptions(), in: files) }
         try Self.checkWritten(vault, what)
         return FileLocation(resolvedPath(vault), in: files)
     }
@@ -54,13 +76,13 @@ extension VaultLocation {
     }
 
     private func databaseLocation(
-        of url: String, _ options: Keychain.Options, in files: any FileSystem
+        of url: String, _ options: StoreOptions, in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
         guard let databases else {
             throw VaultError(
                 .unavailable,
-                "The vault is in a database, which this program does not open. Import VaultShared, and name the vault by "
-                    + "VaultLocation.database(_:), or by VaultLocation.standard(databases: .postgreSQL).")
+                "The vault is in a database, which this program does not open. Its code must import VaultShared and pass "
+                    + "`databases: .postgreSQL` to VaultApp.identify or VaultLocation.standard.")
         }
         return try databases.open(url, self, options, files)
     }

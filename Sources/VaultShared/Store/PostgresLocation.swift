@@ -22,7 +22,7 @@ package final class PostgresLocation: StoreLocation {
     let mirror: Mirror?
     /// The reason why no copy is kept although one was requested.
     let cacheDistrust: LogError?
-    let offline: Keychain.Options.Offline
+    let offline: VaultLocation.Offline
     /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command and
     /// ends.
     let isShortLived: Bool
@@ -61,7 +61,7 @@ package final class PostgresLocation: StoreLocation {
 
     /// - Throws: ``VaultError/Code/invalid``.
     package init(
-        _ url: String, _ location: VaultLocation, _ options: Keychain.Options, in files: any FileSystem
+        _ url: String, _ location: VaultLocation, _ options: StoreOptions, in files: any FileSystem
     ) throws(VaultError) {
         let url = try DatabaseURL(url)
         self.files = files

@@ -111,6 +111,7 @@ struct RollbackMemoryTests {
         let log = try fixture.open(in: files, remembering: true)
         files.fail([.synchronize], after: 1, with: .error(EIO))
         #expect(try LogError.code { try log.compact() } == .outcomeUnknown)
+        // The notice is durable in the old file.
         #expect(log.memory?.seen()?.position.sequence == 5)
         try log.set("a", "x")
         #expect(log.memory?.seen()?.position.sequence == 7)

@@ -32,7 +32,7 @@ struct DatabaseFixture {
     func storeLocation(
         isShortLived: Bool = false, staysOffline: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws -> PostgresLocation {
-        var options = Keychain.Options()
+        var options = StoreOptions()
         options.offline = staysOffline ? .always : .ifUnreachable
         options.isShortLived = isShortLived
         return try PostgresLocation(url, location(), options, in: files)

@@ -1,6 +1,5 @@
 import Foundation
 import Vault
-// Lets VAULT_FILE name a vault in a database.
 import VaultShared
 
 /// Runs the case that the first argument names. Each prints what it has seen, for the test to judge.
@@ -29,7 +28,9 @@ import VaultShared
             exit(2)
         }
         // The cases that are about a name have none, or take it from the environment.
-        if let app = ProcessInfo.processInfo.environment["APP_NAME"] { try VaultApp.identify(as: app) }
+        if let app = ProcessInfo.processInfo.environment["APP_NAME"] {
+            try VaultApp.identify(as: app, databases: .postgreSQL)
+        }
         try await run(Array(arguments.dropFirst()))
     }
 }

@@ -6,8 +6,8 @@ package enum Clock {
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
     /// The milliseconds since 1970, even if the clock is wrong by centuries.
     package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
-    /// The time since the machine started, except for the time in which it was suspended, in steps of some milliseconds.
-    /// Reading it costs almost nothing.
+    /// The time since the machine started, without the time in which it was suspended. It advances in steps of some
+    /// milliseconds. Reading it costs almost nothing.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }

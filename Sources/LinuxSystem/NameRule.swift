@@ -1,4 +1,4 @@
-/// What may name a value, in every kind of store: 1 to 1,024 bytes of UTF-8 without control characters.
+/// The rule for names of values in every kind of store: 1 to 1,024 bytes of UTF-8 without control characters.
 ///
 /// Control characters are excluded: lists print one name per line, and a terminal would interpret them.
 package enum NameRule {

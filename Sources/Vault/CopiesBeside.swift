@@ -17,7 +17,9 @@ package struct CopiesBeside: Hashable, Sendable {
 
     init(beside vault: String) {
         let path = resolvedPath(vault)
-        (self.vault, folder, name) = (vault, path.parentFolder, path.lastPathComponent)
+        self.vault = vault
+        folder = path.parentFolder
+        name = path.lastPathComponent
     }
 
     /// The same without files that were tried already.

@@ -77,7 +77,9 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 
     private mutating func take(_ look: Look) throws(VaultError) -> Element? {
         let former = latest
-        (part, isDue, latest) = (look.part, false, nil)
+        part = look.part
+        isDue = false
+        latest = nil
         let content = try look.content.get()
         let element = try content == former ? nil : look.part.element(content)
         latest = content

@@ -14,7 +14,8 @@ public struct NameLock: ~Copyable, Sendable {
         onCheck: @escaping @Sendable () throws(VaultError) -> Void = { () throws(VaultError) in },
         onRelease: @escaping @Sendable () -> Void
     ) {
-        (self.onCheck, self.onRelease) = (onCheck, onRelease)
+        self.onCheck = onCheck
+        self.onRelease = onRelease
     }
 
     deinit { onRelease() }

@@ -11,7 +11,8 @@ public struct StoreReference: Sendable {
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {
-        (self.failures, self.resolve) = (failures, resolve)
+        self.failures = failures
+        self.resolve = resolve
     }
 
     /// Returns a reference to a store at hand.

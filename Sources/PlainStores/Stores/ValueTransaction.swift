@@ -11,7 +11,8 @@ public struct StoreBatch: Sendable {
 
     /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
     public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {
-        (self.changes, self.expectations) = (changes, expectations)
+        self.changes = changes
+        self.expectations = expectations
     }
 
     /// Returns whether the values that `value` returns are those expected; throws what it throws.

@@ -91,7 +91,8 @@ private struct MoveTurn: Hashable {
 
     /// Waits for the turn. Throws ``VaultError/Code/busy`` if it does not come for ten seconds.
     init(of name: String, into store: StoreIdentity) throws(VaultError) {
-        (self.store, self.name) = (store, name)
+        self.store = store
+        self.name = name
         var contention = Contention()
         while !MoveTurn.all.withLock({ [self] in $0.insert(self).inserted }) { try contention.pause() }
     }

@@ -148,7 +148,8 @@ extension Keychain {
 
         /// Creates a cost.
         package init(passes: Int, memory: Int) {
-            (self.passes, self.memory) = (passes, memory)
+            self.passes = passes
+            self.memory = memory
         }
 
         /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.

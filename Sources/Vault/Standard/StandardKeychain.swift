@@ -23,7 +23,8 @@ final class StandardKeychain: SecretStore {
     private let feed = Mutex<ChangeFeed?>(nil)
 
     init(_ part: KeychainPart?, _ location: @escaping @Sendable () throws(VaultError) -> VaultLocation) {
-        (self.part, self.location) = (part, location)
+        self.part = part
+        self.location = location
     }
 
     /// Returns the keychain; nil if there is no vault.

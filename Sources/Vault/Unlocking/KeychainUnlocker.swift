@@ -37,7 +37,9 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private(set) var sharing: SecretFile.Sharing?
 
     init(_ location: VaultLocation, _ options: UnlockingOptions, in fileSystem: any FileSystem) {
-        (self.location, self.options, self.fileSystem) = (location, options, fileSystem)
+        self.location = location
+        self.options = options
+        self.fileSystem = fileSystem
     }
 
     var failure: LogError { failures.first }
@@ -71,7 +73,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     mutating func restart() {
         advance(to: .keyFile)
-        (attempts, failures) = (0, UnlockingFailures())
+        attempts = 0
+        failures = UnlockingFailures()
         identities = nil
     }
 

@@ -1,2 +1,2 @@
-// Stores and keys are about its StoredValue.
+// Re-exported for StoredValue, which stores and keys work with.
 @_exported public import PropertyList

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an
 /// integer that no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
 ///
-/// Leaves the rest of the grammar to the decoder. Total and iterative: whatever the bytes are, it ends.
+/// Leaves the rest of the grammar to the decoder. It is iterative and terminates for any bytes.
 struct JSONSurvey {
     /// Deeper nesting is refused: decoding 500 levels overflows the 512 KiB of stack that a thread may have.
     static let maximumDepth = 128
@@ -13,14 +13,14 @@ struct JSONSurvey {
         /// Whether the next string is a key.
         var expectsKey: Bool
         var key: String?
-        /// Compared as in a dictionary: two spellings of an accented letter are one key.
+        /// Keys are compared as in a dictionary: two spellings of an accented letter are one key.
         var keys: Set<String> = []
     }
 
     private let bytes: [UInt8]
     private var offset = 0
     private var open: [Container] = []
-    /// At least as many as there are values: each is the first of all or of its container, or follows a comma.
+    /// An upper bound of the number of values: each is the first of all or of its container, or follows a comma.
     private var valueCount = 1
 
     static func check(_ bytes: [UInt8]) throws(ImportFinding) {
@@ -44,7 +44,7 @@ struct JSONSurvey {
         case UInt8(ascii: ","):
             try countValue()
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
-        // A decoder takes such a text for UTF-16, in which keys would not be found here.
+        // A decoder would read this text as UTF-16, and this scan does not find keys in UTF-16.
         case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
@@ -86,7 +86,7 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // The longest that fit have 20 characters. The decoder refuses an invalid number.
+        // The longest numbers that fit have 20 characters. The decoder refuses an invalid number.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " of the key \(PropertyListError.shown($0))" }

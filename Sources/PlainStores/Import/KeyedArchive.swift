@@ -4,14 +4,13 @@ import PropertyList
 /// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
 ///
 /// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift
-/// types have the same. Every other object becomes a dictionary of its fields, so nothing is lost of a class that is
-/// unknown.
+/// types have the same ones. Every other object becomes a dictionary of its fields, so no field of an unknown class is
+/// lost.
 ///
-/// Total: whatever the property list is, it ends with values or a finding. An object is decoded wherever it is referred
-/// to, so a few objects that refer to each other often could be a tree without end. The tree's size is limited, and its
-/// depth, as decoding is recursive.
+/// Any property list results in values or a finding. An object is decoded once per reference, so a few objects with
+/// many references could become a huge tree. Its size is limited, and so is its depth, since decoding is recursive.
 struct KeyedArchive {
-    /// As for JSON; an array of Foundation counts twice, as an object with an array.
+    /// The limit of JSON. An array of Foundation counts twice, as an object and as its array.
     static let maximumDepth = JSONSurvey.maximumDepth
 
     private static let null = StoredValue.string("$null")
@@ -43,7 +42,7 @@ struct KeyedArchive {
 
     private init(objects: [StoredValue]) { self.objects = objects }
 
-    /// Returns the value of a form: of a reference, or of what stands in its place.
+    /// Returns the value of a form, which is a reference or the value itself.
     private mutating func value(of form: StoredValue, depth: Int) throws(ImportFinding) -> StoredValue {
         valueCount += 1
         guard valueCount <= PropertyListFormat.maximumValues else {
@@ -81,7 +80,7 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds the bytes of a text or of data. One that is shared takes no memory again, but hashing and storing it does.
+    /// Adds the bytes of a text or of data. A shared one counts each time: it is hashed and stored each time.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -122,7 +121,7 @@ extension KeyedArchive {
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Returns what an object with these fields stands for: a value of Foundation, or a dictionary of its fields.
+    /// Converts an object with these fields to a value of Foundation, or to a dictionary of the fields.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))
@@ -185,7 +184,7 @@ extension ImportFinding {
         Self(text: "this keyed archive is damaged: \(what)")
     }
 
-    /// What the archive holds cannot be values of a store. Its own reader can still read it.
+    /// The archive's contents cannot be values of a store. The program that wrote it can still read it.
     fileprivate static func unsupportedArchive(_ what: String) -> Self {
         Self(
             text: """

@@ -5,7 +5,7 @@ extension PlainFile {
     /// <doc:MovingValues>.
     ///
     /// - Parameters:
-    ///   - path: a file as for ``init(path:)``.
+    ///   - path: a file that ``init(path:)`` can read.
     ///   - isReplacing: whether the file's value replaces another one that a store has.
     ///   - destination: returns the store for the value of a key, such as `.keychain` for a secret; nil if the value is
     ///     only removed with the file. Keys are used as they are.
@@ -27,11 +27,11 @@ extension PlainFile {
     ) throws(VaultError) -> [String]? {
         guard let file = try PlainFile(path: path, in: fileSystem) else { return nil }
         var imports: [StoreIdentity: PreparedImport] = [:]
-        // All are checked before any is changed: a refusal leaves everything as it is.
+        // All values are checked before any is changed, so that a refusal changes nothing.
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // Taken out: while the dictionary has it too, each addition would copy all those before.
+            // Removed from the dictionary first: two references would make each addition copy the whole batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
@@ -45,10 +45,10 @@ extension PlainFile {
     }
 }
 
-/// What an import will change in one store.
+/// The changes of an import in one store.
 private struct PreparedImport {
     let store: any ValueStore
-    /// Expects each key to have the value that it had when it was looked at.
+    /// Expects each key to still have the value that was read.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }
@@ -68,9 +68,9 @@ private struct PreparedImport {
 
     func commit() throws(VaultError) {
         if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "Others changed the same keys meanwhile; run the import again.")
+            throw VaultError(.busy, "Another process changed the same keys meanwhile; run the import again.")
         }
-        // Also what was there already: an import that was killed may have left it unflushed.
+        // Flushes values that were there already, too: an interrupted import may have left them unflushed.
         try store.makeDurable()
     }
 }

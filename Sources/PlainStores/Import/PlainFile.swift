@@ -13,8 +13,8 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list, XML or binary, a keyed archive, or JSON; the content tells which. nil if there is no
-    /// file.
+    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content determines the format. nil if there
+    /// is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
@@ -23,7 +23,7 @@ public struct PlainFile: ~Copyable {
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
-        // Without symbolic links: removing one would leave its target.
+        // Symbolic links are resolved: removing a link would leave its target.
         let path = resolvedPath(path)
         let file = WholeFile(path, in: fileSystem)
         guard let bytes = try PlainFile.contents(of: file) else { return nil }
@@ -45,18 +45,18 @@ public struct PlainFile: ~Copyable {
         }
     }
 
-    /// Removes the file durably, unless it was changed since it was read. A file that is already removed is no error.
+    /// Removes the file durably, unless it was changed since it was read. If it is already removed, there is no error.
     ///
     /// The file is compared right before the removal; if another file replaces it between the two, that one is removed
-    /// instead. So the older program should not run meanwhile. For what stays on the disk see <doc:MovingValues>.
+    /// instead. So the older program should not run meanwhile. <doc:MovingValues> describes what remains on the disk.
     ///
-    /// - Throws: ``VaultError`` with `busy` if the file's content is no longer what was read, `damaged` if it is larger
-    ///   than a file may be; `unavailable`.
+    /// - Throws: ``VaultError`` with `busy` if the file's content has changed since it was read, `damaged` if it is
+    ///   larger than a file may be; `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
             throw VaultError(.busy, "Someone changed \(file.path) meanwhile; run the import again.")
         }
-        // Moving it aside first would save another file, but a crash would then leave secrets under an unknown name.
+        // Renaming it first would detect a replacement, but a crash would then leave secrets under an unknown name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }
 

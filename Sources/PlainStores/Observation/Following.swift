@@ -2,9 +2,9 @@ import LinuxSystem
 
 /// A part of a store that can be followed.
 ///
-/// `Content` is what the store keeps; two equal contents are no change. `Element` is what observers get.
+/// `Content` is the stored state, and only a different content counts as a change. Observers receive `Element`.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
-    /// No change is missed after these begin.
+    /// The stream must start before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
     let read: @Sendable () throws(VaultError) -> Content
     let element: @Sendable (Content) throws(VaultError) -> Element
@@ -22,10 +22,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// Finds the store.
     private let start: Start
     private var part: FollowedPart<Content, Element>?
-    /// nil before the first read, and after one that failed.
+    /// The content that was last read; nil before the first read, and after a failed one.
     private var latest: Content?
     private var isDue = true
-    /// What ``nextResult(isolation:)`` has returned last, if that was a failure.
+    /// The failure that ``nextResult(isolation:)`` returned last; nil if it returned an element.
     private var failure: VaultError?
 
     init(_ start: @escaping Start) { self.start = start }
@@ -42,10 +42,12 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Does the same, but goes on after a failure: it is returned once, and the next element as soon as there is one.
+    /// Does the same, but continues after a failure. It returns the failure once, and then the next element as soon as
+    /// there is one.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // What made a read fail need not show in the store's notices: a missing key file, a lack of descriptors.
+            // The store may send no notice when the cause of a failure ends, such as a missing key file or a lack of
+            // descriptors.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -64,7 +66,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Does as ``current()``, and blocks a thread of the library's own.
+    /// Calls ``current()`` on a thread of the library's own, which it may block.
     private mutating func currentElsewhere() async throws(VaultError) -> Element? {
         let follower = self
         return try take(await onBlockingThread { () throws(VaultError) in try follower.look() })
@@ -95,11 +97,11 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 }
 
 extension ValueKey where Self: Sendable {
-    /// Follows the key in the store that it has where the iteration starts.
+    /// Follows the key in the store that the key resolves to in the task that starts the iteration.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()
-        // For an observer, storing the default where there was no value changes nothing.
+        // Storing the default when there was no value is no change for an observer.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
         // A value that an older program writes to the old store is moved as well.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })

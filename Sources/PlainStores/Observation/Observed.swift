@@ -23,26 +23,27 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let state: Mutex<State>
     private let registrar = ObservationRegistrar()
 
-    /// What reading the key returns. During an ``error`` it is the last that could be read.
+    /// The value that reading the key returns. During an ``error`` it is the last value that could be read.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
-    /// Why the key cannot be read; nil as soon as it can. It is tried again each second.
+    /// Why the key cannot be read; nil as soon as it can. The read is repeated each second.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
     }
 
-    /// Reads the value of a key, and follows it from now on, in the store that the key has here, in this task. Changes
+    /// Reads the value of a key and follows it from now on, in the store that the key resolves to in this task. Changes
     /// arrive on the main actor.
     @MainActor
     public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Does the same for changes that arrive on another actor. It is not kept alive; without it, none arrive.
+    /// Does the same for changes that arrive on another actor. The actor is not retained; once it is released, no
+    /// changes arrive.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
@@ -56,7 +57,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// While the task waits it holds neither this object nor the actor, which may be the one that holds this object.
+    /// Follows the key without retaining this object or the actor while waiting: the actor may own this object.
     private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower
@@ -68,7 +69,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     }
 
     private func set(_ result: Result<Value, VaultError>, on actor: isolated any Actor) {
-        // The former value is released after the lock: its end may run outside code.
+        // The former value is released after the lock, since its deinitializer may run outside code.
         let (former, present) = state.withLock { state in
             let former = state
             switch result {
@@ -77,8 +78,8 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
             }
             return (former, state)
         }
-        // After the change: an observer that was notified before it, and read at once on another thread, would get the
-        // old value and no further notice.
+        // Observers are notified after the change. If they were notified before it and read at once on another thread,
+        // they would get the old value and no further notice.
         if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
         if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }
     }

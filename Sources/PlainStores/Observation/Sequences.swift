@@ -7,18 +7,18 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// As with ``read()-8f9bj``, the default stands in for a missing value, and nil means that there is neither. Some
-    /// of several changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The
-    /// last value stays in memory, to be compared.
+    /// The default replaces a missing value, as in ``read()-8f9bj``. nil means that there is neither. Some of several
+    /// changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The last value
+    /// stays in memory for the comparison.
     ///
     /// An error ends the sequence: ``VaultError`` as ``read()-8f9bj``; ``results`` goes on. Cancelling the task ends it
-    /// without one. Each iteration follows the key on its own, in the store that the key has in the task where it
-    /// starts. Reads run on threads of the library's own.
+    /// without one. Each iteration follows the key on its own, in the store that the key resolves to in the task that
+    /// starts it. Reads run on threads of the library's own.
     public var values: some AsyncSequence<Reading, VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed() }
     }
 
-    /// Returns the same as ``values``, but goes on after an error: for programs that run for long.
+    /// Returns the same as ``values``, but continues after an error: for long-running programs.
     ///
     /// ```swift
     /// for await result in account.token.results {
@@ -29,7 +29,7 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// A failure is an element, once for as long as it lasts. The key is then read again each second.
+    /// A failure is one element, however long it lasts. Meanwhile the key is read again each second.
     public var results: some AsyncSequence<Result<Reading, VaultError>, Never> & Sendable {
         FollowedResults { () throws(VaultError) in try followed() }
     }
@@ -37,13 +37,13 @@ extension ValueKey where Self: Sendable {
 
 extension ValueStore {
     /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process
-    /// or another. Each dictionary is a consistent snapshot. The empty prefix follows the whole store. Otherwise as
-    /// ``ValueKey/values``.
+    /// or another. Each dictionary is a consistent snapshot. The empty prefix follows the whole store. Everything else
+    /// is as in ``ValueKey/values``.
     public func values(prefix: String = "") -> some AsyncSequence<[String: StoredValue], VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed(prefix: prefix) }
     }
 
-    /// Returns the same as ``values(prefix:)``, but goes on after an error, as ``ValueKey/results``.
+    /// Returns the same as ``values(prefix:)``, but continues after an error, as ``ValueKey/results`` does.
     public func results(
         prefix: String = ""
     ) -> some AsyncSequence<Result<[String: StoredValue], VaultError>, Never> & Sendable {
@@ -51,7 +51,7 @@ extension ValueStore {
     }
 }
 
-/// What a follower returns, until an error.
+/// The elements that a follower returns, until an error.
 private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSequence, Sendable {
     typealias Failure = VaultError
 
@@ -60,7 +60,7 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// nil at the end. However the iteration ends, it releases the observer.
+        /// nil at the end: every way for the iteration to end releases the observer.
         var follower: Follower<Content, Element>?
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
@@ -72,7 +72,7 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     }
 }
 
-/// What a follower returns, and its failures.
+/// The elements that a follower returns, and its failures.
 private struct FollowedResults<Content: Equatable & Sendable, Value>: AsyncSequence, Sendable {
     typealias Element = Result<Value, VaultError>
     typealias Failure = Never

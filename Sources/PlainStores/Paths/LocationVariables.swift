@@ -1,7 +1,7 @@
 private import Glibc
 import LinuxSystem
 
-/// The environment's variables that name paths, or those given instead. An empty one counts as not set.
+/// Looks up the environment variables that name paths, or the given ones instead. An empty one counts as not set.
 package struct LocationVariables {
     package var given: [String: String]?
 
@@ -19,7 +19,7 @@ package struct LocationVariables {
         }
     }
 
-    /// Returns a folder of the XDG Base Directory Specification, which says to ignore relative paths.
+    /// Returns a folder of the XDG Base Directory Specification, which requires that relative paths are ignored.
     package func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
         if let path = try self[name], path.isAbsolutePath { return path }
         // The account database needs shared libraries that a static program lacks, and files that a minimal container

@@ -1,16 +1,17 @@
 package import LinuxSystem
 
-/// Checks paths before root writes to them: it creates nothing that the user whose files these are could not write.
+/// Checks paths before root writes to them: root must create nothing that the owner of the surrounding files could not
+/// write.
 package enum WrittenPath {
-    /// Checks the path of a file that is written: where root writes is not decided by another user's symbolic link.
+    /// Checks the path of a file that is written: another user's symbolic link must not redirect what root writes.
     ///
     /// - Throws: ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }
     }
 
-    /// Checks the path of a file that has its usual location, as preferences have in a home folder, and that nobody has
-    /// named for this one file.
+    /// Checks the path of a file that is at its default location, such as preferences in a home folder, and was not
+    /// chosen explicitly.
     ///
     /// - Parameter isReplaced: whether the file becomes root's even if there is one.
     /// - Throws: ``VaultError/Code/unavailable``.

@@ -7,7 +7,7 @@ extension Preferences {
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still
     ///   pending.
     public func flush() throws(VaultError) {
-        // Taken within the writer's lock: of two flushes the later one has the later values.
+        // The changes are taken under the writer's lock, so that the later of two flushes writes the later values.
         try writer.withLock { _ throws(VaultError) in
             let taken = pending.withLock { $0.changes }
             guard !taken.isEmpty else { return }
@@ -16,24 +16,24 @@ extension Preferences {
         }
     }
 
-    /// Flushes where an error cannot be thrown: it is reported to ``failures``.
+    /// Flushes, and reports an error to ``failures``: for callers that cannot throw.
     func flushReporting() {
         do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
     }
 
     /// Adds a batch to the pending changes, and schedules their writing.
     func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
-        // What cannot be written is refused now, while the error can still be thrown.
+        // Values that cannot be written are refused now, while the error can still be thrown.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
-            // Read within the lock: what leaves the pending changes is in the file by then.
+            // Read under the lock: changes that leave the pending ones are in the file by then.
             let present = try current()
             let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
             return (holds, holds && pending.add(batch.changes))
         }
         guard isFirst else { return holds }
         Task.detached { [weak self] in
-            // Asked again after each sleep: a flush may have come first.
+            // The time is computed again after each sleep, since a flush may have come first.
             while let instant = self?.pending.withLock({ $0.nextWrite(every: interval) }) {
                 try? await Task.sleep(until: instant, clock: .continuous)
             }
@@ -48,7 +48,7 @@ struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
     private var isScheduled = false
     private var lastWrite: ContinuousClock.Instant?
-    /// What clocks can add: a year.
+    /// A year: clocks cannot add any duration.
     private static let longestInterval: Duration = .seconds(365 * 86_400)
 
     /// Adds changes. Returns whether to schedule a write.
@@ -63,12 +63,12 @@ struct PendingChanges: Sendable {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // Counted from the beginning of a write, even one that fails: changes during it need the next one.
+        // The interval counts from the start of a write, even of a failed one: changes during it need the next write.
         lastWrite = .now
         return nil
     }
 
-    /// Drops what was written, unless it has changed since.
+    /// Drops the changes that were written, unless they have changed since.
     mutating func wrote(_ written: [String: StoredValue?]) {
         lastWrite = .now
         for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }
@@ -78,7 +78,7 @@ struct PendingChanges: Sendable {
 /// Writes the pending changes of coalescing preferences when the process exits.
 enum ExitFlush {
     private static let references = Mutex<[@Sendable () -> Preferences?]>([])
-    /// Takes place once, at its first use.
+    /// A static property is initialized once, at its first use.
     private static let registration = atexit {
         for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }

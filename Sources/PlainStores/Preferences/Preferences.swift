@@ -4,8 +4,8 @@ package import LinuxSystem
 ///
 /// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Other processes
 /// and threads may use it at the same time. When a call that writes returns, the change is on the disk, and no write of
-/// another is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged file is
-/// an error, and is never overwritten.
+/// another process is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged
+/// file is an error, and is never overwritten.
 public final class Preferences: ValueStore {
     public let changes: ChangeFeed
     public let failures: FailureLog
@@ -18,22 +18,23 @@ public final class Preferences: ValueStore {
     let file: Result<PreferencesFile, VaultError>
     /// How often changes are written; nil for at once.
     private let interval: Duration?
-    /// What the file held when it was last read.
+    /// The content of the file when it was last read.
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// The file's metadata when this object last flushed the file and its name.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written: this process's threads need not wait for one another through the folder's lock.
+    /// Held while the file is written: threads of this process then wait here, and not for the folder's lock.
     let writer = Mutex(())
 
-    /// Names the preferences of a suite, such as a program's name or a user's id: any text. Nothing is read or created.
+    /// Names the preferences of a suite, such as a program's name or a user's id: any text. This neither reads nor
+    /// creates anything.
     ///
     /// - Parameters:
     ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
     ///     change many times a second. If another object or process changes the same key meanwhile, the later write
-    ///     counts, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
+    ///     wins, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
     ///     ``failures``. By default a change is written before the call that makes it returns.
-    ///   - failures: where errors go that a property's getter or setter cannot throw.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw.
     public convenience init(
         suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()
     ) {
@@ -41,8 +42,8 @@ public final class Preferences: ValueStore {
         self.init(path, interval, failures, in: PosixFileSystem())
     }
 
-    /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. Otherwise as
-    /// ``init(suite:coalescing:failures:)``.
+    /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. The other
+    /// parameters are those of ``init(suite:coalescing:failures:)``.
     public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         self.init(.success(path), interval, failures, in: PosixFileSystem())
     }
@@ -66,7 +67,7 @@ public final class Preferences: ValueStore {
 // MARK: - A store
 
 extension Preferences {
-    /// The same for two preferences on one file.
+    /// Is equal for two preferences on one file.
     public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
@@ -80,9 +81,9 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
-        // Other programs may have keys that cannot be asked for here.
+        // Other programs may have stored keys that are invalid here.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // Read within the lock: what leaves the pending changes is in the file by then.
+        // Read under the lock: changes that leave the pending ones are in the file by then.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }
                 .mapValues(StoredValue.init(propertyList:))
@@ -103,8 +104,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the changes that were held back to be coalesced. Then flushes the file and its name, whichever process
-    /// wrote it: one that was killed before its flush leaves a file that a power loss takes back.
+    /// Writes the changes that were held back to be coalesced. Then flushes the file and its directory entry, whichever
+    /// process wrote it: if that process was killed before its flush, a power loss would undo its write.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -112,7 +113,7 @@ extension Preferences {
         try makeFileDurable()
     }
 
-    /// Returns what the file holds. It is read again only if it was replaced or changed.
+    /// Returns the content of the file, which is read again only if it was replaced or changed.
     func current() throws(VaultError) -> PreferencesSnapshot {
         let file = try file.get()
         let status = try file.status()
@@ -123,7 +124,7 @@ extension Preferences {
         return new
     }
 
-    /// Writes a batch's changes to the file, durably, if its expectations hold. The writer's lock is held.
+    /// Writes a batch's changes to the file, durably, if its expectations hold. The caller holds the writer's lock.
     func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
         let forms = try batch.propertyLists()
         let (holds, new) = try file.get().update(batch, forms, snapshot.withLock { $0 })
@@ -131,16 +132,17 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // Nothing to change. But the file's flush may have failed, or its process was killed before.
+            // The file already has these values. But its flush may have failed, or its writer may have been killed
+            // before it.
             try makeFileDurable()
         }
         return holds
     }
 
-    /// Flushes the file, unless these preferences have flushed it as it is now: a flush costs as much as half a write.
+    /// Flushes the file, unless this object has flushed its present state: a flush costs half as much as a write.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // Read before the flush: a later file, or a later change, has another status.
+        // The status is read before the flush, so that it does not cover a later file or change.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()

@@ -5,7 +5,7 @@ import PropertyList
 /// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
 struct PreferencesFile: Sendable {
     let file: WholeFile
-    /// The path as it was named: with its symbolic links. nil if it has none.
+    /// The path as it was given, with its symbolic links; nil if it has none.
     var namedPath: String?
     var path: String { file.path }
     /// The largest file that is read: 64 MiB.
@@ -16,10 +16,10 @@ struct PreferencesFile: Sendable {
 
     /// Reads the file. A missing file has no values.
     ///
-    /// - Parameter known: what the file held before. A file of the same bytes, such as this process's own last write,
-    ///   is not parsed again: that would cost about a fifth of a write.
+    /// - Parameter known: the previous content. A file of the same bytes, such as this process's own last write, is not
+    ///   parsed again, which would cost a fifth of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
-        // Five attempts: a tool may be writing the file in place, and what is damaged now may soon be whole.
+        // Tries five times: another tool may be writing the file in place, and complete it soon.
         for _ in 0..<4 {
             do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
@@ -42,12 +42,12 @@ struct PreferencesFile: Sendable {
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file and makes a batch's changes in it, if its expectations hold, all under the folder's lock.
+    /// Reads the file and makes a batch's changes in it, if its expectations hold, under the folder's lock.
     ///
     /// - Parameters:
-    ///   - forms: the changes, as they are in a property list.
-    ///   - known: what the file held before.
-    /// - Returns: whether the expectations hold, and what the file holds now; nil if it was left as it is.
+    ///   - forms: the changes in their property list forms.
+    ///   - known: the previous content.
+    /// - Returns: whether the expectations hold, and the new content; nil if the file was left unchanged.
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
@@ -88,21 +88,21 @@ struct PreferencesFile: Sendable {
     }
 }
 
-/// What a property list file held when it was read.
+/// The content of a property list file when it was read.
 final class PreferencesSnapshot: Sendable {
-    /// In the forms that they have in a property list.
+    /// The values in their property list forms.
     let values: [String: StoredValue]
     let format: PropertyListFormat
-    /// nil if there was no file.
+    /// The file's metadata; nil if there was no file.
     let status: FileStatus?
-    /// The whole file; nil if there was none. A file of the same bytes has the same values, whatever its times are.
+    /// The whole file; nil if there was none. Equal bytes mean equal values, whatever the file's times are.
     let bytes: [UInt8]?
-    /// Kept open: until it is closed, no other file gets its inode number and could be taken for it.
+    /// The descriptor stays open, so that no other file can get the same inode number and be mistaken for this one.
     private let file: FileDescriptor?
-    /// Whether another change would show in the file's times: they advance in steps of some milliseconds.
+    /// Whether another change would change the file's times, which advance in steps of some milliseconds.
     private let hasTellingTimes: Bool
 
-    /// In nanoseconds.
+    /// The coarsest step of the file's times, in nanoseconds.
     private static let coarsestStep: Int64 = 20_000_000
 
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
@@ -126,7 +126,8 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// The error of reading: one that writes and meets a limit has the same number as a file that is too large.
+    /// Creates the error of a failed read. A write that exceeds a limit has the same error number as a file that is too
+    /// large to read.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
@@ -143,7 +144,7 @@ extension VaultError {
             "The property list \(path) is damaged: \(reason). Fix it, or move it away; nothing is written to it.")
     }
 
-    /// The new file is in place; whether it stays there after a crash is unknown.
+    /// Creates the error of a failed flush: the new file is in place, but may not be there after a crash.
     fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
         self.init(
             .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not last.",
@@ -153,7 +154,7 @@ extension VaultError {
 
 // MARK: - The forms of values
 
-// Three cases have a form of their own in a property list. `untyped` is written as data. The other two are written as
+// Three cases have a special form in a property list. `untyped` is written as data. The other two are written as
 // dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date
 // that it cannot hold as `{$date: seconds since 2001}`.
 
@@ -161,7 +162,7 @@ extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Returns the value whose form this is; a part of a property list that is only itself stays as it is.
+    /// Converts a form to its value. Any other part of a property list is its own value.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))

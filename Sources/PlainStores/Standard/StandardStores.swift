@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The standard stores of a test, in place of the program's. They are looked up at each access, in a task-local value.
+/// The standard stores of a test, in place of the program's. They are looked up in a task-local value at each access.
 package struct StandardStores: Sendable {
     package let preferences: Preferences
     package let memory: MemoryStore
@@ -14,7 +14,7 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// Why a test outside of its own stores gets none: it would use a person's files.
+    /// The error for a test outside of its own stores: it would use the user's files.
     package static var refusal: VaultError? {
         guard vault_is_under_test() != 0 else { return nil }
         return VaultError(
@@ -27,11 +27,11 @@ package struct StandardStores: Sendable {
 }
 
 extension Preferences {
-    /// The program's own preferences: the suite with its name, as ``VaultApp`` has it. Within a task that has test
-    /// stores it is their preferences; elsewhere in a test all their calls throw `unavailable`.
+    /// The program's own preferences: the suite with the name in ``VaultApp``. Within a task that has test stores it is
+    /// their preferences; elsewhere in a test all their calls throw `unavailable`.
     public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
 
-    /// Where errors of the standard preferences are reported.
+    /// The log of errors of the standard preferences.
     public static let standardFailures = FailureLog()
 
     private static let shared: Preferences = {
@@ -46,10 +46,10 @@ extension Preferences {
 }
 
 extension MemoryStore {
-    /// The process's own values in memory. Within a task that has test stores it is their store.
+    /// The process's own values in memory. In a task that has test stores, this is their store.
     public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
 
-    /// Where errors of the standard store are reported.
+    /// The log of errors of the standard store.
     public static let standardFailures = FailureLog()
 
     private static let shared = MemoryStore(failures: standardFailures)

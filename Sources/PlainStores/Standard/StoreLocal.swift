@@ -1,30 +1,30 @@
 import LinuxSystem
 
-/// A value that belongs to the standard stores: one for the program's, and one for the stores of each test.
+/// A value that belongs to the standard stores. The program has one, and so do the stores of each test.
 ///
-/// What an object in a `static let` keeps in memory outlives a test, and the next test would find it there. Let this
-/// keep it instead: see <doc:TestingYourApp>.
+/// An object in a `static let` outlives a test, and the next test would find its state. Keep such an object in a
+/// StoreLocal instead: see <doc:TestingYourApp>.
 ///
 /// ```swift
 /// static var shared: LoginManager { managers.value }
 /// private static let managers = StoreLocal { LoginManager() }
 /// ```
 ///
-/// As with the standard stores, tasks of a test have the test's value, but its detached tasks and threads have the
-/// program's. A test's value is released together with its stores.
+/// The tasks of a test have the test's value. Its detached tasks and threads have the program's, as with the standard
+/// stores. A test's value is released together with its stores.
 public final class StoreLocal<Value: Sendable>: Sendable {
     private let make: @Sendable () -> Value
     private let ofProgram = Mutex<Value?>(nil)
 
-    /// Creates the place of a value that `make` returns at its first use. If several threads come first, `make` may run
-    /// in each of them; one of its values is kept.
+    /// Creates a holder whose value `make` returns at the first use. If several threads use it first at the same time,
+    /// `make` may run in each of them, and one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// The value that belongs to the stores that are the standard ones now. Asking for it opens none of them.
+    /// The value that belongs to the present standard stores. Reading it opens none of them.
     public var value: Value {
         let locals = StandardStores.replaced?.locals
         if let present = locals.map({ $0.value(of: self) }) ?? ofProgram.withLock({ $0 }) { return present }
-        // Not under a lock: it may ask for another such value.
+        // No lock is held, since `make` may use another such value.
         let new = make()
         if let locals { return locals.keep(new, of: self) }
         return ofProgram.withLock { value in
@@ -37,7 +37,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 /// The values that belong to the stores of a test.
 final class StoreLocals: Sendable {
     private struct Entry {
-        /// Retained: another place could else get its address, and so its value.
+        /// Retained, so that no other StoreLocal gets the same address, and with it this value.
         let local: any AnyObject & Sendable
         let value: any Sendable
     }
@@ -46,13 +46,13 @@ final class StoreLocals: Sendable {
 
     func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
-            // Asked for first: of an optional type, nothing would be cast to a value, nil.
+            // The entry is unwrapped first: a missing entry would be cast to nil, a value of an optional type.
             guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }
     }
 
-    /// Returns the value that is kept: this one, or one that came before.
+    /// Returns the value that is kept: this one, or an earlier one.
     func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
             let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)

@@ -1,18 +1,18 @@
 private import CLinux
 import LinuxSystem
 
-/// Names the program, and so the standard stores' part that is its own: see <doc:YourAppsVault>.
+/// Names the program, and thereby its part of the standard stores: see <doc:YourAppsVault>.
 public enum VaultApp {
     package struct Identity: Sendable {
         package let name: String
         let preferences: String?
-        /// The location of a vault of the program's own: the module of vaults knows its type.
+        /// The location of the program's own vault. Only the module Vault knows its type.
         package let vault: (any Hashable & Sendable)?
     }
 
     private struct State {
         var identity: Identity?
-        /// Whether a standard store was asked for: from then on the identity is fixed.
+        /// Whether a standard store was used, after which the identity is fixed.
         var isFixed = false
     }
 
@@ -20,9 +20,9 @@ public enum VaultApp {
 
     /// Names the program. Call it once, before the first use of a standard store.
     ///
-    /// In the person's vault, the entries of a named program begin with its name and a slash, so that `vault` shows
-    /// `mail/u.token` for its key `"u.token"`; its preferences are the suite of that name. Without a name, a program
-    /// is known by the name of its file, as it was started: if that is renamed, its values seem to be gone.
+    /// In the user's vault, the entries of a named program begin with its name and a slash, so that `vault` shows
+    /// `mail/u.token` for its key `"u.token"`; its preferences are the suite of that name. Without a name, the name of
+    /// its executable file is used: if that is renamed, its values seem to be gone.
     ///
     /// - Parameters:
     ///   - name: a name that no other program has, such as `com.example.mail`; it must never change.

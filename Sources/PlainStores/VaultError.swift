@@ -3,19 +3,20 @@ package import LinuxSystem
 
 /// Why an operation of a store failed.
 ///
-/// Decide by ``code``, and show ``message`` to a person: a sentence or two that say what is wrong, where, and how to
+/// Programs decide by ``code`` and show ``message`` to the user: a sentence or two on what is wrong, where, and how to
 /// fix it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a
 /// secret.
 ///
 /// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {
-    /// What to decide by.
+    /// The kind of failure, for programs.
     public let code: Code
-    /// What to show to a person.
+    /// The text to show to the user.
     public let message: String
     /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
-    /// What ``code`` does not tell apart, as the module knows it that creates the error; nil if there is nothing.
+    /// Details that ``code`` does not distinguish, of a type of the module that creates the error; nil if there are
+    /// none.
     package let detail: (any Sendable)?
 
     /// Creates an error that a store of your own throws.
@@ -32,7 +33,7 @@ public struct VaultError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The kind of failure. More kinds may come; treat those you do not know like ``unavailable``.
+    /// The kind of failure. Later versions may add kinds. Treat unknown ones like ``unavailable``.
     public struct Code: Hashable, Sendable {
         /// A stable word for the code, for logs and scripts.
         public let name: String
@@ -43,44 +44,46 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let absent = Code("absent")
         /// There is no vault at the path.
         public static let noVault = Code("noVault")
-        /// There is no vault at the place, and this machine remembers that there was one: a disk may not be mounted, or
-        /// a database may have been emptied.
+        /// There is no vault at the location, but this machine remembers one there: a disk may not be mounted, or a
+        /// database may have been emptied.
         public static let gone = Code("gone")
         /// Something exists already and would be overwritten.
         public static let exists = Code("exists")
         /// The caller's mistake: a name, attribute, label or value out of bounds, or a path that cannot be meant.
         public static let invalid = Code("invalid")
         /// Nothing opens the vault: its key, passphrase, command or identity is missing, wrong or open to others, or
-        /// this machine does not know its fingerprint. Also a drop that was sealed for another vault.
+        /// its fingerprint is unknown on this machine. Or a drop was sealed for another vault.
         public static let locked = Code("locked")
         /// The vault does not authenticate or breaks the format: changed, cut, or not a vault.
         public static let damaged = Code("damaged")
-        /// The vault was written by a later version of the library, in a format that this one does not know.
+        /// The vault was written by a later version of the library, in a format that this version cannot read.
         public static let newerFormat = Code("newerFormat")
         /// The vault is older than this machine has seen it; see ``Keychain/Options/acceptedAlarms``.
         public static let rolledBack = Code("rolledBack")
         /// The vault has another history than this machine has seen; see ``Keychain/Options/acceptedAlarms``.
         public static let diverged = Code("diverged")
-        /// Another vault than this machine has seen there is at the path; see ``Keychain/Options/acceptedAlarms``.
+        /// The vault at the path is another one than this machine has seen there; see
+        /// ``Keychain/Options/acceptedAlarms``.
         public static let exchanged = Code("exchanged")
         /// Another process held the vault for too long.
         public static let busy = Code("busy")
         /// The system refused: a full disk, a read-only file system, a permission. The former contents are kept.
         public static let unavailable = Code("unavailable")
-        /// A write failed and could not be undone: it may last or not. This process writes nothing more to that vault:
-        /// start it again to see.
+        /// A write failed and could not be undone, so the change may or may not last. This process writes nothing more
+        /// to that vault: restart it to read the actual state.
         public static let outcomeUnknown = Code("outcomeUnknown")
         /// The value has another type than the one asked for.
         public static let wrongType = Code("wrongType")
         /// The value has the type that was asked for, but the type rejects it, for example as out of bounds.
         public static let unreadable = Code("unreadable")
-        /// Something would lose the policy that guards it. For the command, which alone asks to keep it.
+        /// An entry would lose the policy that guards it. Only the command uses this code, since it alone keeps
+        /// policies.
         package static let guarded = Code("guarded")
     }
 }
 
 extension VaultError {
-    /// Whether both say the same.
+    /// Compares code, message and system error, but not the detail.
     public static func == (left: VaultError, right: VaultError) -> Bool {
         left.code == right.code && left.message == right.message && left.systemError == right.systemError
     }
@@ -103,7 +106,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
         return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
     }
 
-    /// Other transactions changed what was read each time before it could be written.
+    /// Other transactions kept changing the values that this one had read, before it could commit.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
     /// Another process held the lock of a file for too long.
@@ -115,7 +118,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
         if error.isBusy { self = .held(path) } else { self.init(refused: "\(error.call) \(path)", error.number) }
     }
 
-    /// `action` is what the system refused to do, such as "read /a/b"; `number` is the value of `errno`.
+    /// Creates the error of a refused action, such as "read /a/b"; `number` is the value of `errno`.
     package init(refused action: String, _ number: Int32) {
         let advice = SystemError.advice(for: number).map { " " + $0 } ?? ""
         self.init(.unavailable, "Cannot \(action): \(SystemError.message(for: number)).\(advice)", systemError: number)

@@ -3,13 +3,13 @@ import LinuxSystem
 
 /// Tells observers of a store that something may have changed.
 ///
-/// A notice says neither what has changed nor how often: observers read what they watch once more, and compare. So many
-/// changes at once are one notice, and a slow observer misses none that matters.
+/// A notice says neither what has changed nor how often: observers read again and compare. So many changes at once are
+/// one notice, and a slow observer still gets the latest state.
 public final class ChangeFeed: Sendable {
     private struct State {
         var observers = [Int: AsyncStream<Void>.Continuation]()
         var lastID = 0
-        /// Exists while there is an observer.
+        /// Watches for other processes' changes; nil while there is no observer.
         var watch: (any AnyObject & Sendable)?
     }
 
@@ -17,17 +17,17 @@ public final class ChangeFeed: Sendable {
     /// Starts watching for the changes of other processes.
     private let watch: Watch
 
-    /// Returns what watches for as long as it lives.
+    /// Returns an object that watches for as long as it exists.
     package typealias Watch =
         @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
     /// Creates a feed for changes that this process makes.
     public init() { watch = { _ in nil } }
 
-    /// Creates a feed that also notices what other processes do, while there is an observer.
+    /// Creates a feed that also notices changes of other processes, while there is an observer.
     package init(_ watch: @escaping Watch) { self.watch = watch }
 
-    /// Creates a feed that also notices what other processes do to a file.
+    /// Creates a feed that also notices changes that other processes make to a file.
     ///
     /// - Parameter path: without symbolic links. Neither the file nor its folder need exist.
     convenience init(watching path: String, in fileSystem: any FileSystem = PosixFileSystem()) {
@@ -38,7 +38,7 @@ public final class ChangeFeed: Sendable {
         }
     }
 
-    /// Tells observers that something may have changed. Cheap without observers.
+    /// Notifies the observers that something may have changed. This is cheap if there are none.
     public func notify() {
         let observers = state.withLock { Array($0.observers.values) }
         for observer in observers { observer.yield() }
@@ -72,7 +72,7 @@ public final class ChangeFeed: Sendable {
         let removeFromOthers = observer.onTermination
         observer.onTermination = { [weak self] termination in
             removeFromOthers?(termination)
-            // What is taken out is released after the lock: the end of a continuation runs outside code.
+            // The removed continuation is released after the lock, since its end runs outside code.
             _ = self?.state.withLock { state in
                 (state.observers.removeValue(forKey: id), state.observers.isEmpty ? state.watch.take() : nil)
             }
@@ -120,14 +120,14 @@ public final class FailureLog: Sendable {
         handler(error, key)
     }
 
-    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Characters that a terminal
-    /// might obey, or not show, are escaped, as in `\u{a}`.
+    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters and invisible ones are
+    /// escaped, as in `\u{a}`.
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
-        // A key is checked only when it is used: an unchecked one could look like a line of its own.
+        // The key may be unchecked: with a newline in it, it could forge a line of its own.
         let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in
             scalar.isUnsafeOnTerminal ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
-        // In one write, so that lines of several threads do not mix.
+        // The line is written at once, so that lines of several threads do not mix.
         let line = escaped.joined() + "\n"
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }

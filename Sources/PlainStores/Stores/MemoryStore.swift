@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// Keeps values in memory, until the process ends.
 ///
-/// Values pass through the same conversions as in the other stores, so that a type that works here works there. Nothing
-/// is wiped or kept from being swapped out: don't keep secrets here.
+/// Values pass through the same conversions as in the other stores, so that a type that works here works in those.
+/// Nothing is wiped or kept from being swapped out: don't keep secrets here.
 public final class MemoryStore: ValueStore {
     public let changes = ChangeFeed()
     public let failures: FailureLog

@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// The exclusive lock of a name, held until this value ends: see ``ValueStore/acquireLock(_:)``.
 ///
-/// It is not recursive: a task that acquires a name twice waits for ever.
+/// It is not recursive: a task that acquires a name twice waits forever.
 public struct NameLock: ~Copyable, Sendable {
     private let onCheck: @Sendable () throws(VaultError) -> Void
     private let onRelease: @Sendable () -> Void
@@ -22,7 +22,7 @@ public struct NameLock: ~Copyable, Sendable {
 
     /// Throws if the lock is lost, so that another program may have it: call it right before what the lock guards.
     ///
-    /// The lock of a vault in a database ends with the connection to the server, which this asks.
+    /// The lock of a vault in a database ends with the connection to the server. This call sends the server a query.
     ///
     /// - Throws: ``VaultError`` with `unavailable`.
     public borrowing func check() throws(VaultError) { try onCheck() }
@@ -30,8 +30,8 @@ public struct NameLock: ~Copyable, Sendable {
     /// Releases the lock.
     public consuming func release() {}
 
-    /// Tries at growing intervals, from 1 to 100 ms, until an attempt succeeds. (A blocking wait would take a thread
-    /// from the other tasks, for as long as another program likes.)
+    /// Tries at growing intervals, from 1 to 100 ms, until an attempt succeeds. A blocking wait would occupy a thread
+    /// of the task pool for as long as another program holds the lock.
     package static func wait(for attempt: () throws(VaultError) -> Bool) async throws(VaultError) {
         var pause: Duration = .milliseconds(1)
         while try !attempt() {
@@ -48,14 +48,14 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // Keeps the store: another object at its address would have its identity.
+            // Retains the store: another object at its address would have its identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }
     }
 }
 
-/// A lock that this process alone knows.
+/// A lock that only excludes tasks of this process.
 private struct LockedName: Hashable {
     static let all = Mutex<Set<LockedName>>([])
 

@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// What a text names: an entry of a keychain, or a value of any store. The rule is the same for both; a person knows
-/// the one as a name, the other as a key.
+/// The kind of name that a text is, as error messages call it: the name of an entry, or the key of a value in any
+/// store. The rule is the same for both.
 package enum Naming: String, Sendable {
     case name, key
-    /// The key of an attribute. Only what others have written is checked.
+    /// The key of an attribute. Only attributes that somebody else has written are checked.
     case attribute = "key of an attribute"
 
     /// - Throws: ``VaultError`` with `invalid` unless the text has 1 to 1,024 bytes of UTF-8 without control

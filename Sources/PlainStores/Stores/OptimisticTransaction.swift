@@ -3,12 +3,13 @@ import LinuxSystem
 
 /// A transaction that takes no lock: what it reads becomes an expectation, and what it writes is collected.
 package protocol OptimisticTransaction: ~Copyable {
-    /// Makes the changes; false, with nothing changed, if something that was read is no longer so.
+    /// Makes the changes. Returns false, with nothing changed, if a value that was read has changed.
     consuming func commit() throws(VaultError) -> Bool
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to what this throws.
+    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to the error that this
+    /// throws.
     package static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
@@ -28,9 +29,9 @@ extension OptimisticTransaction where Self: ~Copyable {
     }
 }
 
-/// Waits before what others have thwarted is tried again; throws ``VaultError/Code/busy`` when that takes too long. One
-/// of the competitors always succeeds. It has seen the newest state then, and would often be the next one too: pauses
-/// of random length are against that.
+/// Waits before a transaction that failed by contention runs again. Throws ``VaultError/Code/busy`` if that takes too
+/// long. One of the competitors always succeeds. It then has the newest state and would often win again, which pauses
+/// of random length prevent.
 package struct Contention: ~Copyable {
     package static let patience: Duration = .seconds(10)
 
@@ -43,34 +44,34 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Among equals, each has succeeded long before.
+    /// Under fair contention, each transaction has succeeded long before this.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
         guard !deadline.hasPassed else { throw .contended }
         attempts += 1
-        // Short at first: a first failure is often the only one.
+        // The first pauses are short, since a first failure is often the only one.
         Clock.sleep(microseconds: .random(in: 0...min(8_000, 32 << min(attempts, 8))))
     }
 }
 
-/// The turn of a thread that has failed for long. The other threads of this process give way to it.
+/// The turn of a thread that has failed for long. The other threads of this process wait for it.
 private struct Turn: ~Copyable {
-    /// The thread that has it; 0 if none has.
+    /// The thread that has the turn; 0 if none has.
     private static let holder = Atomic<UInt>(0)
 
     private init() {}
 
     deinit { Turn.holder.store(0, ordering: .relaxed) }
 
-    /// Returns nil if it is somebody's turn already.
+    /// Takes the turn; nil if a thread has it already.
     static func take() -> Turn? {
         let (isTaken, _) = holder.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
         return isTaken ? Turn() : nil
     }
 
-    /// Waits while it is another thread's turn, for up to a second: what that does may take much longer. A thread whose
-    /// turn it is comes here as well: many a commit is a transaction of its own.
+    /// Waits while it is another thread's turn, for up to a second: that thread's transaction may take much longer. The
+    /// thread that has the turn calls this too, since a commit can be a transaction of its own.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

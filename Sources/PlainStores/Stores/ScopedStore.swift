@@ -12,8 +12,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns the same scope, whose changes leave no earlier value in the history of a keychain: for tokens that are
-    /// worthless, or harmful, once they are replaced.
+    /// Returns the same scope, whose changes keep no earlier values in the history of a keychain: for tokens that are
+    /// useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -54,10 +54,11 @@ public struct ScopedStore: ValueStore {
 }
 
 extension String {
-    /// What the names of a scope's entries begin with. Without slashes no scope's prefix begins another's.
+    /// The prefix of the names of a scope's entries. Slashes are encoded, so that no scope's prefix begins another's.
     package var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
 
-    /// Returns what follows a prefix. Byte by byte: an accent may combine with its last character.
+    /// Returns the text after a prefix. Bytes are compared, since an accent may combine with the prefix's last
+    /// character.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }

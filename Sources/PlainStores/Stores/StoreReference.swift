@@ -1,13 +1,13 @@
 /// Names a store without opening it: the store is looked up at each use.
 public struct StoreReference: Sendable {
-    /// Where the store's errors are reported if it cannot be opened.
+    /// The log for the errors of a store that cannot be opened.
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
-    /// What the key whose store this is was in earlier versions of its program.
+    /// The earlier name, store and type of the key, in earlier versions of its program.
     private(set) var history = KeyHistory()
 
-    /// Creates a reference to the store that a function returns at each use. What cannot throw, such as a property's
-    /// getter, reports the function's errors to `failures`.
+    /// Creates a reference to the store that a function returns at each use. Calls that cannot throw, such as a
+    /// property's getter, report the function's errors to `failures`.
     public init(
         failures: FailureLog = FailureLog(), _ resolve: @escaping @Sendable () throws(VaultError) -> any ValueStore
     ) {
@@ -37,13 +37,13 @@ public struct StoreReference: Sendable {
     }
 }
 
-/// What a key was in earlier versions of a program: see <doc:MovingValues>.
+/// The earlier name, store and type of a key: see <doc:MovingValues>.
 struct KeyHistory: Sendable {
     /// Returns the store that had the value; nil if it was the same one.
     var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
     /// The value's name there; nil if it was the same one.
     var oldName: String?
-    /// Returns what is stored today for a value of an earlier type; nil if it is of none.
+    /// Converts a value of an earlier type to its present form; nil if it is of no earlier type.
     var conversion: (@Sendable (StoredValue) -> StoredValue?)?
 
     /// Whether the value may be elsewhere.

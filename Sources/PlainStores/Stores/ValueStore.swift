@@ -1,11 +1,11 @@
-/// Keeps values under names: all that a store has to do to work with ``Storable``, its siblings, transactions and
-/// observation.
+/// Keeps values under names. ``Storable`` and its siblings, transactions and observation need only these methods.
 ///
 /// A store of your own, beside ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two
-/// constants; `VaultTesting` has a conformance suite for it. If it shows what a crash may undo, it needs
+/// constants; `VaultTesting` has a conformance suite for it. If it can return values that a crash may undo, it needs
 /// ``makeDurable()`` too. Typed keys and ``DataStore`` check a key before the store gets it.
 ///
-/// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
+/// Stores may be used from any thread. A store calls no outside code while it holds a lock. <doc:Gotchas> has the rules
+/// for keys.
 public protocol ValueStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///
@@ -40,8 +40,8 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
 
-    /// Erases removed and replaced values that the store still holds, but for those of its history. A store that holds
-    /// none does nothing.
+    /// Erases removed and replaced values that the store still contains, except those of its history. A store without
+    /// any does nothing.
     ///
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
@@ -51,7 +51,7 @@ public protocol ValueStore: Sendable {
     ///
     /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
     /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:
-    /// cancel the task to give up. A lock that is kept by a server can be lost: ``NameLock/check()`` tells.
+    /// cancel the task to give up. A lock on a server can be lost, which ``NameLock/check()`` detects.
     ///
     /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
     func acquireLock(_ name: String) async throws(VaultError) -> NameLock
@@ -87,8 +87,8 @@ extension ValueStore {
 
     /// Removes all keys that begin with `prefix`, with one commit: all of them or none.
     ///
-    /// For a scope these are its own keys. For preferences they include what other programs keep in the suite's file. A
-    /// key that another thread or process adds meanwhile may stay.
+    /// For a scope these are its own keys. For preferences they include the keys of other programs in the suite's file.
+    /// A key that another thread or process adds meanwhile may stay.
     ///
     /// - Returns: how many keys there were.
     /// - Throws: as ``commit(_:)``.
@@ -110,15 +110,15 @@ extension ValueStore where Self: AnyObject {
     public var identity: StoreIdentity { StoreIdentity(self) }
 }
 
-/// Tells one store from another.
+/// Distinguishes one store from another.
 public struct StoreIdentity: Hashable, Sendable {
     private var object: ObjectIdentifier?
     private var file: String?
     private var scope = ""
-    /// Where a name is looked up that has no value in the scope; nil if nowhere else.
+    /// The scope in which a name without a value in this scope is looked up; nil for none.
     private var shownScope: String?
 
-    /// Identifies a store by the object that it is on, and by which part of it the store is.
+    /// Identifies a store by its underlying object and its scope.
     public init(_ object: AnyObject, scope: String = "") {
         self.object = ObjectIdentifier(object)
         self.scope = scope
@@ -144,7 +144,7 @@ public struct StoreIdentity: Hashable, Sendable {
     /// of the store below.
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
-        // Byte by byte: texts that are equal may be two names.
+        // Bytes are compared: equal strings can be different names.
         let bytes = (other.scope + otherName).utf8
         return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
     }
@@ -156,8 +156,8 @@ extension Sequence<String> {
 }
 
 extension String {
-    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). Byte by
-    /// byte: a slash with a combining accent is another character.
+    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). It
+    /// works on bytes, since a slash with a combining accent is another character.
     package func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = utf8.flatMap { byte in
@@ -167,7 +167,7 @@ extension String {
     }
 }
 
-/// What shows nothing but its description: a mirror, or a text for debugging, would show values.
+/// A type that shows only its description. Its default mirror or debug description would show values.
 package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {
@@ -175,8 +175,8 @@ extension Redacted {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Returns a type's name without its generic parameters, and a text that tells one value from another. What stores and
-/// keys print contains nothing else: no value, and nothing kept in memory of one.
+/// Returns a type's name without its generic parameters, and a text that distinguishes its values. Stores and keys
+/// print nothing else, and no stored value.
 package func described(_ type: Any.Type, _ text: String) -> String {
     "\(String(describing: type).prefix { $0 != "<" })(\(text.debugDescription))"
 }

@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// Changes that a store commits together, and what must hold for them to be made.
+/// Changes that a store commits together, and the conditions for making them.
 public struct StoreBatch: Sendable {
     /// The values that keys must still have, nil for absent. Empty for a plain write.
     public var expectations: [String: StoredValue?]
     /// The new values of keys, nil to remove them.
     public var changes: [String: StoredValue?]
-    /// Whether the keys that are changed keep nothing of what they had before; only a keychain has such a history.
+    /// Whether the earlier values of the changed keys are dropped. Only a keychain has such a history.
     public var forgetsHistory = false
 
     /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
@@ -58,7 +58,7 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
     }
 
-    /// Runs `body`, and knows during that what it reads.
+    /// Runs `body`, and records the keys that it reads, so that calls within it can be checked.
     mutating func run<Result, Failure: Error>(
         _ body: (inout ValueTransaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -76,8 +76,8 @@ extension ValueStore {
     /// If another process or thread changes what the transaction has read, `body` runs again. So it should do nothing
     /// but read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// `{ (transaction) throws(VaultError) in … }` makes this throw ``VaultError`` alone. Without that, a closure with
-    /// `try` throws any error, as far as the compiler knows.
+    /// `{ (transaction) throws(VaultError) in … }` makes this throw ``VaultError`` alone. Without that, the compiler
+    /// infers `any Error` for a closure with `try`.
     ///
     /// - Throws: what `body` throws; ``VaultError`` as the store throws it, and `busy` if others keep changing the same
     ///   keys.
@@ -88,8 +88,8 @@ extension ValueStore {
         return try ValueTransaction.run({ ValueTransaction(on: self) }, rethrowing: { $0 }, run)
     }
 
-    /// Commits a batch, unless it changes what a transaction around this call has read. That transaction could never
-    /// commit: it would run again, and make the same change again, until its patience ends.
+    /// Commits a batch, unless it changes a value that a transaction around this call has read. That transaction could
+    /// never commit: it would run and make the same change again until it gives up.
     func commitChecked(_ batch: StoreBatch) throws(VaultError) -> Bool {
         try Readings.current?.check(batch, of: self)
         return try commit(batch)
@@ -110,7 +110,7 @@ extension ValueStore {
     }
 }
 
-/// What the transactions have read in whose closures this task or thread is.
+/// The keys that the transactions around the code of this task or thread have read.
 private final class Readings: Sendable {
     @TaskLocal static var current: Readings?
 

@@ -4,7 +4,7 @@ import LinuxSystem
 // thread of the library's own, not one that the program's tasks share.
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
-    /// Returns the value, as the call of the same name that blocks.
+    /// Returns the value, as the blocking call of the same name does.
     public func read() async throws(VaultError) -> Reading {
         try await onBlockingThread { () throws(VaultError) in try read() }
     }
@@ -45,8 +45,7 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueStore {
-    /// Runs `body`, which may block, on a thread of the library's own: for calls of a store that have no form that
-    /// awaits.
+    /// Runs `body`, which may block, on a thread of the library's own: for calls of a store without an async form.
     ///
     /// ```swift
     /// let items = try await keychain.asynchronously { try $0.items(prefix: "u.") }
@@ -80,7 +79,7 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up before.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up first.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -36,7 +36,7 @@ public struct Stored<Key: ValueKey> {
     }
 }
 
-/// A property whose value is kept in memory: ``RAMStorable`` as a property wrapper. Otherwise as ``Stored``.
+/// A property whose value is kept in memory: ``RAMStorable`` as a property wrapper. It works like ``Stored``.
 @propertyWrapper
 public struct RAMStored<Key: ValueKey> {
     /// The key.

@@ -1,4 +1,4 @@
-/// A key of a standard store, as its type's name chooses it: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
+/// A key of a standard store, which its type determines: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
 public protocol StandardKey<Value>: ValueKey, ExpressibleByStringLiteral where Reading == Value? {
     /// The store of keys that are created without one.
     static var standardStore: StoreReference { get }
@@ -33,8 +33,8 @@ extension StandardKey {
     /// Creates a key in the standard store.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// Returns the same key for a value that may still be of an earlier type: it is read by the conversion, and stays
-    /// as it is until the next write.
+    /// Returns the same key for a value that may still be of an earlier type. The conversion is applied when it is
+    /// read, and the stored value stays unchanged until the next write.
     ///
     /// - Parameter conversion: returns nil for a value that it refuses.
     public func migrating<Earlier: StoredObject>(
@@ -93,7 +93,7 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
     public typealias Reading = Key.Value
 
     package let key: Key
-    /// What reading returns if there is no value.
+    /// The value that reading returns if there is none in the store.
     public let defaultValue: Value
 
     public var name: String { key.name }

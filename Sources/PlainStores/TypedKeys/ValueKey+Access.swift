@@ -21,8 +21,8 @@ extension ValueKey {
     /// - Throws: ``VaultError`` as ``read()-8f9bj``.
     public func exists() throws(VaultError) -> Bool { try storedValue() != nil }
 
-    /// Changes the value atomically: what another thread or process writes meanwhile is not lost. (For preferences that
-    /// coalesce writes see ``Preferences/init(suite:coalescing:failures:)``.)
+    /// Changes the value atomically: no write of another thread or process is lost. (For preferences that coalesce
+    /// writes see ``Preferences/init(suite:coalescing:failures:)``.)
     ///
     /// `body` gets what ``read()-8f9bj`` returns: nil if there is no value, unless the key has a default. Setting nil
     /// removes the value. It may run more than once, so it should only change the value; it must not write this key by
@@ -64,8 +64,8 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Returns the key's store, and checks the name that is about to be used in it. For a use, the value is first moved
-    /// from where it was.
+    /// Returns the key's store, and checks the key's name. For a use, it first moves the value from its old store or
+    /// name.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -75,7 +75,7 @@ extension ValueKey {
 
     func storedValue() throws(VaultError) -> StoredValue? { try resolved(for: .reading).value(of: name) }
 
-    /// Returns what is stored as a value of this type, or of an earlier one.
+    /// Converts a stored value of this type, or of an earlier one.
     func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
         guard let stored else { return nil }
         do throws(VaultError) { return try Value(stored: stored, of: name) } catch {
@@ -85,13 +85,14 @@ extension ValueKey {
     }
 }
 
-/// What a key is used for: it decides whether an old store that fails prevents the use.
+/// The use of a key, which decides whether a failing old store prevents it.
 package enum KeyUse {
-    /// It does not if the new store has a value, which then counts.
+    /// A failing old store does not prevent it if the new store has a value, which is then the right one.
     case reading
-    /// It does not: what is written counts from then on.
+    /// A failing old store does not prevent it: the written value is the right one from then on.
     case writing
-    /// It does: what is removed from the new store alone would return once the old one can be read.
+    /// A failing old store prevents it: a value removed from the new store alone would return once the old one can be
+    /// read.
     case removing
 }
 
@@ -100,11 +101,11 @@ package enum KeyUse {
 extension ValueKey {
     /// The value, or the default; setting nil removes it.
     ///
-    /// A failure is reported to the store's ``ValueStore/failures``, and reading returns nil or the default. To tell it
-    /// from "no value", use ``read()-8f9bj``.
+    /// A failure is reported to the store's ``ValueStore/failures``, and reading returns nil or the default.
+    /// ``read()-8f9bj`` distinguishes a failure from a missing value.
     public var value: Reading {
         get { reporting(read) ?? reading(nil) }
-        // Only this is mutating, so that a group of keys in a `let` cannot be written through.
+        // Only this setter is mutating, so that a group of keys in a `let` cannot be written through.
         mutating set { setReporting(newValue) }
     }
 

@@ -1,47 +1,49 @@
 import LinuxSystem
 
-// A value is stored in the new place, durably, and only then removed from the old one. So a crash leaves it in the old
-// place, or in both. The new place's value counts, and the next use finishes the move.
+// A value is stored durably in the new store before it is removed from the old one. So after a crash it is in the old
+// store, or in both. The new store's value takes precedence, and the next use finishes the move.
 
 extension ValueKey {
-    /// Moves here what is still where the key's history says.
+    /// Moves the value here if it is still at the location in the key's history.
     package func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
 
-    /// Moves the value from the old place to the new one, unless that has one already, and removes it from the old one.
+    /// Moves the value from the old store to the new one, unless that has one already, and removes it from the old one.
     ///
-    /// A value that cannot be read as this key's type stays in the old place. That is an error, unless the new one has
-    /// a value, which counts, or one is about to be written.
+    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless the new store
+    /// has a value, which takes precedence, or one is about to be written.
     private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
-            // If both are the same place, the value would count as the newer one, and then be removed as the older one.
+            // If both are the same entry, the value would be taken for the newer one, and then be removed as the older
+            // one.
             guard !new.identity.shows(old.identity, oldName, as: name) else { return }
             guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
         let turn = try MoveTurn(of: name, into: new.identity)
         defer { turn.end() }
-        // Another thread may have moved it meanwhile.
+        // The value is read again, since another thread may have moved it meanwhile.
         var next = try old.value(of: oldName)
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process had finished the move before, and removed the value since: it must not return. One
-                // that finishes the move from now on has seen what was taken, and that must stay.
+                // Another process finished the move earlier and then removed the value, which must not return. A
+                // process that finishes the move after this has read the value that this one stored, and that must
+                // stay.
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
-            // Also if the value was there already: a process that was killed may have left it unflushed.
+            // An existing value is flushed as well: a process that was killed may have left it unflushed.
             try new.makeDurable()
-            // False if a program of the older version changed the old value meanwhile.
+            // The commit fails if an older version of the program changed the old value meanwhile.
             if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
             next = try old.value(of: oldName)
         }
     }
 
-    /// Continues without an old store that fails, if the use allows that. The failure is then reported once.
+    /// Ignores the failure of an old store, if the use allows that, and reports it once.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -61,11 +63,11 @@ extension ValueKey {
         return true
     }
 
-    /// Stores the old place's value, if the new one has none, unchanged: a conversion to the type and back could lose
-    /// what another version of the type has added. Only bytes without a type get the one they are read as, and a value
-    /// that the store refuses gets the form in which the type is stored today.
+    /// Stores the old value unchanged, if the new store has none: a conversion to the type and back could lose fields
+    /// that another version of the type has added. Only bytes without a type get the type as which they are read, and a
+    /// value that the store refuses is converted to the type's present form.
     ///
-    /// - Returns: what was stored; nil if the new place has a value already, which is the newer one.
+    /// - Returns: the stored value; nil if the new store has a value already, which is newer.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
@@ -82,7 +84,8 @@ extension ValueKey {
     }
 }
 
-/// The turn of one thread of this process to move a value: of two at once, each could take the other's for its own.
+/// The turn of one thread of this process to move a value. With two at once, each could mistake the other's value for
+/// its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

@@ -3,7 +3,7 @@
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the value.
     associatedtype Value: StoredObject
-    /// What reading returns: `Value?`, or `Value` for a key with a default.
+    /// The result of reading: `Value?`, or `Value` for a key with a default.
     associatedtype Reading = Value?
 
     /// The key's name in its store.
@@ -11,16 +11,16 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
     /// The key's store, which is looked up at each use.
     var store: StoreReference { get }
 
-    /// Returns what reading returns for a value, or for none.
+    /// Converts a value, or its absence, to the result of reading.
     func reading(_ value: Value?) -> Reading
-    /// Returns the value to store for what was read and then changed; nil to remove it.
+    /// Converts a result of reading, which may have been changed, to the value to store; nil to remove it.
     static func value(of reading: Reading) -> Value?
 }
 
 extension ValueKey where Reading == Value? {
     /// Returns the value itself.
     public func reading(_ value: Value?) -> Value? { value }
-    /// Returns what was read itself.
+    /// Returns the result of reading itself.
     public static func value(of reading: Value?) -> Value? { reading }
 }
 

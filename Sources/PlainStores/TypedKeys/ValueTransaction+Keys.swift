@@ -1,10 +1,10 @@
 extension ValueTransaction {
-    /// Returns the value of a key as this transaction has left it; nil if there is none, or the key's default if it has
+    /// Returns the value of a key with this transaction's changes; nil if there is none, or the key's default if it has
     /// one.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``; `invalid` for a key of another store.
     public mutating func read<Key: ValueKey>(_ key: Key) throws(VaultError) -> Key.Reading {
-        try settle(key, for: .reading)
+        try prepare(key, for: .reading)
         return try key.reading(key.converted(value(of: key.name)))
     }
 
@@ -21,13 +21,13 @@ extension ValueTransaction {
     public mutating func remove(_ key: some ValueKey) throws(VaultError) { try put(nil, for: key) }
 
     mutating func put<Key: ValueKey>(_ value: Key.Value?, for key: Key) throws(VaultError) {
-        try settle(key, for: value == nil ? .removing : .writing)
+        try prepare(key, for: value == nil ? .removing : .writing)
         set(key.name, to: try value?.storedValue(for: key.name))
     }
 
-    /// Checks that a key belongs to the transaction's store: a secret must not end up in the preferences by mistake. A
-    /// value that is still where it was before moves first.
-    private func settle(_ key: some ValueKey, for use: KeyUse) throws(VaultError) {
+    /// Checks that a key belongs to the transaction's store, so that a secret cannot end up in the preferences by
+    /// mistake. Then moves the value here if it is still in its old store or under its old name.
+    private func prepare(_ key: some ValueKey, for use: KeyUse) throws(VaultError) {
         let home = try key.resolved()
         guard home.identity == store.identity else {
             throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")

@@ -1,7 +1,7 @@
-/// What is wrong with a value that cannot be converted. Names types, never values.
+/// The problem of a value that cannot be converted. It names types, never values.
 enum ConversionProblem: Error {
     case mismatch(expected: String, found: String)
-    /// Of the right type, but not one of its values: the type, with its article.
+    /// The value has the right type but is out of its bounds. The string is the type with its article.
     case outOfBounds(String)
     case missing(String)
     case refused, tooDeep, twoForms
@@ -21,7 +21,7 @@ enum ConversionProblem: Error {
 
 /// Why a value cannot be converted, and the location of the reason in it.
 struct ConversionFailure {
-    /// Stands for a key that may be data.
+    /// Replaces a key that may be data.
     static let hiddenKey = "*"
 
     /// Field names that types declare, and indices.
@@ -40,7 +40,7 @@ extension ConversionFailure {
         self.init(path: path.map(\.shown), problem: problem)
     }
 
-    /// - Parameter error: an error of Codable. Its text may quote the value: only its path and our own words are used.
+    /// - Parameter error: an error of Codable. Its text may quote the value, so only its path is used.
     init(_ error: any Error) {
         switch error {
         case DecodingError.keyNotFound(let key, let context): self.init(.missing(key.shown), at: context.codingPath)
@@ -74,8 +74,8 @@ extension VaultError {
 
 // MARK: - The location of a failure
 
-// Conversions return nil when they fail. These repeat a failed one and return the reason, or nil if it succeeds: so
-// conversions that succeed need not carry a path.
+// Conversions return nil when they fail. These functions repeat a failed conversion and return the reason, or nil if it
+// succeeds. So a successful conversion need not track a path.
 
 extension StoredObject {
     static func failure(reading stored: StoredValue) -> ConversionFailure? {
@@ -136,7 +136,7 @@ extension Set: StoredContainer where Element: StoredObject {
         [Element].contentFailure(reading: stored)
     }
 
-    // A set's elements have no places of their own.
+    // A set's elements have no stable indices.
     func contentFailureStoring() -> ConversionFailure? {
         firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
     }
@@ -185,15 +185,15 @@ struct UndeclaredKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
-        // The form of the standard library's own keys, which may be in the path of an error that a type throws.
+        // This is the form of the standard library's own keys, which may be in the path of an error that a type throws.
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }
 }
 
 extension CodingKey {
-    /// The key as an error may show it: indices, and keys that a type declares as cases of an enum. Any other key may
-    /// come from data, as a dictionary's does, and so be part of the value.
+    /// The key as an error may show it. Only indices and keys that a type declares as cases of an enum are shown. Any
+    /// other key may be data, as a dictionary's is, and so be part of the value.
     var shown: String {
         if let intValue, stringValue == UndeclaredKey(intValue: intValue).stringValue { return String(intValue) }
         if self is UndeclaredKey { return stringValue }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A type whose values can be the keys of a stored dictionary: String, the integers, UUID, and yours.
 ///
-/// An enum with a raw value needs no more than the conformance: `enum Side: String, DictionaryKey`.
+/// For an enum with a raw value the conformance is enough: `enum Side: String, DictionaryKey`.
 ///
 /// A dictionary is stored with the keys' texts, so a `[Int: String]` is a dictionary for other tools, too. A text that
 /// is no key of the type, or two texts of one key, make the whole value ``VaultError/Code/unreadable``.
@@ -10,9 +10,9 @@ public import FoundationEssentials
 /// A field of a Codable type is stored as Codable encodes it: keys that are neither strings, integers nor
 /// CodingKeyRepresentable become an array of keys and values in turn.
 public protocol DictionaryKey: Hashable, SendableMetatype {
-    /// Returns the text that stands for a key. No other key has it.
+    /// Returns the text for a key. It is unique to the key.
     static func text(of key: Self) -> String
-    /// Returns the key that a text stands for; nil if there is none.
+    /// Returns the key for a text; nil if there is none.
     static func key(of text: String) -> Self?
 }
 
@@ -36,7 +36,7 @@ extension UUID: DictionaryKey {
 extension DictionaryKey where Self: FixedWidthInteger {
     /// Returns the number in decimal digits.
     public static func text(of key: Self) -> String { String(key) }
-    /// Returns the number; nil if this is not how it is written, as 007 or +7 is not.
+    /// Returns the number; nil for a text in another form, such as 007 or +7.
     public static func key(of text: String) -> Self? { Self(text, radix: 10).flatMap { String($0) == text ? $0 : nil } }
 }
 

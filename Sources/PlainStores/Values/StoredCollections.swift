@@ -1,7 +1,7 @@
 import PropertyList
 
-// Arrays, dictionaries and optionals of primitives are primitives. Those of objects are objects, stored as collections
-// of their primitives.
+// Arrays, dictionaries and optionals of primitives are primitives. Collections of objects are objects, and are stored
+// as collections of their primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var primitiveName: String { "an array" }
@@ -75,12 +75,12 @@ extension Set: StoredObject where Element: StoredObject {
         var elements: [[UInt8]: Element.Primitive] = [:]
         for element in self {
             guard let primitive = element.toPrimitive(), let bytes = try? primitive.stored.bytes else { return nil }
-            // Two elements of one form would be read as one.
+            // Two elements with the same form would be read as one.
             guard elements.updateValue(primitive, forKey: bytes) == nil else { return nil }
         }
         return elements.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
-    /// Returns the set of the elements; nil if one is there twice.
+    /// Returns the set of the elements; nil if one occurs twice.
     public static func from(primitive: [Element.Primitive]) -> Set? {
         guard let elements = [Element].from(primitive: primitive) else { return nil }
         let set = Set(elements)
@@ -112,7 +112,7 @@ extension Array where Element: StoredObject & Comparable {
 }
 
 extension Optional {
-    /// Returns the value. Throws if there is none, which ends a conversion of many.
+    /// Returns the value. Throws if there is none, which ends the conversion of a collection.
     fileprivate func present() throws(ConversionProblem) -> Wrapped {
         guard let value = self else { throw .refused }
         return value

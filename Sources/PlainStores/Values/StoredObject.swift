@@ -4,17 +4,18 @@ public import PropertyList
 /// A type whose values have a ``StoredValue``, so that stores can keep them.
 ///
 /// Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
-/// optionals of these. Other types are stored as one of them, yours too: see ``StoredObject``.
+/// optionals of these. Other types, including your own, are stored as one of these: see ``StoredObject``.
 public protocol StorablePrimitive: SendableMetatype {
     /// The type's name with its article, as errors show it: "an integer".
     static var primitiveName: String { get }
     /// Returns a value in the form that stores keep.
     static func stored(_ value: Self) -> StoredValue
-    /// Returns the value of a stored form; nil if that is of another type or out of this one's bounds.
+    /// Returns the value of a stored form; nil if the form has another type or is out of this type's bounds.
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements are static, so that no String and no Bool of a program gets members that mean nothing to it.
+// The requirements are static, so that values of String or Bool get no additional members in a program that imports
+// this.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 
@@ -24,7 +25,7 @@ extension StorablePrimitive {
     }
 }
 
-/// A type whose values can be stored: as a primitive, and back.
+/// A type whose values can be converted to a primitive, which stores keep, and back.
 ///
 /// ```swift
 /// struct Angle: StoredObject {
@@ -35,11 +36,11 @@ extension StorablePrimitive {
 /// }
 /// ```
 ///
-/// An enum with a raw value needs no more than the conformance: `enum Theme: String, StoredObject`. A Codable type
-/// conforms to ``StoredAsCodable`` instead.
+/// For an enum with a raw value the conformance is enough: `enum Theme: String, StoredObject`. A Codable type conforms
+/// to ``StoredAsCodable`` instead.
 ///
 /// Arrays, optionals, sets and ranges of such types are such types too, and so are dictionaries of them whose keys are
-/// a ``DictionaryKey``. A set is stored as an array in an order of its own, a range as the array of its two bounds.
+/// a ``DictionaryKey``. A set is stored as an array in bytewise order, a range as the array of its two bounds.
 public protocol StoredObject: SendableMetatype {
     /// The type that is stored.
     associatedtype Primitive: StorablePrimitive
@@ -136,7 +137,7 @@ extension Double: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Double? {
         switch stored {
         case .real(let value): value
-        // Other tools write 1 for 1.0.
+        // Other tools may write 1 for 1.0.
         case .integer(let value): Double(exactly: value)
         default: nil
         }
@@ -149,7 +150,7 @@ extension Float: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Float? {
         guard let double = Double(stored: stored) else { return nil }
         let value = Float(double)
-        // Rounded as a literal is, since other tools write 0.1; but not to infinity.
+        // The number is rounded as a literal is, since other tools write 0.1, but not to infinity.
         return value.isFinite || !double.isFinite ? value : nil
     }
 }
@@ -223,7 +224,7 @@ extension UUID: StoredAsSelf {
 }
 
 extension StoredValue: StoredAsSelf {
-    /// What any value is, with its article.
+    /// The name for a value of any type, with its article.
     public static var primitiveName: String { "a value" }
     public static func stored(_ value: StoredValue) -> StoredValue { value }
     public static func primitive(of stored: StoredValue) -> StoredValue? { stored }

@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What the bytes of a stored value are. A vault seals it with the entry, as its kind.
+/// The type of a stored value's bytes. A vault seals it with the entry, as its kind.
 package enum StoredKind: UInt8, CaseIterable {
     case unspecified, text, data, boolean, integer, real, date, array, dictionary, null
 }
 
-// How the keychain stores a value: the entry's kind is the tag, the bytes are the value; Format.md, "Values of a kind".
-// A string and data are just their bytes, and scalars are text, so that `vault get` shows them.
+// The keychain stores a value with the entry's kind as its tag and the entry's bytes as its content: see Format.md,
+// "Values of a kind". A string and data are just their bytes, and scalars are text, so that `vault get` shows them.
 
 extension StoredValue {
-    /// The value as bytes, for a store of your own that keeps nothing else: one byte for what it is, and its content.
+    /// The value as bytes, for a store of your own that can only keep bytes: one byte for the type, and the content.
     ///
-    /// Equal values have equal bytes, in every process and on every machine. They are in ordinary memory, which is
-    /// never wiped, as the value is.
+    /// Equal values have equal bytes, in every process and on every machine. They are in ordinary memory, as the value
+    /// is, which is never wiped.
     ///
     /// - Throws: ``VaultError`` with `invalid` for a value that is nested more than 511 levels deep, and for an integer
     ///   out of bounds.
@@ -25,7 +25,7 @@ extension StoredValue {
         }
     }
 
-    /// Creates the value whose ``bytes`` these are; nil if they are no value's, whatever they are.
+    /// Creates the value whose ``bytes`` these are; nil for any other bytes.
     public init?(bytes: some Collection<UInt8>) {
         guard let kind = bytes.first else { return nil }
         guard let value = Array(bytes.dropFirst()).withUnsafeBytes({ StoredValue(kind: kind, $0) }) else { return nil }
@@ -54,7 +54,7 @@ extension StoredValue {
         case .string(let value): return (.text, Array(value.utf8))
         case .data(let value): return (.data, Array(value))
         case .untyped(let value): return (.unspecified, Array(value))
-        // The shortest decimal that is this very Double: seconds since 2001.
+        // The date is stored as seconds since 2001, in the shortest decimal that identifies the Double.
         case .date(let value): return (.date, Array(value.timeIntervalSinceReferenceDate.description.utf8))
         case .array(let values):
             var bytes: [UInt8] = []
@@ -90,10 +90,10 @@ extension [UInt8] {
     }
 }
 
-// Reading. Total: whatever the bytes are, it returns a value or nil.
+// Reading returns a value or nil for any bytes, and never traps.
 
 extension StoredValue {
-    /// nil if the kind is unknown, or the bytes are not of its kind.
+    /// Reads a value; nil if the kind is unknown, or the bytes do not have its form.
     package init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
         guard depth < StoredValue.maximumDepth, let kind = StoredKind(rawValue: kind) else { return nil }
         var bytes = buffer[...]
@@ -142,7 +142,7 @@ extension StoredValue {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Reads as many bytes as the number before them says. They stay where they are, which may be guarded memory.
+    /// Reads a length and returns that many bytes. They are not copied, since they may be in guarded memory.
     fileprivate mutating func nextField() -> UnsafeRawBufferPointer? {
         var length = 0
         for shift in stride(from: 0, to: 35, by: 7) {

@@ -1,15 +1,15 @@
 extension StoredValue {
-    /// Decodes the value as a type's own code does. Throws `DecodingError`, and whatever that code throws.
+    /// Decodes the value by the type's own code. Throws `DecodingError`, and the errors of that code.
     func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try StoredValueDecoder(value: self).decode(type)
     }
 }
 
-/// Lets a type decode itself from a ``StoredValue``; as strict about types as the primitives are.
+/// Decodes a type from a ``StoredValue``, and is as strict about types as the primitives are.
 private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: StoredValue
     var codingPath: [any CodingKey] = []
-    /// How many values are around this one, as the type decodes it.
+    /// The nesting depth of this value, as the type decodes it.
     var depth = 0
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -43,7 +43,7 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
         throw value.typeName == Primitive.primitiveName ? corrupted(.outOfBounds(value.typeName)) : mismatch(type)
     }
 
-    /// Reads an integer type that is wider than those that stores know.
+    /// Reads an integer type that is wider than those of stores.
     private func wideInteger<Integer: FixedWidthInteger>() throws -> Integer {
         guard case .integer(let integer) = value else { throw mismatch(Int64.self) }
         guard let exact = Integer(exactly: integer) else { throw corrupted(.outOfBounds(value.typeName)) }
@@ -89,7 +89,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         throw DecodingError.keyNotFound(key, decoder.context(.missing(key.shown)))
     }
 
-    /// A superclass may have had nothing to store.
+    /// Returns null for a missing field: a superclass without fields is not stored.
     private func fieldOrNull(_ key: any CodingKey) -> StoredValueDecoder {
         decoder.inside(fields[key.stringValue] ?? .null, at: key)
     }
@@ -123,7 +123,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
     mutating func superDecoder() throws -> any Decoder { try taking { $0 } }
 
-    /// Reads the next element, which counts as taken only if that succeeds.
+    /// Reads the next element, and advances only if that succeeds.
     private mutating func taking<Result>(_ read: (StoredValueDecoder) throws -> Result) throws -> Result {
         let result = try read(element(Result.self))
         currentIndex += 1

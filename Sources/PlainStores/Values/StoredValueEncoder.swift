@@ -1,10 +1,10 @@
 extension StoredValue {
-    /// Encodes a value as its type's own code does. Throws `EncodingError`, and whatever that code throws.
+    /// Encodes a value by its type's own code. Throws `EncodingError`, and the errors of that code.
     init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// A value that is being encoded: Codable asks for a container first, and fills it afterwards. Types that stores keep,
-/// such as Data and Date, stay what they are.
+/// A value that is being encoded: Codable requests a container first, and fills it afterwards. Types that stores keep,
+/// such as Data and Date, are not encoded by their own code.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     enum Form {
         case undecided, single, array, dictionary
@@ -15,13 +15,14 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         case pending(StoredValueEncoder)
     }
 
-    /// The first error that could not be thrown where it happened, since asking for a container cannot throw.
+    /// The first error that could not be thrown where it happened, since requesting a container cannot throw.
     final class Mishap {
         var error: EncodingError?
     }
 
     let codingPath: [any CodingKey]
-    /// How many values are around this one, also those that leave no trace in what is stored: each takes stack.
+    /// The nesting depth of this value, including values that are not visible in the stored form: each level takes
+    /// stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -69,7 +70,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .array(elements.sortedByBytes(inGroupsOf: type.groupSize))
     }
 
-    /// Returns the stored form of an integer of a wider type than stores know. Throws if no store keeps it.
+    /// Returns the stored form of an integer of a wider type than those of stores. Throws if it is out of their bounds.
     func wideInteger(_ value: some BinaryInteger, at key: (any CodingKey)? = nil) throws -> StoredValue {
         guard let integer = Int128(exactly: value), StoredValue.integers.contains(integer) else {
             throw inside(key).error(.outOfBounds("an integer"), value)
@@ -82,7 +83,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // Not added, and no deeper however often it is asked for another.
+            // The container is not added, and its depth stays the same however many containers are requested in it.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
@@ -105,14 +106,14 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private func note(_ problem: ConversionProblem) { mishap.error = mishap.error ?? error(problem, ()) }
 
-    /// Returns the error that says what is wrong here. The value in it is never shown.
+    /// Returns the error for a problem at this location. The value in it is never shown.
     private func error(_ problem: ConversionProblem, _ value: Any) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
         return .invalidValue(value, context)
     }
 
-    /// The value as it is now. A type that encodes nothing has no fields yet, and may gain some: an empty dictionary.
+    /// The encoded value so far. A type that encodes nothing is an empty dictionary: a later version may add fields.
     private var finished: StoredValue {
         func finished(_ content: Content) -> StoredValue {
             switch content {
@@ -128,7 +129,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-// The protocols require a method for each primitive type. The generic ones stand for all but the two widest, which have
+// The protocols require a method for each primitive type. The generic ones implement all but the two widest, which have
 // default implementations that throw.
 
 private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -149,7 +150,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func put(_ value: StoredValue, _ key: Key) { encoder.fields[key.stringValue] = .finished(value) }
 
     private func nested(_ key: any CodingKey) -> StoredValueEncoder {
-        // A container that is asked for once more is filled further.
+        // A container that is requested again is filled further.
         if case .pending(let present) = encoder.fields[key.stringValue] { return present }
         return encoder.nested(at: key) { encoder.fields[key.stringValue] = $0 }
     }
@@ -178,8 +179,8 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
 // MARK: - Stable order
 
-/// A collection that lists its elements in another order in each process. They are stored sorted: equal collections are
-/// then equal when stored, and no observer takes one for a change.
+/// A collection that lists its elements in another order in each process. They are stored sorted, so that equal
+/// collections are equal when stored, and no observer mistakes one for a change.
 private protocol Unordered {
     /// How many elements belong together when the collection is stored as an array.
     static var groupSize: Int { get }
@@ -187,14 +188,14 @@ private protocol Unordered {
 
 extension Set: Unordered { fileprivate static var groupSize: Int { 1 } }
 
-/// Codable stores a dictionary whose keys are neither strings nor integers as keys and values in turn.
+/// Codable encodes a dictionary whose keys are neither strings nor integers as an array of alternating keys and values.
 extension Dictionary: Unordered { fileprivate static var groupSize: Int { 2 } }
 
 extension [StoredValue] {
     fileprivate func sortedByBytes(inGroupsOf size: Int) -> [StoredValue] {
         let groups = stride(from: 0, to: count, by: size).map { start in
             let group = self[start..<Swift.min(start + size, count)]
-            // Elements without bytes are those that no store takes.
+            // An element has no bytes if no store can keep it.
             return (bytes: group.flatMap { (try? $0.bytes) ?? [] }, group: group)
         }
         return groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.group)

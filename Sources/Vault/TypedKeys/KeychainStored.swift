@@ -1,4 +1,5 @@
-/// A property whose value is kept in the keychain: ``KeychainStorable`` as a property wrapper. Otherwise as ``Stored``.
+/// A property whose value is kept in the keychain: ``KeychainStorable`` as a property wrapper. It works like
+/// ``Stored``.
 @propertyWrapper
 public struct KeychainStored<Key: ValueKey> {
     /// The key.

@@ -1,16 +1,16 @@
 private import LinuxSystem
 
-/// What other programs leave beside a vault that was changed in two places: the everyday cause of an alarm.
+/// Copies that other programs leave beside a vault that was changed on two machines: the usual cause of an alarm.
 package struct CopiesBeside: Hashable, Sendable {
     /// The paths of copies that are to be merged, in the order of their names.
     package internal(set) var files: [String] = []
     /// The paths of files that are still being written.
     package internal(set) var unfinished: [String] = []
-    /// What git calls the other side of a merge that it has not finished.
+    /// git's name for the other side of an unfinished merge.
     package internal(set) var gitReference: String?
     /// Whether the vault is in a folder of git, which exchanges files.
     package internal(set) var isInRepository = false
-    /// Where the vault is, as it was named, and its folder and name.
+    /// The vault's path, as it was given, and its folder and name.
     package let (vault, folder, name): (String, String, String)
 
     package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && !isInRepository }
@@ -32,7 +32,7 @@ package struct CopiesBeside: Hashable, Sendable {
 }
 
 extension CopiesBeside {
-    /// What to do before an alarm is accepted, in sentences.
+    /// The steps to take before an alarm is accepted, in sentences.
     var advice: String {
         var sentences: [String] = []
         if !unfinished.isEmpty {

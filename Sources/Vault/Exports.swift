@@ -1,4 +1,4 @@
-// What a program sees of the modules below when it imports Vault.
+// Re-exports the modules that a program needs when it imports Vault.
 
 @_exported public import PlainStores
 @_exported public import Sealing

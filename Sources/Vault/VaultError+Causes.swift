@@ -1,5 +1,5 @@
 extension VaultError {
-    /// What ``code`` does not tell apart, for the hints that the command adds in its own words.
+    /// Details that ``code`` does not distinguish, for the hints that the command adds.
     package var causes: [Cause] { detail as? [Cause] ?? [] }
 
     package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
@@ -30,7 +30,7 @@ extension VaultError {
         case damagedInDatabase(url: String)
         /// A database shows another vault under the name that was asked for. No option accepts that.
         case otherName
-        /// What is beside a vault that is damaged or not there.
+        /// The copies beside a vault that is damaged or missing.
         case copyInstead(CopiesBeside, isDamaged: Bool)
         /// The vault at a path is damaged.
         case damagedVault(String)
@@ -42,8 +42,8 @@ extension VaultError {
         case changesLeft(path: String, isLocked: Bool)
         /// A copy that was to be merged cannot be; and what it may be, from its code.
         case unusableCopy(Code)
-        /// What is beside a vault that raises an alarm, which is accepted by its code, and the copies that were to be
-        /// merged and have not what this machine remembers, or were merged nevertheless.
+        /// The copies beside a vault that raises an alarm, which is accepted by its code, and the copies that were to
+        /// be merged and have not what this machine remembers, or were merged nevertheless.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
         /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)

@@ -1,7 +1,7 @@
 private import Glibc
 import LinuxSystem
 
-/// Tells observers of a store that something may have changed.
+/// Notifies observers of a store that something may have changed.
 ///
 /// A notice says neither what has changed nor how often: observers read again and compare. So many changes at once are
 /// one notice, and a slow observer still gets the latest state.

@@ -56,7 +56,7 @@ public protocol ValueStore: Sendable {
     /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
     func acquireLock(_ name: String) async throws(VaultError) -> NameLock
 
-    /// Tells observers that something may have changed.
+    /// Notifies observers that something may have changed.
     var changes: ChangeFeed { get }
     /// Receives the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }

@@ -4,22 +4,22 @@ import LinuxSystem
 import SealedLog
 public import Sealing
 
-// A value for a vault whose key one does not have: a CI job or a new colleague seals it, the vault's owner takes it in.
-// It is an age file, so whoever has age and the format's page can make one too.
+// A drop is a value for a vault that its sender cannot open: a CI job or a new colleague seals it, and the vault's
+// owner stores it. It is an age file, so it can be created with age and the documented format alone.
 
 extension Keychain {
-    /// Values that people without a key have sealed for the vault.
+    /// Values that were sealed for the vault without its keys.
     public var dropBox: DropBox { DropBox(keychain: self) }
 
-    /// Takes values in from those who cannot open the vault: see ``Keychain/dropBox``.
+    /// Receives values from people who cannot open the vault: see ``Keychain/dropBox``.
     public struct DropBox: Sendable {
         let keychain: Keychain
     }
 }
 
 extension Keychain.DropBox {
-    /// Returns the public key of the vault's drop box, `age1…`: whoever has it can add values to the vault, and read
-    /// none. It is no secret. It changes when the data key is rotated; what was sealed for the former one is lost then.
+    /// Returns the public key of the vault's drop box, `age1…`. With it, values can be added to the vault, but not
+    /// read. It is no secret. It changes when the data key is rotated; drops for the former one are then lost.
     ///
     /// - Throws: as ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
@@ -30,10 +30,10 @@ extension Keychain.DropBox {
         } catch { throw VaultError(error, "The drop box cannot be used") }
     }
 
-    /// Seals a value for a vault, or for a person who will take it in.
+    /// Seals a value for a vault, or for a person who will store it.
     ///
     /// - Parameters:
-    ///   - name: the name that it is to have.
+    ///   - name: the name of the new entry.
     ///   - recipient: a vault's ``recipient()``, or a person's age recipient.
     /// - Returns: the bytes of an age file, for ``open(_:)``.
     /// - Throws: ``VaultError`` with `invalid` for a name, value, attribute or recipient that cannot be; `unavailable`.
@@ -69,26 +69,26 @@ extension Keychain.DropBox {
         }
     }
 
-    /// A value that somebody has sealed for this vault, opened but not stored.
+    /// A value that was sealed for this vault, opened but not stored.
     ///
-    /// Nothing says who sealed it: look at its name and attributes before you store it.
+    /// The sender is unknown: check its name and attributes before you store it.
     public final class Drop: Sendable {
         fileprivate let contents: DropContents
 
         fileprivate init(_ contents: consuming DropContents) { self.contents = contents }
 
-        /// The name that it is to have.
+        /// The name of the new entry.
         public var name: String { contents.name.text }
         /// The value's size in bytes.
         public var size: Int { contents.value.count }
-        /// Words about the value.
+        /// Descriptions of the value.
         public var attributes: [String: String] { Keychain.dictionary(contents.attributes) }
-        /// When it was sealed, by its sender's clock.
+        /// The time at which it was sealed, by its sender's clock.
         public var created: Date { Date(milliseconds: contents.created) }
     }
 
-    /// Opens what ``seal(_:_:attributes:to:)`` has sealed, for the vault's drop box or for an identity in the identity
-    /// file of the places. Nothing is stored.
+    /// Opens a file from ``seal(_:_:attributes:to:)``, sealed for the vault's drop box or for an identity in the
+    /// location's identity file. This stores nothing.
     ///
     /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no
     ///   drop, `unavailable`.
@@ -103,13 +103,13 @@ extension Keychain.DropBox {
             guard error.code == .damaged else { throw .noGuardedMemory }
             throw VaultError(.invalid, "This is an age file, but no drop for a vault: \(error.detail).")
         }
-        // Nothing says who has named it.
+        // The sender, who chose the name, is unknown.
         try Naming.name.checkLooks(drop.name)
         try Self.checkLooks(drop.contents.attributes)
         return drop
     }
 
-    /// Checks the keys of attributes that somebody else is to tell apart by their looks. Throws `invalid`.
+    /// Checks that a reader can distinguish the keys of attributes by their looks. Throws `invalid`.
     private static func checkLooks(_ attributes: [Attribute]) throws(VaultError) {
         for (number, attribute) in attributes.enumerated() {
             try Naming.attribute.checkLooks(attribute.key)
@@ -144,7 +144,7 @@ extension Keychain.DropBox {
         }
     }
 
-    /// Stores what was dropped, with its attributes: all of it, or nothing.
+    /// Stores drops with their attributes: all of them, or none.
     ///
     /// - Parameters:
     ///   - isReplacing: whether values of these names are replaced; their history has them then.
@@ -157,7 +157,7 @@ extension Keychain.DropBox {
     ) throws(VaultError) {
         try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                // Also lets the transaction run again if the name is changed meanwhile.
+                // This read also makes the transaction run again if the name is changed meanwhile.
                 if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }
@@ -195,7 +195,7 @@ extension Keychain.DropBox {
 }
 
 extension DropContents {
-    /// Whether the value is one of its kind. Only the few kinds that are no plain bytes are read for that.
+    /// Whether the value is one of its kind. Only the few kinds that are not plain bytes are parsed.
     fileprivate var hasReadableValue: Bool {
         switch Keychain.ValueKind(rawValue: kind) {
         case .unspecified, .data: true
@@ -206,7 +206,7 @@ extension DropContents {
 }
 
 extension Naming {
-    /// Checks a name that somebody else is to tell from others by its looks.
+    /// Checks that a reader can distinguish a name from others by its looks.
     ///
     /// - Throws: as ``check(_:)``; `invalid` for one that begins or ends with a space, or has a character that is not
     ///   seen.

@@ -3,7 +3,7 @@ package import SealedLog
 // The `vault` command records its reads; a program that uses the library does not yet.
 
 extension Keychain {
-    /// What was read on this machine.
+    /// The reads on this machine.
     package var accessLog: AccessLog { AccessLog(keychain: self) }
 
     /// This machine's list of reads: see ``Keychain/accessLog``.
@@ -13,7 +13,7 @@ extension Keychain {
 }
 
 extension Keychain.AccessLog {
-    /// Whether the vault says that the reads of its values are recorded.
+    /// Whether the vault requires that reads of its values are recorded.
     ///
     /// - Throws: as ``Keychain/item(_:)``.
     package func isOn() throws(VaultError) -> Bool { try keychain.translated(keychain.log.isAccessLogged()) }
@@ -27,7 +27,7 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// Records an access on this machine, if the vault says so.
+    /// Records an access on this machine, if the vault's access log is on.
     ///
     /// - Throws: ``VaultError`` with `unavailable` if the log is on and cannot be written, `busy`; as
     ///   ``Keychain/item(_:)``.
@@ -45,7 +45,7 @@ extension Keychain.AccessLog {
         try keychain.translated(keychain.log.checkAccessLog(in: keychain.location.rollbackMemory))
     }
 
-    /// Returns what was recorded on this machine, also if the log is off now.
+    /// Returns the accesses that were recorded on this machine, even if the log is off now.
     ///
     /// - Throws: as ``record(evenIfOff:_:)``.
     package func report() throws(VaultError) -> AccessReport {

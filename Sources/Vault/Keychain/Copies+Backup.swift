@@ -2,11 +2,11 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain.Copies {
-    /// Copies the vault to another file, as it is at one moment, while others use it. The copy is read and
+    /// Copies a consistent snapshot of the vault to another file, while others use it. The copy is read and
     /// authenticated in full before it gets its name. The same keys open it.
     ///
-    /// Keep the key file's backup elsewhere. To go back to the copy, put it in the vault's place: this machine then
-    /// asks whether the older vault is meant, see <doc:RestoringFromBackups>.
+    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it: this machine then raises
+    /// an alarm about the older vault, see <doc:RestoringFromBackups>.
     ///
     /// - Parameter isReplacing: whether an earlier copy of the vault at the path is replaced, if this one has all that
     ///   is in it. Any other file is left alone.
@@ -22,7 +22,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // What this machine has kept of a database may restore it.
+        // The local copy of a vault in a database may be needed to restore it.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -30,7 +30,7 @@ extension Keychain.Copies {
         guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
-        // Before anything is copied.
+        // Checked before anything is copied.
         guard isReplacing || (try? target.exists()) != true else {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
@@ -59,6 +59,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether there is a folder or a device at the place. The error of the log does not tell which path it concerns.
+    /// Whether there is a folder or a device at the location. The log's error does not say which path it concerns.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

@@ -1,21 +1,19 @@
 private import FoundationEssentials
 package import SealedLog
 
-// What this machine keeps of a vault in a database, and what it still has to store there.
+// The local copy of a vault in a database, and the changes that still have to be stored there.
 
 extension Keychain.Copies {
-    /// What opening this keychain has stored in the database of what was changed while no server answered; nil if that
-    /// was nothing.
+    /// The offline changes that opening this keychain has stored in the database; nil if there were none.
     public var offlineChanges: Merge? { keychain.offlineChanges }
 
     /// Whether changes are kept on this machine only, until the server can be reached.
     package var isKeptApart: Bool { keychain.log.keepsChangesApart }
 
-    /// What this machine has kept of a vault in a database.
+    /// The local copy of a vault in a database.
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Reads some of what is missing in the copy that this machine keeps: what a command does after its answer that
-    /// changes nothing.
+    /// Reads some of the records that the local copy lacks. A command that changes nothing calls this after its output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
     /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
@@ -25,7 +23,7 @@ extension Keychain.Copies {
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
     }
 
-    /// The files with changes that waited for a server, and of which a merge has refused some.
+    /// The files with changes that waited for a server, some of which a merge has refused.
     package var refusedChanges: [String] { changes(inFilesEndingIn: FileLocation.refusedEnding) }
 
     private func changes(inFilesEndingIn ending: String) -> [String] {

@@ -5,40 +5,40 @@ extension Keychain {
     /// Other copies of this vault: backups, those that were changed elsewhere, and the one that this machine keeps.
     public var copies: Copies { Copies(keychain: self) }
 
-    /// What a vault exchanges with copies of itself: see ``Keychain/copies``.
+    /// Backups and merges of a vault: see ``Keychain/copies``.
     public struct Copies: Sendable {
         let keychain: Keychain
     }
 }
 
 extension Keychain.Copies {
-    /// What a merge has done.
+    /// The result of a merge.
     public struct Merge: Hashable, Sendable {
-        /// The names that have come or changed here, sorted bytewise.
+        /// The names that were added or changed here, sorted bytewise.
         public let changed: [String]
-        /// The names that both sides had changed since they went apart: the later value counts, and the earlier one is
-        /// in the history, unless it is among ``dropped``. Where nothing tells whether a side has changed a name, both
-        /// count as having done so.
+        /// The names that both sides changed after their last common change. The later value wins, and the earlier one
+        /// is in the history, unless it is among ``dropped``. If it is unknown whether a side changed a name, it counts
+        /// as changed.
         public let conflicts: [String]
-        /// Those of the conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
+        /// The conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
         public let dropped: [String]
-        /// The names with changes that were left out, sorted bytewise, since somebody who was shut out may have made
-        /// them: the copy is under a data key that was given up, or a member who was removed has signed them, and no
-        /// member of now has. The copy does not count as merged; `vault merge --from-former-key` takes them over.
+        /// The names with changes that were left out, sorted bytewise, since somebody without access any more may have
+        /// made them: the copy is under a former data key, or a removed member and no present one has signed them. The
+        /// copy does not count as merged; `vault merge --from-former-key` takes them over.
         public let refused: [String]
         /// The refused names whose refused state is a removal.
         package let refusedRemovals: Set<EntryName>
         /// Whether the copies had different keys: see ``Keychain/VaultKeys/all()`` for those that open the vault now.
         public var keysDiffered: Bool { keys != .same }
         package let keys: MergeReport.Keys
-        /// Whether the copy is under a data key that this vault has given up, or has never had.
+        /// Whether the copy is under a data key that this vault had formerly or never had.
         package let isOfFormerKey: Bool
-        /// Whether what was refused is in this vault, so that nothing was merged.
+        /// Whether the refused changes are in this vault, so that nothing was merged.
         package let refusesOwn: Bool
-        /// What has become of the keys; see ``doubtedKeys`` and those beside it.
+        /// The changes of the key slots; see ``doubtedKeys`` and the properties beside it.
         let slots: MergedSlots
         package let members: MemberDifferences
-        /// Where what was refused of this machine's offline changes is.
+        /// The path of the file with this machine's refused offline changes.
         package let keptAt: String?
         /// Whether the copy ends within a change: it may still be copied.
         package let isUnfinished: Bool
@@ -46,16 +46,16 @@ extension Keychain.Copies {
         package let isWhole: Bool
     }
 
-    /// Takes over what another copy of this vault has: one that a file synchronization, git or a backup has left beside
-    /// it, and that others have changed.
+    /// Takes over the changes of another copy of this vault, such as one from a file synchronization, git or a backup.
     ///
-    /// Of each name the later state counts, also a removal, and all values of both sides are in its history, but for
-    /// what one of them has purged. Merging in the other direction comes to the same, but for the keys and the limits
-    /// of the history: those of this copy count, unless the data key was rotated in the other one, or the other one has
-    /// what this machine remembers of the vault and this one has not. The other copy is only read. Afterwards, this
-    /// file can take the place of both copies: machines that remember either one take it for the later one.
+    /// For each name the later state wins, even if it is a removal, and all values of both sides are in its history,
+    /// except those that one side has purged. Merging in the other direction has the same result, except for the keys
+    /// and the limits of the history: those of this copy win, unless the data key was rotated in the other one, or the
+    /// other one has what this machine remembers of the vault and this one has not. The other copy is only read.
+    /// Afterwards, this file can take the place of both copies: machines that remember either one take it for the later
+    /// one.
     ///
-    /// - Parameter path: of the other copy. A key that opens this vault has to open it.
+    /// - Parameter path: the other copy's path. A key that opens this vault has to open it.
     /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the
     ///   path of the copy that it concerns; as ``Keychain/eraseRemoved()``. What was merged before an error stays;
     ///   merge again.
@@ -71,8 +71,8 @@ extension Keychain.Copies {
         fileprivate let isPinned: Bool
         package var path: String { location.vault }
 
-        /// Translates an error of the copy. The fingerprint that a person names is the vault's: one of its copy can
-        /// only be written down.
+        /// Translates an error of the copy. The fingerprint option is for the vault itself: a copy's fingerprint can
+        /// only be added to an identity file.
         fileprivate func refusal(_ error: LogError) -> VaultError {
             let refusal = VaultError(error, location)
             guard error.code == .pinWrong else { return refusal.ofMergedCopy }
@@ -84,7 +84,7 @@ extension Keychain.Copies {
         }
     }
 
-    /// Opens another copy of this vault, and asks for what its keys need.
+    /// Opens another copy of this vault, with prompts as its keys need them.
     package func copy(at path: String) throws(VaultError) -> Copy {
         if !VaultLocation.isURL(path) { try VaultLocation.check(path, "The other copy's path") }
         var otherLocation = keychain.location
@@ -100,7 +100,7 @@ extension Keychain.Copies {
     }
 
     /// - Parameters:
-    ///   - taken: the names that are taken over whoever has changed them.
+    ///   - taken: the names whose changes are taken over from anyone.
     ///   - keptKeys: the salts of the keys that stay, whatever the copy has removed; see
     ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
@@ -127,7 +127,7 @@ extension Keychain.Copies {
         }
         progress?.finish()
         keychain.reportNotices()
-        // Here the vault is known, by whichever key.
+        // The user has accepted the vault on this machine, so its new fingerprint is trusted, whichever key opened it.
         keychain.rememberNewFingerprint()
         keychain.changes.notify()
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
@@ -193,8 +193,8 @@ extension Keychain.Copies.Merge {
 /// The slots of a vault before a merge and after it, and those of the copy.
 struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
-    /// Those that one of the copies has removed.
+    /// The slots that one of the copies has removed.
     let gone: [LogKeySlot]
-    /// The indexes of those that the copy has removed, or may have, where nothing was merged.
+    /// The indexes of the slots that the copy has removed, or may have, if nothing was merged.
     let doubted: [Int]
 }

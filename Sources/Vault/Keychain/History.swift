@@ -4,13 +4,13 @@ package import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// What names had before.
+    /// The earlier values of names.
     public var history: History { History(keychain: self) }
 
     /// The earlier values of names: see ``Keychain/history``.
     ///
-    /// They are sealed like all else. How many are kept, and for how long, the vault says: see ``retention()``. A value
-    /// that is too old goes when the name changes, or at the next compaction.
+    /// They are sealed like all else. The vault determines how many are kept, and for how long: see ``retention()``. A
+    /// value that is too old is removed when the name changes, or at the next compaction.
     public struct History: Sendable {
         let keychain: Keychain
     }
@@ -21,22 +21,22 @@ extension Keychain.History {
     public struct Version: Hashable, Sendable {
         /// 1 for the last one before the present value, or before the name was removed; counted backwards from there.
         public let number: Int
-        /// When it was set.
+        /// The time at which it was set.
         public let modified: Date
         /// Its size in bytes.
         public let size: Int
         /// The name of the member who has set it; nil if none has signed it.
         public var author: String? { if case .member(let name) = signer { name } else { nil } }
-        /// Who has signed it, also if that was no member then.
+        /// Its signer, even if that was no member then.
         package let signer: MemberList.Author?
         let nonce: Nonce
     }
 
-    /// How much is kept of what names had before.
+    /// The limits on the earlier values that are kept.
     public struct Retention: Hashable, Sendable {
         /// How many earlier values of a name are kept, at most 255; 0 keeps none.
         public var versions: Int
-        /// For how many days after it was replaced or removed a value is kept.
+        /// The number of days for which a replaced or removed value is kept.
         public var days: Int
 
         /// Creates limits; see ``setRetention(_:)``.
@@ -66,7 +66,7 @@ extension Keychain.History {
         return opened.takeBytes()
     }
 
-    /// Gives a name the value back that it had before; the present one becomes part of the history.
+    /// Restores an earlier value of a name; the present one becomes part of the history.
     ///
     /// - Parameter version: one of ``versions(of:)``; without it, the newest.
     /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if that does not open; as
@@ -80,7 +80,7 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // The only condition of this change is that the version is there.
+            // The version's presence is the only condition of this change.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -88,10 +88,10 @@ extension Keychain.History {
         }
     }
 
-    /// Takes the newest change back: each name in it gets the value that it had before, with its attributes and expiry,
-    /// or is removed if it had none. Doing it twice makes the change again.
+    /// Undoes the newest change: each name in it gets the value that it had before, with its attributes and expiry, or
+    /// is removed if it had none. Doing it twice makes the change again.
     ///
-    /// All names of the change are taken back, or none. What several threads of a program have stored at the same
+    /// All names of the change are restored, or none. Values that several threads of a program stored at the same
     /// moment can be one change.
     ///
     /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
@@ -103,7 +103,7 @@ extension Keychain.History {
         let entries = try keychain.translated(keychain.log.newestChange(prefix: Array(keychain.ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
-            // What was absent before the change is removed again.
+            // A name that was absent before the change is removed again.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
                 try keychain.translated(keychain.log.openedVersion(of: entry.name, former.version.nonce))
@@ -155,7 +155,7 @@ extension Keychain.History {
         for name in names {
             let shown = try shown(name)
             guard let entry = try keychain.translated(keychain.log.history(shown)) else { continue }
-            // Whoever purged it may have died before the compaction.
+            // The process that purged it may have died before the compaction.
             let isLeft = entry.isForgotten ? try keychain.maintenance.information().deadBytes > 0 : false
             if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
         }
@@ -169,7 +169,7 @@ extension Keychain.History {
         Retention(try keychain.translated(keychain.log.keySlots()).history)
     }
 
-    /// Sets how much of the history the vault keeps, for all who use it. What is more goes at once.
+    /// Sets how much of the history the vault keeps, for all users. Excess values are removed at once.
     ///
     /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; as ``Keychain/eraseRemoved()``.
     public func setRetention(_ retention: Retention) throws(VaultError) {

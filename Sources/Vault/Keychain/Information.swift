@@ -12,7 +12,7 @@ extension Keychain.Maintenance {
         public let keyFileSharing: String?
         /// The vault's id, 32 hex digits.
         public let id: String
-        /// When the vault was created.
+        /// The time at which the vault was created.
         public let created: Date
         /// The number of the last change.
         public let sequence: UInt64
@@ -26,12 +26,11 @@ extension Keychain.Maintenance {
         public let deadBytes: Int
         /// Changes since the last compaction.
         public let recordsSinceCheckpoint: Int
-        /// How much is kept of what names had before.
+        /// The limits on the earlier values that are kept.
         public let history: Keychain.History.Retention
         /// Whether this machine remembers the vault, so that an older one would be noticed.
         public let memoryIsKept: Bool
-        /// What fails no call and should be known: a memory that cannot be used, a compaction that failed. One sentence
-        /// each.
+        /// Problems that fail no call: an unusable rollback memory, a failed compaction. One sentence each.
         public let problems: [String]
         /// Whether the keys are locked against swapping.
         public let keysAreLockedInMemory: Bool

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// The one way in which a value is read for others than the program itself: a person, another program, a server.
+// All values that are read for a person, another program or a server are read by these methods.
 
 extension Keychain {
     /// Returns the value of an entry; nil if there is none. It keeps to the entry's policy and that of the login whose
@@ -58,7 +58,7 @@ extension Keychain {
 struct GuardedSealable: ~Copyable {
     let value: SealableValue
     let attributes: [String: String]
-    /// Those of the login whose field it is, also if that has expired.
+    /// The attributes of the login whose field it is, even if the login has expired.
     let loginAttributes: [String: String]
     let isLoginPresent: Bool
     let isAccessLogged: Bool

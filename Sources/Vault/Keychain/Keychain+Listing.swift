@@ -2,18 +2,18 @@ public import FoundationEssentials
 import SealedLog
 
 extension Keychain {
-    /// What a keychain tells of a name without opening its value.
+    /// The information about a name that is available without opening its value.
     public struct Item: Hashable, Sendable {
         /// The name, as it was set.
         public let name: String
         /// The value's size in bytes.
         public let size: Int
         package let valueKind: ValueKind
-        /// When the name was first set since it was last absent.
+        /// The time at which the name was first set since it was last absent.
         public let created: Date
-        /// When the value was last set.
+        /// The time at which the value was last set.
         public let modified: Date
-        /// From when on the name is absent; nil if the value does not expire.
+        /// The time from which on the name is absent; nil if the value does not expire.
         public let expires: Date?
         /// Words about the value, sealed with its name: `service`, `account`, `url` …
         public let attributes: [String: String]
@@ -38,7 +38,7 @@ extension Keychain {
 }
 
 extension Keychain {
-    /// Returns what is known of a name, without opening its value; nil if the name is absent.
+    /// Returns the information about a name, without opening its value; nil if the name is absent.
     ///
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
     ///   `exchanged` if the file was replaced meanwhile.
@@ -53,7 +53,7 @@ extension Keychain {
     /// - Throws: as ``item(_:)``.
     public func exists(_ name: String) throws(VaultError) -> Bool { try item(name) != nil }
 
-    /// Returns what is known of all names that begin with `prefix` and have all of `attributes`, sorted bytewise.
+    /// Returns the information about all names that begin with `prefix` and have all of `attributes`, sorted bytewise.
     ///
     /// - Throws: as ``item(_:)``.
     public func items(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> [Item] {
@@ -70,12 +70,12 @@ extension Keychain {
         return names
     }
 
-    /// As ``keys(prefix:)``, one after the other, for lists of any length.
+    /// Returns the keys of ``keys(prefix:)`` one after the other, for lists of any length.
     package func names(prefix: String = "") throws(VaultError) -> KeyListing {
         KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
-    /// As ``items(prefix:attributes:)``, one after the other, for lists of any length.
+    /// Returns the items of ``items(prefix:attributes:)`` one after the other, for lists of any length.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
@@ -83,8 +83,8 @@ extension Keychain {
     }
 }
 
-/// The items of a keychain as of one point in time, sorted bytewise by name, each read when it is asked for. To go
-/// through a listing twice, copy it before the first time.
+/// The items of a keychain as of one point in time, sorted bytewise by name, each read on demand. To iterate twice,
+/// copy the listing before the first time.
 package struct ItemListing: Sendable {
     fileprivate var entries: EntryListing
     fileprivate let attributes: [Attribute]

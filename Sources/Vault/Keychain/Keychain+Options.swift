@@ -3,7 +3,7 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// How a keychain is opened.
+    /// Settings for opening a keychain.
     public struct Options: Sendable {
         /// How long a call waits for other processes before it throws ``VaultError/Code/busy``; and, of a vault in a
         /// database, at least one second, for a server to take a connection and to answer.
@@ -29,10 +29,9 @@ extension Keychain {
         var checksFingerprint = true
         /// The paths of copies that are merged right after the opening: an alarm about what one of them has is none.
         package var mergedNext: [String] = []
-        /// Whether nothing is used that might ask a person, as in the middle of a line that is being typed: no command
-        /// that gives a key, no age plugin, no passphrase.
+        /// Whether prompts are excluded, as during shell completion: no key command, no age plugin, no passphrase.
         package var asksNobody = false
-        /// Shows what age plugins say, and answers what they ask; by default, nobody does.
+        /// Shows the messages of age plugins and answers their prompts; by default, neither.
         public var pluginPrompter: any PluginPrompter = NoPrompts()
         /// Whether only the key file may open the vault, as where a person wants to know whether it does.
         package var triesKeyFileAlone = false
@@ -47,16 +46,16 @@ extension Keychain {
         /// than a million entries. It takes what the names that are read need, 75 MiB for all of a million; with less,
         /// reads beyond it take longer. At least 64 KiB are used. The first keychain that opens a vault decides.
         public var indexMemory = Limits.indexMemory
-        /// When the copy that this machine keeps of a vault in a database stands in for the database.
+        /// The conditions for using the local copy of a vault in a database.
         public var offline = VaultLocation.Offline.never
         /// Called, after one second, when a call waits for another process; with that process, if it can be found out.
         /// No lock is held then.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether the program asks one thing and ends: what it has read in opening the vault is new enough for that.
+        /// Whether the program makes one request and ends: the state from opening the vault is then recent enough.
         package var isShortLived = false
-        /// Whether the program reads before anything else: a server is asked while the vault is opened.
+        /// Whether the program reads first: the server is then queried while the vault is opened.
         package var readsAtOnce = false
-        /// Whether the program changes nothing: of a server that was away a moment ago it asks nothing.
+        /// Whether the program only reads: a server that was unreachable a moment ago is then not contacted.
         package var changesNothing = false
         /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its
         /// fields are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.

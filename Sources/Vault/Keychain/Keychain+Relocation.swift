@@ -3,7 +3,7 @@ import SealedLog
 package import Sealing
 
 extension Keychain {
-    /// Gives a value another name.
+    /// Renames an entry.
     ///
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist,
     ///   `exists` if the new one does and `replacing` is false.
@@ -11,7 +11,7 @@ extension Keychain {
         try relocate([(name, newName)], replacing: replacing, removing: true)
     }
 
-    /// Stores a value under another name too, with its attributes.
+    /// Copies an entry, with its attributes, to another name.
     ///
     /// - Throws: as ``rename(_:to:replacing:)``.
     public func copy(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
@@ -41,7 +41,7 @@ extension Keychain {
         guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
             throw VaultError(.absent, "No entry named \"\(name)\".")
         }
-        // As names, byte by byte: as strings two spellings of an accented letter are equal.
+        // Names are compared by bytes: as strings, two spellings of an accented letter are equal.
         guard source != target else { return }
         if !isReplacing, try transaction.exists(newName) {
             throw VaultError(.exists, "\"\(newName)\" already exists.")
@@ -50,7 +50,7 @@ extension Keychain {
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // Of its login, unless the new name's login has the same.
+            // The policy of its login is kept, unless the new name's login has the same.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -85,7 +85,7 @@ extension Keychain {
     }
 
     /// Returns a short text that is equal for equal values of this vault and its copies, until its keys are rotated. It
-    /// tells nothing of the value to anyone who does not have the vault's keys.
+    /// reveals nothing about the value without the vault's keys.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(VaultError) -> String {
         do throws(LogError) { return Fingerprint.text(Array(try log.fingerprint(ofValue: value)[..<8])) } catch {
             throw VaultError(error, location)

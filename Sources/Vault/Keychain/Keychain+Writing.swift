@@ -53,7 +53,7 @@ extension Keychain {
             name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// What ``put(_:_:adding:expires:replacing:)`` has done.
+    /// The result of ``put(_:_:adding:expires:replacing:)``.
     package enum PutOutcome: Hashable, Sendable {
         case stored, replaced
         /// The name had a value, which was to be kept.
@@ -79,14 +79,14 @@ extension Keychain {
         }
     }
 
-    /// Sets a value if the name still is as this process knows it; nil if it is not. Where a vault is in a database, to
-    /// look first would cost a round trip.
+    /// Sets a value if the name is unchanged since this process read it; nil if it is not. For a vault in a database, a
+    /// read would cost a round trip.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
     ) throws(VaultError) -> PutOutcome? {
         let entry = try checked(name)
-        // What cannot be read is told by the transaction.
+        // If a name cannot be read, the transaction reports it.
         guard part == nil,
             case .success(let former) = Result(catching: { () throws(LogError) in try log.knownContent(entry) }),
             former == nil || isReplacing

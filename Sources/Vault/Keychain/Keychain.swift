@@ -17,7 +17,7 @@ public import Sealing
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
 public final class Keychain: ValueStore, DataStore, SecretStore {
-    /// What opening a keychain has created.
+    /// The files that opening a keychain has created.
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false
         package internal(set) var keyFile = false
@@ -30,19 +30,19 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// The largest value, in bytes: 16 MiB.
     public static let maximumValueSize = Limits.valueSize
 
-    /// Where the vault, its key file and the memory are.
+    /// The locations of the vault, its key file and the rollback memory.
     public let location: VaultLocation
     package let created: Created
     public let changes: ChangeFeed
     public let failures: FailureLog
-    /// What opening this keychain has stored in the database of what was changed while no server answered.
+    /// The offline changes that opening this keychain has stored in the database.
     let offlineChanges: Copies.Merge?
     /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options
     let storeLocation: any StoreLocation
     let log: SealedLog
-    /// nil for the whole vault.
+    /// The program's part of the vault; nil for the whole vault.
     let part: KeychainPart?
 
     /// Is equal for two keychains on one vault, or on one part of it: a process has one log for each vault.

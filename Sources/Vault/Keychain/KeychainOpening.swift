@@ -20,7 +20,7 @@ struct KeychainOpening {
         let log: SealedLog
         var created = Keychain.Created()
         var keyFileSharing: SecretFile.Sharing?
-        /// What is wrong with the key file, although the vault was opened in another way; what could not be remembered.
+        /// A problem that did not prevent opening: an unusable key file, or state that could not be remembered.
         var notice: VaultError?
         var offlineChanges: Keychain.Copies.Merge?
     }
@@ -28,7 +28,7 @@ struct KeychainOpening {
     let location: VaultLocation
     let options: Keychain.Options
     let storeLocation: any StoreLocation
-    /// What asking a person for a passphrase has thrown.
+    /// The error that a passphrase prompt has thrown.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
 
@@ -118,8 +118,8 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // What was acknowledged would be missing. Once the server has gone, the copy that has it is
-                    // read; and a copy that can never be merged must not keep anybody from the vault. It stays.
+                    // Acknowledged changes would be missing. If the server is unreachable again, the copy that has them
+                    // is read. A copy that can never be merged must not prevent opening the vault; it is kept.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -146,7 +146,7 @@ struct KeychainOpening {
         in files: any FileSystem
     ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
         var options = vaultOptions
-        // What this machine remembers is the vault at its own path.
+        // The rollback memory is about the vault at its own path.
         options.usesRollbackMemory = false
         options.checksFingerprint = isPinned
         options.mergedNext = []
@@ -256,7 +256,8 @@ struct KeychainOpening {
         }
     }
 
-    /// Where secrets are mounted, this one is not: a key that was created here would be lost with the container.
+    /// Throws if the key file is missing in a folder of mounted secrets: a key that was created there would be lost
+    /// with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
             SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)),
@@ -295,7 +296,7 @@ extension Keychain.Options {
 }
 
 extension LogError {
-    /// The same failure, of taking over what was changed offline. Nobody would look there for the cause.
+    /// The same failure, of taking over what was changed offline. Offline changes are not an obvious cause.
     fileprivate var ofMerge: LogError {
         guard [.unreachable, .serverRefused].contains(code) else { return self }
         return LogError(

@@ -6,7 +6,7 @@ extension Keychain {
     /// Checks and figures of the vault.
     public var maintenance: Maintenance { Maintenance(keychain: self) }
 
-    /// What keeps a vault in order: see ``Keychain/maintenance``.
+    /// Compaction and verification of a vault: see ``Keychain/maintenance``.
     public struct Maintenance: Sendable {
         let keychain: Keychain
     }
@@ -41,7 +41,7 @@ extension Keychain.Maintenance {
 extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 
-    /// What this machine remembers of the vault; to be asked before anything is read.
+    /// The state of this machine's memory of the vault; to be read before anything else.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
     /// Makes the compaction that changes have made due, or waits for the one that they have started.
@@ -116,14 +116,14 @@ extension Keychain.Maintenance {
     /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 
-    /// Looks at what keeps a vault that is not a file.
+    /// Examines the database of a vault that is not a file.
     package func storeFindings() throws(VaultError) -> [StoreFinding] {
         try keychain.translated(keychain.storeLocation.report?.findings() ?? [])
     }
 }
 
 extension SalvageReport.LostVersion {
-    /// When the value was set.
+    /// The time at which the value was set.
     package var date: Date { Date(milliseconds: modified) }
 }
 
@@ -132,7 +132,7 @@ extension LogKeySlot {
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
-    /// When the slot was created.
+    /// The time at which the slot was created.
     package var created: Date { Date(milliseconds: creation) }
 }
 

@@ -1,11 +1,11 @@
-/// Which command may read a value: the attribute `policy` of its entry, and of the login that it is a field of. It
-/// guards against slips. Whoever can open the vault can change it.
+/// The command that may read a value, from the attribute `policy` of its entry or of the login that it is a field of.
+/// It prevents mistakes, not attacks: every key of the vault can change it.
 package enum ReadingPolicy: String, CaseIterable {
     /// Only `vault run`, which hands the value to a program and shows it nowhere.
     case run
 
-    /// Throws `guarded` unless the attributes of an entry let a reader have its value. A policy that this version does
-    /// not know lets none.
+    /// Throws `guarded` unless the attributes of an entry let a reader have its value. An unknown policy forbids all
+    /// reads.
     ///
     /// - Parameters:
     ///   - isThere: whether the entry is present, and not an expired login, which still guards its fields.

@@ -4,7 +4,7 @@ import SealedLog
 extension Keychain.VaultKeys {
     /// One of the ways to open a vault.
     public struct Key: Hashable, Sendable {
-        /// What opens the vault. More kinds may come.
+        /// The kind of secret that opens the vault. Later versions may add kinds.
         public struct Kind: Hashable, Sendable {
             /// A stable word for the kind, for lists and scripts.
             public let name: String
@@ -29,11 +29,11 @@ extension Keychain.VaultKeys {
 
         /// Its number, from 1 on, until a key before it is removed.
         public let number: Int
-        /// What opens the vault.
+        /// The kind of secret that opens the vault.
         public let kind: Kind
         /// For people; sealed in the vault.
         public let label: String
-        /// When the key was added.
+        /// The time at which the key was added.
         public let created: Date
         /// The recipient's public key, `age1…`; nil for other kinds.
         public let recipient: String?

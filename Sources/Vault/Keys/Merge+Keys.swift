@@ -8,25 +8,25 @@ extension Keychain.Copies.Merge {
         return slots.doubted.filter(keys.indices.contains).map { keys[$0] }
     }
 
-    /// The keys that open the vault no more, since one of the copies has removed them.
+    /// The keys that no longer open the vault, since one of the copies has removed them.
     package var removedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.gone) }
 
-    /// Those that have opened this vault and open it no more, since the other one's data key counts, which was not made
-    /// for them.
+    /// The former keys of this vault that no longer open it, since the other copy's data key was adopted and not
+    /// wrapped for them.
     package var lostKeys: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.before, without: slots.after + slots.gone)
     }
 
-    /// Those that open this vault since, and are the other copy's.
+    /// The keys that were taken over from the other copy.
     package var addedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.after, without: slots.before) }
 
-    /// Those that open this vault and not the copy, where nobody is asked about them. The key that has opened both may
-    /// have another name in each.
+    /// The keys that open this vault and not the copy, and need no decision. The key that has opened both may have
+    /// another name in each.
     package var keysOfVaultAlone: [Keychain.VaultKeys.Key] {
         doubtedKeys.isEmpty ? Keychain.VaultKeys.Key.all(slots.after, without: slots.copy).filter { !$0.isInUse } : []
     }
 
-    /// Those that open the copy and not this vault.
+    /// The keys that open the copy and not this vault.
     package var keysOfCopyAlone: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.copy, without: slots.after).filter { !$0.isInUse }
     }

@@ -3,10 +3,10 @@ import SealedLog
 import Sealing
 
 extension Keychain.VaultKeys {
-    /// Lets an age identity open the vault: that of a colleague, or of a device with an age plugin.
+    /// Adds an age identity as a key: that of a colleague, or of a device with an age plugin.
     ///
-    /// A recipient's public key is no secret, so anyone could make another vault for it. Who opens the vault by the
-    /// identity has to compare its ``fingerprint()`` once, on each machine: see ``Keychain/Options/fingerprint``.
+    /// A recipient's public key is no secret, so anyone could make another vault for it. People who open the vault by
+    /// the identity have to compare its ``fingerprint()`` once, on each machine: see ``Keychain/Options/fingerprint``.
     ///
     /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
     /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for a text that is no recipient, or a plugin that fails.

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedLog
 public import Sealing
 
-// A key file on paper, and in shares: what is left when a disk is not.
+// A key file on paper, or in shares, survives the loss of a disk.
 
 extension Keychain.VaultKeys {
     /// Returns the text of a generated key file, to be kept elsewhere.
@@ -46,8 +46,8 @@ extension Keychain.VaultKeys {
         return try Keychain(at: location, options: options, failures: failures)
     }
 
-    /// Splits a generated key file into shares by Shamir's scheme. So many of them as `threshold` restore it; fewer
-    /// tell nothing about it.
+    /// Splits a generated key file into shares by Shamir's scheme. Any `threshold` shares restore it; fewer reveal
+    /// nothing about it.
     ///
     /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(

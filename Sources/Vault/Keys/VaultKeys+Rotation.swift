@@ -3,7 +3,7 @@ package import SealedLog
 import Sealing
 
 extension Keychain.VaultKeys {
-    /// What a rotation of the data key has found of somebody who could open the vault.
+    /// The findings of a rotation of the data key about those who could open the vault.
     public struct Rotation: Hashable, Sendable {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
         /// done that: who knew one of them could forge the others. They are sealed apart now; set them anew.
@@ -17,8 +17,8 @@ extension Keychain.VaultKeys {
         package let keys: [Key]
     }
 
-    /// Generates a new data key and seals everything anew under it, into a new file. Who kept the old one can open
-    /// nothing in it. Others may write meanwhile.
+    /// Generates a new data key and seals everything anew under it, into a new file. The old key opens nothing in it.
+    /// Others may write meanwhile.
     ///
     /// First remove the keys of those who are to have no access. Each that stays needs its secret once more, except the
     /// one in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
@@ -64,7 +64,8 @@ extension Keychain.VaultKeys {
             let sharingNonces = try keychain.translated(keychain.log.namesSharingNonces())
             hasBegun = true
             let (report, keys) = try rotate(by: renewals, progress, edit)
-            // Here the vault is known, by whichever key.
+            // The user has accepted the vault on this machine, so its new fingerprint is trusted, whichever key opened
+            // it.
             keychain.rememberNewFingerprint()
             return Rotation(
                 sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)

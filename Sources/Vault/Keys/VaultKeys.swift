@@ -3,7 +3,7 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// What opens the vault.
+    /// The keys of the vault.
     public var vaultKeys: VaultKeys { VaultKeys(keychain: self) }
 
     /// The ways to open a vault, and its data key: see ``Keychain/vaultKeys``. The names that a store keeps, its keys,
@@ -34,7 +34,7 @@ extension Keychain.VaultKeys {
 
     // MARK: Adding
 
-    /// Lets another key file open the vault, and generates it if there is none at the path.
+    /// Adds a key file as a key, and generates it if there is none at the path.
     ///
     /// - Parameter label: for people; at most 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
@@ -48,10 +48,10 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Lets a passphrase open the vault, alone or only together with a key file.
+    /// Adds a passphrase as a key, alone or only together with a key file.
     ///
     /// The work of a guess takes about half a second on this machine, but three passphrases together no more than the
-    /// bounds of a vault allow; ``all()`` tells what it takes.
+    /// bounds of a vault allow; ``all()`` has the actual cost.
     ///
     /// - Parameter keyFile: the path of a key file that is needed too; it is generated if there is none.
     /// - Returns: whether the key file was generated.
@@ -76,7 +76,7 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Lets the output of a command open the vault: it is used as the contents of a key file are.
+    /// Adds the output of a command as a key: it is used as the contents of a key file are.
     ///
     /// The command's text is in the vault, not sealed. The shell runs it when no key file opens the vault, and only on
     /// machines where a person has agreed to it, as on this one now.
@@ -94,7 +94,7 @@ extension Keychain.VaultKeys {
 
     // MARK: Removing and replacing
 
-    /// Removes a key: it opens the vault no more. Who had it may have kept a copy of the vault, or its data key: only
+    /// Removes a key. Anyone who used it may have kept a copy of the vault, or its data key: only
     /// ``rotateDataKey(dropping:replacing:_:)`` helps against that.
     ///
     /// - Parameter key: one of ``all()``.
@@ -106,9 +106,9 @@ extension Keychain.VaultKeys {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
-    /// Lets another key file open the vault in the place of one: the former one opens it no more. It is generated if
-    /// there is none at the path. Nothing is sealed anew: who has the former file and an old copy of the vault can open
-    /// that copy still, and has its data key.
+    /// Replaces a key file by another one, which opens the vault from then on. It is generated if there is none at the
+    /// path. Values are not sealed anew: the former file still opens an old copy of the vault, and reveals its data
+    /// key.
     ///
     /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
     /// - Returns: whether the file was generated.

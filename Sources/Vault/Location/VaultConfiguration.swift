@@ -29,7 +29,7 @@ package struct VaultConfiguration: Hashable, Sendable {
         package var isInGit = false
     }
 
-    /// Where the file is, or would be.
+    /// The file's path, even if there is no file.
     package let path: String
     /// In the order of the file.
     package let sections: [Section]

@@ -6,8 +6,8 @@ import SealedLog
 // sentences, so they name no option or command; the command adds its own hints.
 
 extension VaultError {
-    /// What the log's codes become, except those of the key file, which become `locked`, unless the system alone was
-    /// in the way.
+    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused
+    /// access.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
@@ -43,7 +43,7 @@ extension VaultError {
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
 
-    /// Returns an error of salvaging. That it says how to salvage would be of no use.
+    /// Returns an error of salvaging. It omits the advice to salvage.
     ///
     /// - Parameter target: the path of the new vault.
     init(salvaging error: LogError, to target: String, _ location: VaultLocation) {
@@ -131,7 +131,7 @@ extension VaultError {
                 + "taken over. \(cause.message)", causes: [.changesLeft(path: path, isLocked: cause.code == .locked)])
     }
 
-    /// What an older vault brings, whichever way it is accepted.
+    /// The consequence of accepting an older vault, in any way.
     private static let comingBack = "keys and members that were removed since come back"
 
     /// Returns what is wrong with a vault that raises an alarm.
@@ -152,7 +152,7 @@ extension VaultError {
     static func alternative(_ error: LogError, _ location: VaultLocation) -> String {
         switch error.code {
         case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but cannot be asked for here."
-        case .identityMissing: "An identity of one of its recipients would open it too: name its file."
+        case .identityMissing: "An age identity of one of its recipients would open it too. Give the path of its file."
         default: sentence(for: error, location)
         }
     }

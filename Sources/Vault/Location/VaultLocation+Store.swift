@@ -13,7 +13,8 @@ package struct StoreOptions: Sendable {
 }
 
 extension VaultLocation {
-    /// What opens vaults in databases, which not every program links: the module VaultShared has it, as `.postgreSQL`.
+    /// Opens vaults in databases. Not every program links the code for it: the module VaultShared has it, as
+    /// `.postgreSQL`.
     public struct Databases: Hashable, Sendable {
         package typealias Open =
             @Sendable (
@@ -33,14 +34,15 @@ extension VaultLocation {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
-    /// When the copy that this machine keeps of a vault in a database, as sealed as there, stands in for it.
+    /// The conditions for using the local copy of a vault in a database, which is sealed as the vault is.
     public enum Offline: Hashable, Sendable {
         /// Never: without a server, calls throw `unavailable`.
         case never
-        /// While no server can be reached. ``Keychain/failures`` is told so, and how old the copy is. What is
-        /// changed then is kept, and merged when the vault is opened again: see ``Keychain/Copies/offlineChanges``.
+        /// The copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the copy's
+        /// age. Changes are kept locally, and merged when the vault is opened again: see
+        /// ``Keychain/Copies/offlineChanges``.
         case ifUnreachable
-        /// Always: no server is asked.
+        /// Always: no server is contacted.
         case always
     }
 

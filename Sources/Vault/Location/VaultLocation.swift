@@ -3,7 +3,7 @@ private import Glibc
 import LinuxSystem
 import SealedLog
 
-/// Where a vault, its key file, and this machine's memory of it are.
+/// The locations of a vault, its key file, and this machine's memory of it.
 public struct VaultLocation: Hashable, Sendable {
     /// The path of the vault file; of a vault in a database, its URL.
     public var vault: String
@@ -22,7 +22,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// The path of the key by which this machine signs what it writes to a vault with members; nil for none. At first
     /// `$XDG_CONFIG_HOME/vault/device.key`, by default in `~/.config`.
     public var deviceKey: String? = VaultLocation.standardDeviceKey
-    /// What opens databases; nil if nothing does.
+    /// The code that opens databases; nil for none.
     public var databases: Databases?
     /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
     package var allowsOffline = false
@@ -79,7 +79,7 @@ extension VaultLocation {
         let section = try variables.section(named: vault)
         let credentials = try variables["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
         let provided = (credentials + dockerSecrets).map { $0 + "/vault.key" }
-        // What the environment says of the key is said of the vault that nobody names.
+        // The environment's key belongs to the default vault, not to one that was named.
         let name = vault == nil ? nil : section?.name
         let environmentKey = try variables["VAULT_KEY_FILE"]
         let ownKey = name == nil && environmentKey != nil ? nil : section?.keyFile

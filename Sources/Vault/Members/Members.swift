@@ -5,7 +5,7 @@ package import SealedLog
 // Members sign what they write. They are people with devices; each device has a key of its own.
 
 extension Keychain {
-    /// Who signs what is written to the vault.
+    /// The members, who sign their changes to the vault.
     package var members: Members { Members(keychain: self) }
 
     /// The people who sign, with their devices: see ``Keychain/members``.

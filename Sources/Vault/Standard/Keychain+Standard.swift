@@ -20,7 +20,7 @@ extension Keychain {
         }
     }
 
-    /// Where errors of the standard keychain are reported, also those of opening it.
+    /// The log of errors of the standard keychain, including those of opening it.
     public static let standardFailures = FailureLog()
 
     /// The same, but reading does not create it.
@@ -70,7 +70,7 @@ extension VaultApp {
 struct StandardVault: Hashable, Sendable {
     /// The program's own; nil for its part of the person's.
     var own: VaultLocation?
-    /// What opens the person's vault in a database.
+    /// The code that opens the user's vault in a database.
     var databases: VaultLocation.Databases?
 }
 

@@ -11,7 +11,7 @@ package import Sealing
 /// error is ours, and a person may answer at the terminal.
 struct KeyCommand {
     let line: String
-    /// Is told if the command takes long.
+    /// Receives a notice if the command takes long.
     let prompter: any PluginPrompter
 
     /// Runs the command, and takes its output as a key file's contents. Throws as ``ChildProcess/output(of:_:input:)``

@@ -1,6 +1,6 @@
 public import Sealing
 
-/// What a key file would contain, given by the program: from a descriptor, a device, another vault. Copies of
+/// The contents of a key file, given by the program: from a descriptor, a device, another vault. Copies of
 /// ``Keychain/Options`` share it.
 public final class KeyFileContents: Sendable {
     let secret: SecretBytes

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedLog
 public import Sealing
 
-/// What opens one key of a vault: a passphrase, a key file, or both.
+/// The secret for one key of a vault: a passphrase, a key file, or both.
 public struct KeySecret: ~Copyable {
     /// No bytes for a key file alone.
     private let passphrase: SecretBytes

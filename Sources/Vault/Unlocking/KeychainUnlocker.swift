@@ -3,13 +3,13 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// Finds what opens a vault, the cheapest first: its key file, what `unlock` has left in the kernel, a command, an age
-/// identity, and at last a person. A way that fails leads to the next one; why it failed is told if none opens the
-/// vault.
+/// Finds a key for a vault, the cheapest first: its key file, the kernel's keyring after `unlock`, a command, an age
+/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if none opens
+/// the vault.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
-        /// That of the places, in place of the key file.
+        /// The command of the location, in place of the key file.
         case keyCommand
         case slotCommands
         case secretKeys, plugins
@@ -49,7 +49,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         failures.refusal ?? (error == failure ? failures.explanation(location) : nil)
     }
 
-    /// What is wrong with the key file, although the vault was opened in another way.
+    /// The problem of the key file, if the vault was opened in another way.
     var obstacle: VaultError? { failures.ofKeyFile.map { VaultError($0, location) } }
 
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential? {
@@ -147,7 +147,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Commands of key slots
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        // That of the places was run before.
+        // The command of the location has run already.
         guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command,
             !line.isSame(as: location.keyCommand), !options.asksNobody
         else { return nil }
@@ -182,8 +182,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Tells a person who was shut out that it is the identity which opens the vault no more. What a plugin said tells
-    /// more.
+    /// Adds a message that the identity no longer opens the vault, for a user whose key was removed. A plugin's own
+    /// message takes precedence.
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
         let known = try? location.trusted(vault.vaultID, in: fileSystem)
@@ -213,7 +213,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func passphraseCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         advance(to: .passphraseWithKeyFile)
-        // Together with a key file that is away, no passphrase helps.
+        // Without the key file, a passphrase cannot open that slot.
         guard vault.slots.has(.passphrase) || keyFile != nil else {
             advance(to: .nothing)
             return nil
@@ -254,7 +254,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Trust
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        // Whoever does not know the secret of another key could not have made a vault that it opens.
+        // The other kinds of key are secret, so only somebody who has the key can create a vault that it opens. A
+        // recipient is public.
         guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Hexadecimal.string(of: fingerprint)

@@ -3,10 +3,10 @@ import SealedLog
 /// Why the ways to open a vault have failed, in the order in which they were tried, and what is told of it.
 struct UnlockingFailures {
     private var failures: [LogError] = []
-    /// What asking a person has thrown.
+    /// The error that a prompt has thrown.
     var refusal: VaultError?
 
-    /// What a person can provide yet: a passphrase, an identity file, consent to a command.
+    /// The failures that the user can remedy: by a passphrase, an identity file, consent to a command.
     private static let wanted: [LogError.Code] = [.passphraseNeeded, .commandUntrusted, .identityMissing]
 
     mutating func add(_ failure: LogError) {
@@ -29,7 +29,7 @@ struct UnlockingFailures {
 
     func has(_ code: LogError.Code) -> Bool { failures.contains { $0.code == code } }
 
-    /// What is wrong with the key file, unless it is just not there or another vault's.
+    /// The problem of the key file, unless it is only missing or another vault's.
     var ofKeyFile: LogError? {
         let codes: [LogError.Code] = [.keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable]
         return failures.first { codes.contains($0.code) }

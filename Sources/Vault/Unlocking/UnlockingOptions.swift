@@ -1,7 +1,7 @@
 import Age
 package import Sealing
 
-/// What finding the key of a vault depends on, besides the places: a part of ``Keychain/Options``.
+/// The part of ``Keychain/Options`` that finding the key of a vault depends on.
 struct UnlockingOptions: Sendable {
     /// Asks a person for a passphrase; nil if nobody can be asked.
     var passphrase: (any PassphrasePrompter)?
@@ -30,7 +30,7 @@ package protocol PassphrasePrompter: Sendable {
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes?
 }
 
-/// Asks as a program says that knows of no other.
+/// Prompts by the program's closure, which is not aware of other programs' prompts.
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 

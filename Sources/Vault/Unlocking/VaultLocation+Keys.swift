@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-// The key, and what a person has agreed to, of the vault at some places.
+// The key of the vault at a location, and the commands that the user has agreed to.
 
 extension VaultLocation {
     /// Whether the key is in the key file, and not given by the program or a command.
@@ -60,7 +60,7 @@ final class HeldKeyFile: Sendable {
 }
 
 extension VaultLocation {
-    /// The same places with another key file, for messages about it.
+    /// The same location with another key file, for messages about it.
     func withKeyFile(_ path: String) -> VaultLocation {
         var location = self
         (location.keyFile, location.keyCommand) = (path, nil)

@@ -7,10 +7,10 @@ extension Keychain {
     ///
     /// - Parameters:
     ///   - attributes: replace those of the name; nil keeps them.
-    ///   - expires: from when on the name is absent; nil if the value does not expire, whatever the former one did.
-    ///     The clock of the machine that reads decides, and observers are not told. The bytes stay in the file,
-    ///     sealed: a later value makes them an earlier one, and a compaction drops them 90 days after they have
-    ///     expired, or later if the history is kept for longer.
+    ///   - expires: from when on the name is absent; nil if the value does not expire, whatever the former one did. The
+    ///     clock of the machine that reads decides, and observers get no notice. The bytes stay in the file, sealed: a
+    ///     later value makes them an earlier one, and a compaction drops them 90 days after they have expired, or later
+    ///     if the history is kept for longer.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file was replaced meanwhile.

@@ -171,7 +171,7 @@ struct KeychainOpening {
         let deadline = Deadline(after: options.lockTimeout)
         // First: the lock creates the folder.
         if !location.isInDatabase { try checkPath(of: location.vault) }
-        // In a database, the second of two that create a vault is told so by the database.
+        // If two processes create a vault in a database, the database refuses the second one.
         let lock =
             location.isInDatabase
             ? nil : try FolderLock.acquire(forFile: storeLocation.path, in: fileSystem, until: deadline)
@@ -248,7 +248,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns true as well if the key file cannot be looked at: reading it will tell why.
+    /// Returns true as well if the key file's status cannot be read: reading the file reports why.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }

@@ -79,7 +79,7 @@ extension Keychain.VaultKeys {
     }
 }
 
-/// The shares of a key file: give each to another person or place.
+/// The shares of a key file: keep each with another person or at another location.
 public struct KeyFileShares: ~Copyable {
     private let shares: KeyShares
     private let location: VaultLocation

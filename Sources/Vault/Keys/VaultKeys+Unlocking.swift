@@ -41,7 +41,7 @@ extension Keychain.VaultKeys {
         try lockAll(at: location).wasUnlocked
     }
 
-    /// Does the same, and returns whether every vault was locked: without the file, nothing tells its id.
+    /// Does the same, and returns whether every vault was locked: without the file, its id is unknown.
     package static func lockAll(at location: VaultLocation) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
         let id = (try? location.storeLocation(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         do {

@@ -14,7 +14,7 @@ extension Keychain {
 }
 
 extension Keychain.VaultKeys {
-    /// Whether opening this keychain has created the key file: tell the person to back it up.
+    /// Whether opening this keychain has created the key file: the user should then back it up.
     public var hasCreatedKeyFile: Bool { keychain.created.keyFile }
 
     /// Returns the keys that open the vault.

@@ -79,9 +79,9 @@ extension VaultConfiguration {
     /// Reads the configuration. Without a file, or without a home folder, there are no sections.
     ///
     /// - Parameter variables: the environment.
-    /// - Throws: ``VaultError/Code/locked`` if others may change the file: whoever can write a `key-command` runs
-    ///   programs as this user. It is the code of a key file that is open to others, and has the same remedy.
-    ///   `invalid` if it cannot be parsed; `unavailable`.
+    /// - Throws: ``VaultError/Code/locked`` if others may change the file: anyone who can write a `key-command` runs
+    ///   programs as this user. It is the code of a key file that is open to others, and has the same remedy. `invalid`
+    ///   if it cannot be parsed; `unavailable`.
     static func read(
         variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) -> VaultConfiguration {

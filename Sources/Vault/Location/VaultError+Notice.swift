@@ -51,7 +51,7 @@ extension VaultError {
 }
 
 package enum ClockDifference {
-    /// How far clocks may be apart before anybody is told, in milliseconds.
+    /// The largest difference between clocks that is not reported, in milliseconds.
     package static let tolerance: Int64 = 60_000
 
     /// Returns "5 years ahead of" or "2 minutes behind".

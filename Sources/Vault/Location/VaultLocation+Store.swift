@@ -24,7 +24,7 @@ extension VaultLocation {
         private let name: String
         fileprivate let open: Open
 
-        /// - Parameter name: tells one kind from another.
+        /// - Parameter name: distinguishes one kind from another.
         package init(name: String, _ open: @escaping Open) {
             self.name = name
             self.open = open

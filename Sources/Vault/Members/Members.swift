@@ -87,7 +87,8 @@ extension Keychain.Members {
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
-            // One of nobody may be anybody's; an identity that a device which stays has too was on this one.
+            // A recipient without an owner may be this member's. If only one device is removed, an identity that
+            // another device also has was on this one.
             return recipients.contains(recipient) == others.contains(recipient)
         }
         return Removal(

@@ -4,7 +4,7 @@ public import Sealing
 
 extension KeychainStorable {
     /// Sets the value, which is absent from `date` on, as if it were removed then. The next write without a date ends
-    /// that. Observers are not told when a value expires. A value that is moved to another store leaves its expiry
+    /// that. Observers get no notice when a value expires. A value that is moved to another store leaves its expiry
     /// behind.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, `invalid` if the key's store keeps no secrets.

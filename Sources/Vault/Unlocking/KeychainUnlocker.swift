@@ -137,7 +137,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
-    /// Returns what tells whether the kernel has a key by now.
+    /// Returns a closure that checks whether the kernel has a key by now.
     private func lookForKernelKey(of vault: LockedVault) -> () -> Bool {
         guard options.usesKernelKeyring else { return { false } }
         let slots = vault.slots.map { UnlockedSlot(vault.vaultID, $0.salt) }

@@ -1,6 +1,6 @@
 import SealedLog
 
-/// Why the ways to open a vault have failed, in the order in which they were tried, and what is told of it.
+/// Why the ways to open a vault have failed, in the order in which they were tried, and the message about it.
 struct UnlockingFailures {
     private var failures: [LogError] = []
     /// The error that a prompt has thrown.
@@ -13,8 +13,8 @@ struct UnlockingFailures {
         if !failures.contains(failure) { failures.append(failure) }
     }
 
-    /// The failure that is told first: that of a person, else the first of what was tried, else what is wanted. A key
-    /// file that is just not there was hardly tried.
+    /// The failure that is reported first: that of a prompt, else the first one of a key that was tried, else a wanted
+    /// one. A key file that is just not there was hardly tried.
     var first: LogError {
         let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
         let told =
@@ -35,7 +35,7 @@ struct UnlockingFailures {
         return failures.first { codes.contains($0.code) }
     }
 
-    /// Returns the failure that is told first, and what would open the vault besides.
+    /// Returns the failure that is reported first, and the other ways to open the vault.
     func explanation(_ location: VaultLocation) -> VaultError {
         let first = first
         var error = VaultError(first, location)

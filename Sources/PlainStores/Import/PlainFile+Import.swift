@@ -68,7 +68,7 @@ private struct PreparedImport {
 
     func commit() throws(VaultError) {
         if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "Another process changed the same keys meanwhile; run the import again.")
+            throw VaultError(.busy, "The same keys were changed meanwhile; run the import again.")
         }
         // Flushes values that were there already, too: an interrupted import may have left them unflushed.
         try store.makeDurable()

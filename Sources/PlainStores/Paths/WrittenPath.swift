@@ -33,7 +33,7 @@ extension VaultError {
     package init(_ path: String, leadingThrough link: String) {
         self.init(
             .unavailable,
-            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes through none. Do it as "
-                + "that user, or name the file that is meant.")
+            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes through none. Do it "
+                + "as that user, or name the file that is meant.")
     }
 }

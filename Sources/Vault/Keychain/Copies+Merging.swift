@@ -127,7 +127,7 @@ extension Keychain.Copies {
         }
         progress?.finish()
         keychain.reportNotices()
-        // The user has accepted the vault on this machine, so its new fingerprint is trusted, whichever key opened it.
+        // This machine has opened the vault, so it trusts the new fingerprint, whichever key was used.
         keychain.rememberNewFingerprint()
         keychain.changes.notify()
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)

@@ -82,8 +82,8 @@ extension Keychain.Maintenance {
         guard report.sharingNonces.isEmpty else {
             throw VaultError(
                 .damaged,
-                "The vault \(keychain.location.vault) was tampered with: different values are sealed under one nonce, so "
-                    + "that who knows one of them can forge the others. They are those of "
+                "The vault \(keychain.location.vault) was tampered with: different values are sealed under one nonce, "
+                    + "so that who knows one of them can forge the others. They are those of "
                     + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done that. "
                     + "Remove that person's key, rotate the data key, and set these values anew.")
         }

@@ -1,5 +1,5 @@
 /// The command that may read a value, from the attribute `policy` of its entry or of the login that it is a field of.
-/// It prevents mistakes, not attacks: every key of the vault can change it.
+/// It prevents mistakes, not attacks: anyone who can open the vault can change it.
 package enum ReadingPolicy: String, CaseIterable {
     /// Only `vault run`, which hands the value to a program and shows it nowhere.
     case run

@@ -64,8 +64,7 @@ extension Keychain.VaultKeys {
             let sharingNonces = try keychain.translated(keychain.log.namesSharingNonces())
             hasBegun = true
             let (report, keys) = try rotate(by: renewals, progress, edit)
-            // The user has accepted the vault on this machine, so its new fingerprint is trusted, whichever key opened
-            // it.
+            // This machine has opened the vault, so it trusts the new fingerprint, whichever key was used.
             keychain.rememberNewFingerprint()
             return Rotation(
                 sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)

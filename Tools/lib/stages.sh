@@ -1,6 +1,8 @@
 # Runs the stages of a test run, one after the other, and sums them up. Needs common.sh.
 
 logs=$root/.build/test-logs
+# The seconds that each stage took when it last passed, one line for each: SECONDS NAME.
+kept_seconds=$root/.build/test-seconds
 summary=()
 failed_logs=()
 
@@ -11,24 +13,38 @@ start_stages() {
 
 # stage NAME COMMAND...: runs it in a subshell, so that an exit there ends only the stage.
 stage() {
-    local name=$1 log="$logs/${1//[^a-z]/-}.log" began=$SECONDS status result=ok closing
+    local name=$1 log="$logs/${1//[^a-z]/-}.log" began=$SECONDS status result=ok closing seconds former
     shift
     printf '\n=== %s ===\n' "$name"
     ("$@") </dev/null 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
+    seconds=$((SECONDS - began))
+    former=$(former_seconds "$name")
     closing=$(closing_line "$log")
     if ((status != 0)); then
         result=FAILED
         closing="$closing (${log#"$root/"})"
         failed_logs+=("$log")
+    else
+        keep_seconds "$name" "$seconds"
     fi
-    summary+=("$(printf '%-8s %-20s %5d s   %s' "$result" "$name" $((SECONDS - began)) "$closing")")
+    summary+=("$(printf '%-8s %-20s %5d s %10s   %s' "$result" "$name" "$seconds" "${former:+(was $former)}" "$closing")")
+}
+
+# former_seconds NAME: prints nothing for a stage that has never passed.
+former_seconds() { sed -n "s/^\([0-9]*\) $1\$/\1/p" "$kept_seconds" 2>/dev/null; }
+
+# keep_seconds NAME SECONDS
+keep_seconds() {
+    local others
+    others=$(grep -vx "[0-9]* $1" "$kept_seconds" 2>/dev/null)
+    printf '%s\n' ${others:+"$others"} "$2 $1" >"$kept_seconds"
 }
 
 # skip NAME REASON
 skip() {
     printf '\n=== %s ===\nskipped: %s\n' "$1" "$2"
-    summary+=("$(printf '%-8s %-20s %5s     %s' skipped "$1" '' "$2")")
+    summary+=("$(printf '%-8s %-20s %18s   %s' skipped "$1" '' "$2")")
 }
 
 # closing_line LOG: the last line that is not empty, which is where swift test, pytest and our own stages say how it

@@ -1,0 +1,28 @@
+"""Tools/lib/stages.sh keeps the seconds of each stage from run to run."""
+
+import subprocess
+from pathlib import Path
+
+STAGES = Path(__file__).resolve().parents[2] / "Tools/lib/stages.sh"
+
+
+def summary(root: Path, *stages: str) -> list[str]:
+    script = "\n".join([f"root={root}", f"source {STAGES}", "start_stages", *stages, "end_stages"])
+    printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout
+    return printed.split("=== summary ===\n")[1].splitlines()
+
+
+def test_the_seconds_of_the_former_run_stand_beside_the_new_ones(tmp_path: Path) -> None:
+    (tmp_path / ".build").mkdir()
+    assert "was" not in summary(tmp_path, "stage slow echo a", "stage 'slow too' sleep 1")[0]
+    (tmp_path / ".build/test-seconds").write_text("71 slow\n72 slow too\n")
+    slow, too, _ = summary(tmp_path, "stage slow echo a", "stage 'slow too' echo b")
+    assert "(was 71)" in slow and "(was 72)" in too
+    assert summary(tmp_path, "stage slow echo a")[0].split()[:6] == ["ok", "slow", "0", "s", "(was", "0)"]
+
+
+def test_a_stage_that_failed_leaves_the_seconds_of_the_run_that_passed(tmp_path: Path) -> None:
+    (tmp_path / ".build").mkdir()
+    (tmp_path / ".build/test-seconds").write_text("71 slow\n")
+    for _ in range(2):
+        assert "(was 71)" in summary(tmp_path, "stage slow false")[0]

@@ -1,5 +1,6 @@
 """PostgreSQL clusters of a test's own, run as an ordinary user in a temporary folder; nothing is mocked."""
 
+import errno
 import os
 import shutil
 import signal
@@ -126,6 +127,8 @@ class Cluster:
             self.settings += TLS_SETTINGS.format(folder=self.folder)
 
     def create(self):
+        if not BINARIES.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "There is no PostgreSQL", "postgres")
         self._run("initdb", "-D", self.data, "-U", "vault", "-A", "trust", "--no-sync", "--no-instructions", "-E",
                   "UTF8", "--locale=C")
         with open(self.data / "postgresql.conf", "a") as file:

@@ -80,11 +80,13 @@ need_database_server() {
     missing+=(postgresql)
 }
 
-# Installs what the need_... calls before it found missing.
+# Installs what the need_... calls before it found missing; with VAULT_INSTALLS_PACKAGES=false it ends the script.
 install_missing() {
     ((${#missing[@]} > 0)) || return 0
     local names
     mapfile -t names < <(printf '%s\n' "${missing[@]}" | sort -u)
+    [[ ${VAULT_INSTALLS_PACKAGES-} != false ]] ||
+        die "packages are missing. This installs them: sudo apt-get install --no-install-recommends ${names[*]}"
     install_packages "${names[@]}"
     missing=()
     hash -r

@@ -34,7 +34,7 @@ CALLS = ("get(name)", "sealable(name)", "withSecret(name) { use($0) }", "unsafeS
 @pytest.mark.parametrize("keychain", ["keychain", "keychain?", "Keychain(at: places)"])
 def test_a_command_reads_no_value_around_the_access_log(tmp_path: Path, keychain: str, call: str) -> None:
     line = f"let value = try {keychain}.{call}\n"
-    for file in ("VaultCommand/Commands/GetCommand.swift", "VaultShared/Connection/DatabasePassword.swift"):
+    for file in ("VaultCommand/Commands/Values/GetCommand.swift", "VaultShared/Connection/DatabasePassword.swift"):
         (complaint,) = checked(tmp_path / file, line, file=file)
         assert "Invocation.reading" in complaint
     assert checked(tmp_path / "library", line, file="PlainStores/TypedKeys/TypedKeys.swift") == []

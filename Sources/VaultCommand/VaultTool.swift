@@ -16,11 +16,12 @@ package enum VaultTool {
             if ClipboardClearing.isThisProcess { return try ClipboardClearing.run(words.compactMap(\.self)) }
             var invocation = try parser.parse()
             invocation.databases = databases
+            let needsVault = invocation.command.description.section != .help
             // If the location cannot be determined, the command itself reports that.
-            if invocation.command.section != .help { invocation.knownLocation = try? invocation.location() }
+            if needsVault { invocation.knownLocation = try? invocation.location() }
             known = invocation
             try SharedProgram.takeOver(invocation)
-            if invocation.command.section != .help { Notes.warnIfMemoryIsOpen(asJSON: invocation.wantsJSON) }
+            if needsVault { Notes.warnIfMemoryIsOpen(asJSON: invocation.wantsJSON) }
             return try invocation.command.command.run(invocation)
         } catch UsageError.noCommand where !parser.wantsJSON {
             StandardError.write(TextLayout.fitted(HelpText.short(), to: terminalWidth(STDERR_FILENO)))

@@ -59,22 +59,37 @@ extension CommandName {
     /// The first word of the commands whose names have two words.
     static let groups = ["key", "member", "setup", "prefs"]
 
-    /// Whether the command only reads. A command that writes in some cases is not included.
-    var changesNothing: Bool {
-        switch self {
-        case .get, .show, .clipboard, .pick, .list, .find, .exists, .run, .env, .inject, .export, .awsCredential,
-            .kubeCredential, .askpass, .sshAdd, .systemdCredential, .keyList, .memberList, .info:
-            true
-        default: false
-        }
-    }
-
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
+}
+
+/// The headings under which help lists the commands, in order.
+enum CommandSection: String, CaseIterable, Sendable, Encodable {
+    case values = "Values"
+    case earlierValues = "Earlier values"
+    case otherPrograms = "Values for other programs"
+    case importAndExport = "Import and export"
+    case helpers = "Helpers of other tools"
+    case preferences = "Preferences"
+    case keys = "Keys"
+    case members = "Members"
+    case fromOthers = "Values from others"
+    case copies = "Copies"
+    case vault = "The vault"
+    case help = "Help"
+}
+
+/// The version of the tool.
+enum ToolVersion {
+    static let number = "0.1.0"
+    static let date = "2026-11-25"
 }
 
 /// The description of a command for the parser and the help.
 struct CommandDescription: Sendable {
     let name: CommandName
+    let section: CommandSection
+    /// Whether it only reads, in every case.
+    var changesNothing = false
     /// A phrase without a full stop.
     let summary: String
     var arguments: [ArgumentDescription] = []
@@ -234,6 +249,10 @@ extension OptionDescription {
     static let recursive = OptionDescription(
         name: .recursive, short: "r",
         help: "Include NAME/... and the fields NAME.... A NAME that ends with a slash is a folder.")
+
+    static let detached = OptionDescription(
+        name: .detached,
+        help: "Do not compare the file with what this machine remembers, as if it were a copy elsewhere.")
 
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",

@@ -3,7 +3,7 @@ import Vault
 
 enum BackupCommand: Command {
     static let description = CommandDescription(
-        name: .backup, summary: "copy the vault to another file, and verify the copy",
+        name: .backup, section: .copies, summary: "copy the vault to another file, and verify the copy",
         arguments: [.init(name: "FILE", completion: .file, help: "The path of the copy. It must not exist.")],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault.")],
         details: [

@@ -1,6 +1,6 @@
 enum CloneCommand: Command {
     static let description = CommandDescription(
-        name: .clone, summary: "copy a vault between files and databases",
+        name: .clone, section: .copies, summary: "copy a vault between files and databases",
         arguments: [
             .init(name: "FROM", completion: .file, help: "The file or URL of the vault."),
             .init(name: "TO", completion: .file, help: "The file or URL of the copy. It must not exist."),

@@ -5,7 +5,7 @@ import Vault
 
 enum MergeCommand: Command {
     static let description = CommandDescription(
-        name: .merge, summary: "merge another copy of the vault into this one",
+        name: .merge, section: .copies, summary: "merge another copy of the vault into this one",
         arguments: [
             .init(
                 name: "OTHER", count: .any, completion: .file,
@@ -224,10 +224,4 @@ enum MergeCommand: Command {
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }
         return copy.identity != (try? files.status(at: vault))?.identity
     }
-}
-
-extension OptionDescription {
-    static let detached = OptionDescription(
-        name: .detached,
-        help: "Do not compare the file with what this machine remembers, as if it were a copy elsewhere.")
 }

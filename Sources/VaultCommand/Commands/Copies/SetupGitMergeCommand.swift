@@ -4,7 +4,7 @@ import Vault
 
 enum SetupGitMergeCommand: Command {
     static let description = CommandDescription(
-        name: .setupGitMerge, summary: "set up git to merge and compare vaults in this repository",
+        name: .setupGitMerge, section: .copies, summary: "set up git to merge and compare vaults in this repository",
         options: [.init(name: .dryRun, help: "Show what would be written, but write nothing.")],
         details: [
             """

@@ -3,7 +3,7 @@ import Vault
 
 enum HistoryCommand: Command {
     static let description = CommandDescription(
-        name: .history, summary: "list the earlier values of a name",
+        name: .history, section: .earlierValues, summary: "list the earlier values of a name",
         arguments: [
             .init(
                 name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
@@ -68,7 +68,7 @@ enum HistoryCommand: Command {
 
 enum RestoreCommand: Command {
     static let description = CommandDescription(
-        name: .restore, summary: "restore an earlier value of a name",
+        name: .restore, section: .earlierValues, summary: "restore an earlier value of a name",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name; it may have been removed.")],
         options: [
             .init(
@@ -103,7 +103,7 @@ enum RestoreCommand: Command {
 
 enum UndoCommand: Command {
     static let description = CommandDescription(
-        name: .undo, summary: "undo the newest change",
+        name: .undo, section: .earlierValues, summary: "undo the newest change",
         details: [
             """
             Each name that the newest change has set or removed gets its previous value back, with its attributes and \

@@ -4,7 +4,7 @@ import Vault
 
 enum DropCommand: Command {
     static let description = CommandDescription(
-        name: .drop, summary: "seal a value for a vault that you cannot open",
+        name: .drop, section: .fromOthers, summary: "seal a value for a vault that you cannot open",
         arguments: [.init(name: "NAME", help: "The name for the value.")],
         options: [
             .init(name: .to, value: "AGE1...", help: "The vault's drop box, as `vault info` shows it. Required."),
@@ -51,7 +51,7 @@ enum DropCommand: Command {
 
 enum CollectCommand: Command {
     static let description = CommandDescription(
-        name: .collect, summary: "store values that others have sealed for the vault",
+        name: .collect, section: .fromOthers, summary: "store values that others have sealed for the vault",
         arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "A file written by `vault drop`.")],
         options: [
             .init(name: .force, short: "f", help: "Store without asking, even if values are replaced."),

@@ -115,7 +115,7 @@ extension Invocation {
         let named = options.filter { naming.contains($0.key) }.mapValues { values in
             values.map { value in home.flatMap { value.hasPrefix("~/") ? $0 + value.dropFirst() : nil } ?? value }
         }
-        let opening = Invocation(command: command, options: named)
+        let opening = Invocation(command: command, options: named, changesNothing: true)
         var unattended = try opening.vaultOptions()
         unattended.asksNobody = true
         unattended.lockTimeout = .zero

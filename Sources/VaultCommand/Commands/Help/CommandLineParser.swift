@@ -111,7 +111,9 @@ struct CommandLineParser {
         for (argument, word) in zip(expected, arguments) where !argument.choices.isEmpty {
             guard argument.choices.contains(word) else { throw .badArgument(argument.name, choices: argument.choices) }
         }
-        return Invocation(command: description.name, arguments: arguments, options: options)
+        return Invocation(
+            command: description.name, arguments: arguments, options: options,
+            changesNothing: description.changesNothing)
     }
 
     /// Parses `--name`, `--name=VALUE` or `--name VALUE`.

@@ -2,7 +2,7 @@ import Glibc
 
 enum HelpCommand: Command {
     static let description = CommandDescription(
-        name: .help, summary: "show help for the tool, a command or a topic",
+        name: .help, section: .help, summary: "show help for the tool, a command or a topic",
         arguments: [
             .init(
                 name: "COMMAND|TOPIC", count: .upToTwo, completion: .command,
@@ -48,21 +48,17 @@ enum HelpCommand: Command {
 }
 
 enum VersionCommand: Command {
-    static let version = "0.1.0"
-    /// The date of this version.
-    static let date = "2026-11-25"
-
     static let description = CommandDescription(
-        name: .version, summary: "show the version",
+        name: .version, section: .help, summary: "show the version",
         details: [
             """
             With --json, also lists the Debian packages that are linked into the executable, with their revisions. \
             Only a new build of the executable brings their fixes. A build without that information writes null.
             """
         ])
-    static var report: JSONObject { ["version": version, "libraries": LinkedLibrary.all?.map(\.report)] }
+    static var report: JSONObject { ["version": ToolVersion.number, "libraries": LinkedLibrary.all?.map(\.report)] }
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        try invocation.finish(json: report) { "vault \(version)\n" }
+        try invocation.finish(json: report) { "vault \(ToolVersion.number)\n" }
     }
 }

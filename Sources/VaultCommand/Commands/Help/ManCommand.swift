@@ -1,6 +1,6 @@
 enum ManCommand: Command {
     static let description = CommandDescription(
-        name: .man, summary: "print the manual page",
+        name: .man, section: .help, summary: "print the manual page",
         details: ["The page is in the man(7) format."],
         examples: [
             .init("vault man > ~/.local/share/man/man1/vault.1", "install it for `man vault`")

@@ -2,7 +2,7 @@
 enum ManPage {
     static var text: String {
         [
-            ".TH VAULT 1 \(VersionCommand.date) \"vault \(VersionCommand.version)\" \"User Commands\"\n",
+            ".TH VAULT 1 \(ToolVersion.date) \"vault \(ToolVersion.number)\" \"User Commands\"\n",
             Roff.macro("SH", "NAME"), Roff.text("vault - keep secrets in an encrypted file"),
             Roff.macro("SH", "SYNOPSIS"), Roff.text("`vault` [OPTIONS] COMMAND [ARGUMENTS]"),
             Roff.macro("SH", "DESCRIPTION"), Roff.text(introduction),

@@ -5,7 +5,8 @@ import Vault
 
 enum AWSCredentialCommand: Command {
     static let description = CommandDescription(
-        name: .awsCredential, summary: "give AWS tools their keys (they run this)",
+        name: .awsCredential, section: .helpers, changesNothing: true,
+        summary: "give AWS tools their keys (they run this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the secret access key.")],
         details: [
             """

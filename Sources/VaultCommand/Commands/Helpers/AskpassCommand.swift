@@ -6,7 +6,8 @@ import Vault
 
 enum AskpassCommand: Command {
     static let description = CommandDescription(
-        name: .askpass, summary: "answer a prompt of ssh, git or sudo (they run this)",
+        name: .askpass, section: .helpers, changesNothing: true,
+        summary: "answer a prompt of ssh, git or sudo (they run this)",
         arguments: [.init(name: "PROMPT", help: "The prompt that a user would see.")],
         details: [
             """

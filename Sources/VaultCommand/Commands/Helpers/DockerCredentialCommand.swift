@@ -22,7 +22,7 @@ enum DockerCredentialCommand: Command {
     private static let program = HelperName.dockerCredential.rawValue
 
     static let description = CommandDescription(
-        name: .dockerCredential, summary: "give docker its credentials (docker runs this)",
+        name: .dockerCredential, section: .helpers, summary: "give docker its credentials (docker runs this)",
         arguments: [.init(name: "ACTION", count: .optional, help: "`store`, `get`, `erase`, `list` or `version`.")],
         details: [
             """
@@ -63,7 +63,7 @@ enum DockerCredentialCommand: Command {
         case .get: try get(invocation)
         case .erase: try erase(invocation)
         case .list: try list(invocation)
-        case .version: try StandardOutput.write("\(program) (vault) \(VersionCommand.version)\n")
+        case .version: try StandardOutput.write("\(program) (vault) \(ToolVersion.number)\n")
         case nil: throw Refusal(answer: "Unknown credential action `\(word)`")
         }
     }

@@ -8,7 +8,7 @@ enum GitCredentialCommand: Command {
     }
 
     static let description = CommandDescription(
-        name: .gitCredential, summary: "give git its credentials (git runs this)",
+        name: .gitCredential, section: .helpers, summary: "give git its credentials (git runs this)",
         arguments: [.init(name: "OPERATION", help: "`get`, `store`, `erase` or `capability`. Others are ignored.")],
         details: [
             """

@@ -13,7 +13,8 @@ enum KubeCredentialCommand: Command {
     private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
 
     static let description = CommandDescription(
-        name: .kubeCredential, summary: "give kubectl its token or certificate (kubectl runs this)",
+        name: .kubeCredential, section: .helpers, changesNothing: true,
+        summary: "give kubectl its token or certificate (kubectl runs this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the token.")],
         details: [
             """

@@ -6,7 +6,7 @@ import Vault
 
 enum SSHAddCommand: Command {
     static let description = CommandDescription(
-        name: .sshAdd, summary: "add a private key to the running SSH agent",
+        name: .sshAdd, section: .helpers, changesNothing: true, summary: "add a private key to the running SSH agent",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name of the private key.")],
         options: [
             .init(

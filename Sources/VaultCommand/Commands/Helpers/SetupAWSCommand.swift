@@ -2,7 +2,7 @@ import Formats
 
 enum SetupAWSCommand: Command {
     static let description = CommandDescription(
-        name: .setupAWS, summary: "set up AWS tools to get a profile's keys from the vault",
+        name: .setupAWS, section: .helpers, summary: "set up AWS tools to get a profile's keys from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
         options: [
             .init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo,

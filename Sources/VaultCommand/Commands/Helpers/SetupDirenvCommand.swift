@@ -3,7 +3,7 @@ import Vault
 
 enum SetupDirenvCommand: Command {
     static let description = CommandDescription(
-        name: .setupDirenv, summary: "set up direnv to get variables from the vault",
+        name: .setupDirenv, section: .helpers, summary: "set up direnv to get variables from the vault",
         options: [.dryRun, .undo],
         details: [
             """

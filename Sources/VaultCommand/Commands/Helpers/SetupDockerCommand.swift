@@ -3,7 +3,7 @@ import Vault
 
 enum SetupDockerCommand: Command {
     static let description = CommandDescription(
-        name: .setupDocker, summary: "set up docker to keep its logins in the vault",
+        name: .setupDocker, section: .helpers, summary: "set up docker to keep its logins in the vault",
         arguments: [
             .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: all registries).")
         ],

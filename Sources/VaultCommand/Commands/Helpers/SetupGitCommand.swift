@@ -1,6 +1,6 @@
 enum SetupGitCommand: Command {
     static let description = CommandDescription(
-        name: .setupGit, summary: "set up git to keep its credentials in the vault",
+        name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
         options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
         details: [
             """

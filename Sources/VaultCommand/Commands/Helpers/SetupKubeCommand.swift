@@ -26,7 +26,7 @@ enum SetupKubeCommand: Command {
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
-        name: .setupKube, summary: "set up kubectl to get a token or certificate from the vault",
+        name: .setupKube, section: .helpers, summary: "set up kubectl to get a token or certificate from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help kube-credential`.")],
         options: [.init(name: .user, value: "USER", help: "The user in the kubeconfig."), .dryRun, .undo],
         details: [

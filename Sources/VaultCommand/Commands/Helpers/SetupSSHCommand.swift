@@ -5,7 +5,7 @@ import Vault
 
 enum SetupSSHCommand: Command {
     static let description = CommandDescription(
-        name: .setupSSH, summary: "set up ssh to get the passphrase of a key from the vault",
+        name: .setupSSH, section: .helpers, summary: "set up ssh to get the passphrase of a key from the vault",
         arguments: [
             .init(name: "KEYFILE", completion: .file, help: "The private key, such as ~/.ssh/id_ed25519."),
             .init(name: "NAME", completion: .secretName, help: "The entry with its passphrase."),

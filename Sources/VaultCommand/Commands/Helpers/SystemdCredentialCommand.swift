@@ -6,7 +6,8 @@ import Vault
 
 enum SystemdCredentialCommand: Command {
     static let description = CommandDescription(
-        name: .systemdCredential, summary: "give a systemd unit a credential (systemd runs this)",
+        name: .systemdCredential, section: .helpers, changesNothing: true,
+        summary: "give a systemd unit a credential (systemd runs this)",
         details: [
             """
             Answers one request of systemd on standard input, which is a socket: `LoadCredential=ID:SOCKET` of the \

@@ -2,7 +2,8 @@ import Vault
 
 enum ExportCommand: Command {
     static let description = CommandDescription(
-        name: .export, summary: "write entries in plain text, for another program",
+        name: .export, section: .importAndExport, changesNothing: true,
+        summary: "write entries in plain text, for another program",
         arguments: [
             .init(
                 name: "FORMAT", choices: ExportFormat.allCases.map(\.rawValue),

@@ -7,7 +7,7 @@ import Vault
 
 enum ImportCommand: Command {
     static let description = CommandDescription(
-        name: .importEntries, summary: "import entries from another program",
+        name: .importEntries, section: .importAndExport, summary: "import entries from another program",
         arguments: [
             .init(
                 name: "FORMAT", choices: ImportFormat.allCases.map(\.rawValue),

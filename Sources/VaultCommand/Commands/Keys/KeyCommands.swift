@@ -5,7 +5,7 @@ import Vault
 
 enum KeyListCommand: Command {
     static let description = CommandDescription(
-        name: .keyList, summary: "list the keys that open the vault",
+        name: .keyList, section: .keys, changesNothing: true, summary: "list the keys that open the vault",
         details: [
             "Each of them opens the vault by itself. An asterisk marks the key that opened it for this command.",
             "Also shows the fingerprint, which users compare before they open the vault with an age identity.",
@@ -23,7 +23,7 @@ enum KeyListCommand: Command {
 
 enum KeyAddCommand: Command {
     static let description = CommandDescription(
-        name: .keyAdd, summary: "add a key",
+        name: .keyAdd, section: .keys, summary: "add a key",
         options: [
             .init(
                 name: .file, value: "PATH", completion: .file,
@@ -75,7 +75,7 @@ enum KeyAddCommand: Command {
 
 enum KeyRemoveCommand: Command {
     static let description = CommandDescription(
-        name: .keyRemove, summary: "remove a key",
+        name: .keyRemove, section: .keys, summary: "remove a key",
         arguments: [.init(name: "NUMBER", help: "The key's number in `vault key ls`.")],
         details: [
             """
@@ -99,7 +99,7 @@ enum KeyRemoveCommand: Command {
 
 enum KeyCheckCommand: Command {
     static let description = CommandDescription(
-        name: .keyCheck, summary: "check that a key file, such as a backup, opens the vault",
+        name: .keyCheck, section: .keys, summary: "check that a key file, such as a backup, opens the vault",
         arguments: [
             .init(
                 name: "PATH", count: .optional, completion: .file,
@@ -117,35 +117,5 @@ enum KeyCheckCommand: Command {
             "The file opens the vault as key \(key.number): \(key.line)\n"
                 + "The vault is intact: \(Quantity.entries(found.entries)) checked.\n"
         }
-    }
-}
-
-extension [Keychain.VaultKeys.Key] {
-    /// The list of keys that open the vault after others were removed.
-    var openers: String { "These keys open the vault now:\n" + lines }
-
-    /// One line for each key, with its number.
-    var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
-}
-
-extension Keychain.VaultKeys.Key {
-    var shownLabel: String { label.isEmpty ? "" : " (\(label.quoted))" }
-
-    var report: JSONObject {
-        let cost: JSONObject? = cost.map { ["passes": $0.passes, "memory": $0.memory] }
-        return [
-            "number": number, "kind": kind.name, "label": label, "created": Timestamp.text(created), "cost": cost,
-            "recipient": recipient, "command": command, "is_in_use": isInUse,
-        ]
-    }
-
-    /// A description of the key in one line.
-    var line: String {
-        let what = kind.name.replacing("-", with: " ")
-        let label = label.isEmpty ? "" : " \(label.quoted)"
-        let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // Another user may have written the text of a command.
-        let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
-        return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }
 }

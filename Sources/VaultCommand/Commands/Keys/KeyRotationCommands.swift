@@ -4,7 +4,7 @@ import Vault
 
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
-        name: .keyReplace, summary: "replace a key file by another one",
+        name: .keyReplace, section: .keys, summary: "replace a key file by another one",
         arguments: [
             .init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")
         ],
@@ -38,7 +38,7 @@ enum KeyReplaceCommand: Command {
 
 enum KeyRotateCommand: Command {
     static let description = CommandDescription(
-        name: .keyRotate, summary: "replace the data key, and seal everything under the new one",
+        name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: [
             """

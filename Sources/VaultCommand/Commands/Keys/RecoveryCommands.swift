@@ -4,7 +4,7 @@ import Vault
 
 enum KeyShowCommand: Command {
     static let description = CommandDescription(
-        name: .keyShow, summary: "show the key file's contents, for a backup on paper",
+        name: .keyShow, section: .keys, summary: "show the key file's contents, for a backup on paper",
         options: [.init(name: .noQR, help: "Leave out the QR code.")],
         details: [
             """
@@ -44,7 +44,7 @@ enum KeyShowCommand: Command {
 
 enum KeySplitCommand: Command {
     static let description = CommandDescription(
-        name: .keySplit, summary: "split the key file into shares, a few of which restore it",
+        name: .keySplit, section: .keys, summary: "split the key file into shares, a few of which restore it",
         arguments: [
             .init(name: "K", help: "The number of shares that restore the key file, at least 2."),
             .init(name: "of", help: "The word `of`."),
@@ -83,7 +83,7 @@ enum KeySplitCommand: Command {
 
 enum KeyJoinCommand: Command {
     static let description = CommandDescription(
-        name: .keyJoin, summary: "restore a key file from shares",
+        name: .keyJoin, section: .keys, summary: "restore a key file from shares",
         arguments: [.init(name: "PATH", completion: .file, help: "The path of the new key file. It must not exist.")],
         options: [
             .init(

@@ -2,7 +2,7 @@ import Vault
 
 enum UnlockCommand: Command {
     static let description = CommandDescription(
-        name: .unlock, summary: "open the vault without prompts for a limited time",
+        name: .unlock, section: .keys, summary: "open the vault without prompts for a limited time",
         options: [
             .init(
                 name: .timeout, value: "TIME",
@@ -35,7 +35,7 @@ enum UnlockCommand: Command {
 
 enum LockCommand: Command {
     static let description = CommandDescription(
-        name: .lock, summary: "undo `vault unlock`",
+        name: .lock, section: .keys, summary: "undo `vault unlock`",
         details: [
             "Locking a vault that is not unlocked is not an error.",
             "If the vault file is missing or cannot be read, its key is unknown, so all vaults are locked.",

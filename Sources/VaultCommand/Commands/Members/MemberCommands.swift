@@ -5,7 +5,7 @@ import Vault
 
 enum MemberAddCommand: Command {
     static let description = CommandDescription(
-        name: .memberAdd, summary: "add a member, who signs changes and can open the vault",
+        name: .memberAdd, section: .members, summary: "add a member, who signs changes and can open the vault",
         arguments: [.init(name: "NAME", help: "The member's name. An existing member gets another device.")],
         options: [
             .init(
@@ -48,7 +48,8 @@ enum MemberAddCommand: Command {
 
 enum MemberListCommand: Command {
     static let description = CommandDescription(
-        name: .memberList, summary: "list the members, who can change the vault",
+        name: .memberList, section: .members, changesNothing: true,
+        summary: "list the members, who can change the vault",
         details: ["If a vault has no members, anyone who can open it can change it."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -63,7 +64,7 @@ enum MemberListCommand: Command {
 
 enum MemberRemoveCommand: Command {
     static let description = CommandDescription(
-        name: .memberRemove, summary: "remove a member, or one of their devices",
+        name: .memberRemove, section: .members, summary: "remove a member, or one of their devices",
         arguments: [.init(name: "NAME", help: "The member's name in `vault member ls`.")],
         options: [
             .init(name: .device, value: "DEVICE", help: "Remove only this device, such as a lost laptop."),
@@ -187,7 +188,7 @@ extension KeyChoices {
 
 enum MemberDeviceCommand: Command {
     static let description = CommandDescription(
-        name: .memberDevice, summary: "show this machine's device, for `vault member add`",
+        name: .memberDevice, section: .members, summary: "show this machine's device, for `vault member add`",
         details: ["The device is not secret. Send it to a member by a channel on which others cannot change it."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -4,7 +4,7 @@ import Vault
 
 enum EnvCommand: Command {
     static let description = CommandDescription(
-        name: .env, summary: "print variables for a shell to evaluate",
+        name: .env, section: .otherPrograms, changesNothing: true, summary: "print variables for a shell to evaluate",
         arguments: [
             .init(
                 name: "NAME=REFERENCE", count: .any, completion: .variable,

@@ -5,7 +5,7 @@ import Vault
 
 enum InjectCommand: Command {
     static let description = CommandDescription(
-        name: .inject, summary: "fill in the placeholders of a template",
+        name: .inject, section: .otherPrograms, changesNothing: true, summary: "fill in the placeholders of a template",
         options: [
             .init(
                 name: .in, short: "i", value: "PATH", completion: .file,

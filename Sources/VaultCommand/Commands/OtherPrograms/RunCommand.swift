@@ -5,7 +5,8 @@ import Vault
 
 enum RunCommand: Command {
     static let description = CommandDescription(
-        name: .run, summary: "run a program with secrets that only it gets",
+        name: .run, section: .otherPrograms, changesNothing: true,
+        summary: "run a program with secrets that only it gets",
         arguments: [
             .init(name: "PROGRAM", count: .program, help: "The program, and its own arguments and options.")
         ],

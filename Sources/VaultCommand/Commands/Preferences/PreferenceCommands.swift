@@ -4,7 +4,7 @@ import Vault
 
 enum PreferenceGetCommand: Command {
     static let description = CommandDescription(
-        name: .preferenceGet, summary: "write a preference to standard output",
+        name: .preferenceGet, section: .preferences, summary: "write a preference to standard output",
         arguments: [.init(name: "KEY", help: "The key.")],
         options: [SuiteFile.option, ValueForm.newlineOption],
         details: [
@@ -27,7 +27,7 @@ enum PreferenceGetCommand: Command {
 
 enum PreferenceSetCommand: Command {
     static let description = CommandDescription(
-        name: .preferenceSet, summary: "store a preference in a plain property list",
+        name: .preferenceSet, section: .preferences, summary: "store a preference in a plain property list",
         arguments: [
             .init(name: "KEY", help: "The key."),
             .init(name: "VALUE", count: .optional, help: "The value (default: read from standard input)."),
@@ -73,7 +73,7 @@ enum PreferenceSetCommand: Command {
 
 enum PreferenceListCommand: Command {
     static let description = CommandDescription(
-        name: .preferenceList, summary: "list the keys of preferences",
+        name: .preferenceList, section: .preferences, summary: "list the keys of preferences",
         arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys that begin with this text.")],
         options: [
             SuiteFile.option, .init(name: .long, short: "l", help: "Show the kind of each value before its key."),
@@ -103,7 +103,7 @@ enum PreferenceListCommand: Command {
 
 enum PreferenceRemoveCommand: Command {
     static let description = CommandDescription(
-        name: .preferenceRemove, summary: "remove preferences",
+        name: .preferenceRemove, section: .preferences, summary: "remove preferences",
         arguments: [.init(name: "KEY", count: .oneOrMore, help: "A key to remove.")],
         options: [SuiteFile.option, .init(name: .force, short: "f", help: "Ignore keys that do not exist.")],
         details: [

@@ -3,7 +3,8 @@ import Vault
 
 enum ClipboardCommand: Command {
     static let description = CommandDescription(
-        name: .clipboard, summary: "copy a value to the clipboard for a limited time",
+        name: .clipboard, section: .values, changesNothing: true,
+        summary: "copy a value to the clipboard for a limited time",
         arguments: [
             .init(name: "NAME", completion: .secretName, help: "The name, or NAME.FIELD for one of its attributes.")
         ],

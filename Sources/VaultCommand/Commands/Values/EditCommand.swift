@@ -4,7 +4,7 @@ import Vault
 
 enum EditCommand: Command {
     static let description = CommandDescription(
-        name: .edit, summary: "change a value in your editor",
+        name: .edit, section: .values, summary: "change a value in your editor",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A missing entry is created.")],
         details: [
             """

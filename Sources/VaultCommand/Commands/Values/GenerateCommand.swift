@@ -3,7 +3,7 @@ import Vault
 
 enum GenerateCommand: Command {
     static let description = CommandDescription(
-        name: .generate, summary: "generate a random password or passphrase",
+        name: .generate, section: .values, summary: "generate a random password or passphrase",
         arguments: [
             .init(
                 name: "NAME", count: .optional, completion: .secretName,

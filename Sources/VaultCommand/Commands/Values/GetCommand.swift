@@ -4,7 +4,7 @@ import Vault
 
 enum GetCommand: Command {
     static let description = CommandDescription(
-        name: .get, summary: "write values to standard output",
+        name: .get, section: .values, changesNothing: true, summary: "write values to standard output",
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name.")],
         options: [
             ValueForm.newlineOption,

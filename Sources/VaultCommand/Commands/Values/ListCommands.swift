@@ -3,7 +3,7 @@ import Vault
 
 enum ListCommand: Command {
     static let description = CommandDescription(
-        name: .list, summary: "list the names",
+        name: .list, section: .values, changesNothing: true, summary: "list the names",
         arguments: [
             .init(
                 name: "PREFIX", count: .optional, completion: .secretName,
@@ -60,7 +60,7 @@ enum ListCommand: Command {
 
 enum FindCommand: Command {
     static let description = CommandDescription(
-        name: .find, summary: "list names by attributes or parts of the name",
+        name: .find, section: .values, changesNothing: true, summary: "list names by attributes or parts of the name",
         arguments: [
             .init(
                 name: "KEY=VALUE|WORD", count: .oneOrMore,

@@ -2,7 +2,7 @@ import Vault
 
 enum ExistsCommand: Command {
     static let description = CommandDescription(
-        name: .exists, summary: "check whether a name exists (exit code only)",
+        name: .exists, section: .values, changesNothing: true, summary: "check whether a name exists (exit code only)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
         details: ["Prints nothing, unless --json is given."],
         examples: [.init("vault exists u.token || vault set u.token", "set a value unless the name exists")],
@@ -22,7 +22,7 @@ enum ExistsCommand: Command {
 
 enum RemoveCommand: Command {
     static let description = CommandDescription(
-        name: .remove, summary: "remove names and their values",
+        name: .remove, section: .values, summary: "remove names and their values",
         arguments: [.init(name: "NAME", count: .oneOrMore, completion: .secretName, help: "A name to remove.")],
         options: [
             .recursive,

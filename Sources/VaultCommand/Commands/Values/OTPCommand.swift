@@ -5,7 +5,7 @@ import Vault
 
 enum OTPCommand: Command {
     static let description = CommandDescription(
-        name: .otp, summary: "write a one-time code to standard output",
+        name: .otp, section: .values, summary: "write a one-time code to standard output",
         arguments: [
             .init(name: "NAME", completion: .secretName, help: "The name of a login, whose code is in NAME.otp.")
         ],

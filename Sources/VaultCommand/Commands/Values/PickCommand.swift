@@ -2,7 +2,7 @@ import Vault
 
 enum PickCommand: Command {
     static let description = CommandDescription(
-        name: .pick, summary: "choose an entry by typing parts of its name",
+        name: .pick, section: .values, changesNothing: true, summary: "choose an entry by typing parts of its name",
         options: [
             .init(name: .copy, help: "Copy the value to the clipboard, like `vault copy` (default at a terminal)."),
             .init(name: .print, help: "Write the value, like `vault get` (default without a terminal)."),

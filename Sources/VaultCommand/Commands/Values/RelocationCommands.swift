@@ -33,7 +33,7 @@ enum Relocation {
         name: CommandName, summary: String, details: [String], examples: [ExampleDescription]
     ) -> CommandDescription {
         CommandDescription(
-            name: name, summary: summary,
+            name: name, section: .values, summary: summary,
             arguments: [
                 .init(name: "FROM", completion: .secretName, help: "The name to \(name == .move ? "move" : "copy")."),
                 .init(name: "TO", completion: .secretName, help: "The new name, or a folder ending with a slash."),

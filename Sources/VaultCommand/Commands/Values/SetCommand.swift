@@ -5,7 +5,7 @@ import Vault
 
 enum SetCommand: Command {
     static let description = CommandDescription(
-        name: .set, summary: "store a value under a name",
+        name: .set, section: .values, summary: "store a value under a name",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name, such as u.token or ssh/key.")],
         options: [
             .init(

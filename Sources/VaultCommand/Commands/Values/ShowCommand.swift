@@ -2,7 +2,7 @@ import Vault
 
 enum ShowCommand: Command {
     static let description = CommandDescription(
-        name: .show, summary: "show everything about a name except its value",
+        name: .show, section: .values, changesNothing: true, summary: "show everything about a name except its value",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
         details: ["Shows size, type, times, attributes and the names of its fields. Does not open the value."],
         examples: [.init("vault show web/shop", "show the times and the user name of a login")],
@@ -53,7 +53,7 @@ enum ShowCommand: Command {
 
 enum AttributeCommand: Command {
     static let description = CommandDescription(
-        name: .attribute, summary: "change the attributes of a name, without its value",
+        name: .attribute, section: .values, summary: "change the attributes of a name, without its value",
         arguments: [
             .init(name: "NAME", completion: .secretName, help: "The name."),
             .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),

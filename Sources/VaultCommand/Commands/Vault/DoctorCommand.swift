@@ -4,7 +4,7 @@ import Vault
 
 enum DoctorCommand: Command {
     static let description = CommandDescription(
-        name: .doctor, summary: "check for common problems, and explain how to fix them",
+        name: .doctor, section: .vault, summary: "check for common problems, and explain how to fix them",
         details: [
             """
             Prints one line per check: ok, warning or problem. It opens the vault as any command does, but opens no \

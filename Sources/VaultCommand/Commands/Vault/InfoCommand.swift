@@ -3,7 +3,7 @@ import Vault
 
 enum InfoCommand: Command {
     static let description = CommandDescription(
-        name: .info, summary: "show the vault's location and state",
+        name: .info, section: .vault, changesNothing: true, summary: "show the vault's location and state",
         details: ["Shows nothing secret except the labels of keys, which the vault stores sealed."])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

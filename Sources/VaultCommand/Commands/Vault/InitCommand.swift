@@ -2,7 +2,7 @@ import Vault
 
 enum InitCommand: Command {
     static let description = CommandDescription(
-        name: .initialize, summary: "create a vault and, if there is none, its key file",
+        name: .initialize, section: .vault, summary: "create a vault and, if there is none, its key file",
         options: [
             .init(
                 name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),

@@ -5,7 +5,7 @@ import Vault
 
 enum LogCommand: Command {
     static let description = CommandDescription(
-        name: .log, summary: "show which values were read, when, and by which program",
+        name: .log, section: .vault, summary: "show which values were read, when, and by which program",
         arguments: [
             .init(name: "NAME", count: .optional, completion: .secretName, help: "Show only reads of this name.")
         ],

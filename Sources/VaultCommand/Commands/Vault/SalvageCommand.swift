@@ -3,7 +3,7 @@ import Vault
 
 enum SalvageCommand: Command {
     static let description = CommandDescription(
-        name: .salvage, summary: "copy the intact parts of a damaged vault to a new one",
+        name: .salvage, section: .vault, summary: "copy the intact parts of a damaged vault to a new one",
         arguments: [.init(name: "OUT", completion: .file, help: "The path of the new vault. It must not exist.")],
         details: [
             """

@@ -4,7 +4,7 @@ import Vault
 
 enum VerifyCommand: Command {
     static let description = CommandDescription(
-        name: .verify, summary: "read and authenticate the whole vault",
+        name: .verify, section: .vault, summary: "read and authenticate the whole vault",
         details: ["Opens every value, but shows none."],
         exitCodes: [
             .init(.locked, "the key does not open the vault"),
@@ -64,7 +64,7 @@ enum VerifyCommand: Command {
 
 enum CompactCommand: Command {
     static let description = CommandDescription(
-        name: .compact, summary: "reclaim space: drop outdated data from the file",
+        name: .compact, section: .vault, summary: "reclaim space: drop outdated data from the file",
         options: [.stretchCost],
         details: [
             """

@@ -1,0 +1,42 @@
+import LinuxSystem
+import SealedLog
+import Vault
+
+// Keys and authors as commands show them.
+
+extension [Keychain.VaultKeys.Key] {
+    /// The list of keys that open the vault after others were removed.
+    var openers: String { "These keys open the vault now:\n" + lines }
+
+    /// One line for each key, with its number.
+    var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
+}
+
+extension Keychain.VaultKeys.Key {
+    var shownLabel: String { label.isEmpty ? "" : " (\(label.quoted))" }
+
+    var report: JSONObject {
+        let cost: JSONObject? = cost.map { ["passes": $0.passes, "memory": $0.memory] }
+        return [
+            "number": number, "kind": kind.name, "label": label, "created": Timestamp.text(created), "cost": cost,
+            "recipient": recipient, "command": command, "is_in_use": isInUse,
+        ]
+    }
+
+    /// A description of the key in one line.
+    var line: String {
+        let what = kind.name.replacing("-", with: " ")
+        let label = label.isEmpty ? "" : " \(label.quoted)"
+        let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
+        // Another user may have written the text of a command.
+        let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
+        return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
+    }
+}
+
+extension MemberList.Author {
+    var wasMember: Bool { if case .member = self { true } else { false } }
+
+    /// The name in quotation marks, so that it cannot imitate the text beside it.
+    var line: String { name.quoted + (wasMember ? "" : " (not a member then)") }
+}

@@ -16,30 +16,6 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
     }
 }
 
-/// The progress of a long call. Pass it to the call, and read it from another thread.
-package final class UpkeepProgress: Sendable {
-    private let doneBytes = Atomic<UInt64>(0)
-    private let totalBytes = Atomic<UInt64>(0)
-
-    /// Creates the progress of a call that has not begun.
-    package init() {}
-
-    /// The part that is done, from 0 to 1.
-    package var fraction: Double {
-        let total = totalBytes.load(ordering: .relaxed)
-        return total == 0 ? 0 : min(1, Double(doneBytes.load(ordering: .relaxed)) / Double(total))
-    }
-
-    package func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
-    package func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
-
-    /// Sets the fraction to 1, since the total was an estimate.
-    package func finish() {
-        begin(1)
-        doneBytes.store(1, ordering: .relaxed)
-    }
-}
-
 extension SealedLog {
     /// Rewrites the vault without dead bytes.
     ///

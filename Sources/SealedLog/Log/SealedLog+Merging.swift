@@ -236,10 +236,6 @@ extension SealedLog {
     }
 }
 
-extension LogError {
-    var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
-}
-
 extension LogView {
     /// Returns the present value of a merged entry, whose new boxes are not written yet.
     fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {

@@ -99,7 +99,7 @@ extension SealedLog {
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
-    // // MARK: Opening again
+    // MARK: Opening again
 
     /// Opens the store again, while no process can write, because the location leads to another store or something is
     /// doubtful.

@@ -73,7 +73,7 @@ extension ConnectionParameters {
     }
 }
 
-// // MARK: - Parameters that libpq adds
+// MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
     /// A value that no server can match: libpq collects all parameters of a connection, but does not connect.

@@ -150,7 +150,7 @@ package final class PostgresLocation: StoreLocation {
         return try PostgresRecordStore.beginLocked(at: self)
     }
 
-    // // MARK: Queue
+    // MARK: Queue
 
     /// Whether the queue is not used, because the vault's row was free recently while this process was waiting.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }

@@ -232,3 +232,8 @@ struct MergedKeys {
             isAccessLogged: isAccessLogged)
     }
 }
+
+extension LogError {
+    /// The same error, with damage marked as that of the other copy.
+    var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
+}

@@ -91,3 +91,10 @@ extension SealedLog {
         try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }
     }
 }
+
+extension SealedLog {
+    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise. Throws what reading throws.
+    package func namesSharingNonces() throws(LogError) -> [String] {
+        try withSnapshot(isSure: true) { (view) throws(LogError) in try view.namesSharingNonces() }
+    }
+}

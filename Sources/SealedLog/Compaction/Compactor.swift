@@ -18,7 +18,7 @@ struct Compactor: ~Copyable {
     /// The names in the checkpoint with a value that a rotation could not open.
     private var unopened: [EntryName] = []
 
-    // // MARK: State after the checkpoint is copied
+    // MARK: State after the checkpoint is copied
     private var reserved: CheckpointWriter.Reserved?
     /// The number of authenticators for which the manifest has room.
     private var chainLength = 0
@@ -134,7 +134,7 @@ struct Compactor: ~Copyable {
     /// The names with a value that a rotation could not open, sorted bytewise.
     var unopenedNames: [String] { Set(unopened + tail.unopened).sorted().map(\.text) }
 
-    // // MARK: Records written meanwhile
+    // MARK: Records written meanwhile
 
     /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
@@ -232,29 +232,5 @@ struct Compactor: ~Copyable {
         }
         try store.write(image, at: 0)
         try store.finish(at: new.end, hint)
-    }
-}
-
-extension LogView {
-    /// Reads and authenticates all records, with their payloads, and passes them to `body`.
-    func forEachRecord(_ counter: UpkeepProgress?, _ body: (Record) throws(LogError) -> Void) throws(LogError) {
-        var reader = reader
-        var position = origin
-        var offset = header.checkpointEnd
-        while offset < end {
-            let record = try store.rereading { () throws(LogError) in
-                guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // The former reader keeps the damaged bytes in its window.
-                    reader = self.reader
-                    throw LogError.damaged("a record", at: offset)
-                }
-                guard try reader.payloadHolds(record) else { throw LogError.damaged("a payload", at: offset) }
-                return record
-            }
-            try body(record)
-            position = record.position
-            offset = record.end
-            counter?.advance(by: record.frame.recordLength)
-        }
     }
 }

@@ -107,10 +107,3 @@ extension LogView {
         return false
     }
 }
-
-extension SealedLog {
-    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise. Throws what reading throws.
-    package func namesSharingNonces() throws(LogError) -> [String] {
-        try withSnapshot(isSure: true) { (view) throws(LogError) in try view.namesSharingNonces() }
-    }
-}

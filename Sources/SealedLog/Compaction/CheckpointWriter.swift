@@ -1,0 +1,93 @@
+import LinuxSystem
+import Sealing
+
+/// Writes a checkpoint and the header that refers to it into an empty store. The values come first, then the entries in
+/// the order of their names; Format.md, "Checkpoint".
+struct CheckpointWriter: ~Copyable {
+    let store: any NewStore
+    private let keys: KeyRing
+    private var sink: ByteSink
+    private var tree: TreeBuilder
+    private var totals = Totals()
+    /// The offset up to which the store is flushed.
+    private var flushed = Limits.checkpointStart
+
+    /// The number of bytes between flushes. Flushing a large file at once would delay the flushes of processes that
+    /// write to the log meanwhile.
+    private static let flushStep: UInt64 = 8 << 20
+
+    init(into store: any NewStore, keys: KeyRing) {
+        self.store = store
+        self.keys = keys
+        sink = ByteSink(start: Limits.checkpointStart, store: store)
+        tree = TreeBuilder(keys: keys)
+    }
+
+    /// The offset of the next byte.
+    var offset: UInt64 { sink.offset }
+
+    /// Writes the box of a value and returns its offset.
+    mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
+        let offset = sink.offset
+        try sink.write(box)
+        try flushInSteps()
+        return offset
+    }
+
+    /// - Precondition: the entry's name follows all names that were added before.
+    mutating func add(_ entry: Entry) throws(LogError) {
+        totals.replace(nil, with: entry)
+        try tree.add(entry, to: &sink)
+        try flushInSteps()
+    }
+
+    private mutating func flushInSteps() throws(LogError) {
+        guard sink.offset - flushed >= CheckpointWriter.flushStep else { return }
+        try sink.flush()
+        try store.synchronize()
+        flushed = sink.offset
+    }
+
+    /// Writes the end of a new vault's checkpoint: root, manifest with the totals of the added entries, zeros ahead,
+    /// and finally the header.
+    mutating func finish(
+        _ manifest: Manifest, slots: [KeySlot], history: KeptHistory, isAccessLogged: Bool = false
+    ) throws(LogError) {
+        var manifest = manifest
+        let reserved = try reserve(&manifest)
+        try write(manifest, reserved)
+        let header = Header(
+            vaultID: RandomBytes.array(Header.identifierSize), sequence: 1, root: reserved.root,
+            manifest: reserved.manifest, checkpointEnd: reserved.end, history: history,
+            isAccessLogged: isAccessLogged, slots: slots)
+        try store.write(try header.sealed(with: keys, as: store.vaultName), at: 0)
+        try store.finish(at: reserved.end, nil)
+    }
+
+    /// The locations of the parts of a checkpoint that are written last.
+    struct Reserved {
+        let root: PageReference?
+        let manifest: PageReference
+        let end: UInt64
+    }
+
+    /// Writes the root and reserves room for a manifest of this size, whose totals are set to those of the added
+    /// entries.
+    mutating func reserve(_ manifest: inout Manifest) throws(LogError) -> Reserved {
+        let root = try tree.finish(to: &sink)
+        manifest.totals = totals
+        try sink.flush()
+        var nonces = NonceSource()
+        let extent = PageReference(
+            offset: sink.offset, length: manifest.encoded.count + SecretBox.tagSize, nonce: nonces.next())
+        return Reserved(root: root, manifest: extent, end: extent.box.upperBound)
+    }
+
+    /// Writes a manifest, padded with zeros, into the reserved room.
+    func write(_ manifest: Manifest, _ reserved: Reserved) throws(LogError) {
+        let size = reserved.manifest.length - SecretBox.tagSize
+        let plaintext = manifest.encoded
+        let padded = plaintext + [UInt8](repeating: 0, count: size - plaintext.count)
+        try store.write(try keys.seal(padded, for: .page, nonce: reserved.manifest.nonce), at: reserved.manifest.offset)
+    }
+}

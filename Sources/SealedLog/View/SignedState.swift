@@ -1,0 +1,43 @@
+import Sealing
+
+/// A state that a name has or had.
+struct SignedState {
+    let name: EntryName
+    let modified: UInt64
+    let content: Entry.Content?
+    let authorship: Authorship?
+
+    func statement(valueHash: [UInt8], in vaultID: [UInt8]) -> Statement {
+        Statement(name, at: modified, content, valueHash: valueHash, in: vaultID)
+    }
+}
+
+extension Entry {
+    /// The present state and the earlier ones, signed or not.
+    var signedStates: [SignedState] {
+        [SignedState(name: name, modified: modified, content: content, authorship: authorship)]
+            + earlier.map { earlier in
+                let content = Content(
+                    created: 0, current: earlier.version, expiry: earlier.expiry, attributes: earlier.attributes)
+                return SignedState(
+                    name: name, modified: earlier.modified, content: content, authorship: earlier.authorship)
+            }
+    }
+}
+
+extension LogView {
+    /// Returns the members. Without members, the manifest is not read.
+    func members() throws(LogError) -> MemberList {
+        guard header.hasMembers else { return try MemberList([], in: header.vaultID, at: head) }
+        return try members(in: manifest())
+    }
+
+    func members(in manifest: Manifest) throws(LogError) -> MemberList {
+        do throws(LogError) {
+            return try MemberList(
+                manifest.members, knownToKey: manifest.membersKnownToKey, in: header.vaultID, at: head)
+        } catch {
+            throw .damaged(error.detail, at: header.manifest.offset)
+        }
+    }
+}

@@ -27,7 +27,7 @@ struct DatabaseLocationTests {
         #expect(try location.databasePreparation() != nil)
         let closed = try VaultLocation.standard(environment: environment)
         let error = #expect(throws: VaultError.self) { _ = try Keychain(at: closed) }
-        #expect(error?.code == .unavailable && error?.message.contains("Import VaultShared") == true)
+        #expect(error?.code == .unavailable && error?.message.contains("import VaultShared") == true)
     }
 
     /// A server that is put back to an older state, and then to the newer one again.

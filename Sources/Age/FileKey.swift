@@ -37,3 +37,37 @@ func withBytes<Result: ~Copyable, Failure: Error>(
         try bytes.withRawBytes { (bytes) throws(Failure) in try body(bytes, secret) }
     }
 }
+
+/// The textual form of an age file: strict PEM (RFC 7468). It is read, but never written.
+enum Armor {
+    private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
+    private static let end = Array("-----END AGE ENCRYPTED FILE-----".utf8)
+    private static let columns = 64
+    private static let invalid = AgeError.malformed("the armor of the file is invalid")
+
+    static func isArmored(_ file: [UInt8]) -> Bool { trimmed(file).starts(with: begin) }
+
+    /// Returns the binary form. Throws `malformed` unless the text is exactly what an encoder writes, apart from white
+    /// space around it. Otherwise the text could be changed without notice.
+    static func removed(from file: [UInt8]) throws(AgeError) -> [UInt8] {
+        var lines = trimmed(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+        guard lines.count > 2, lines.removeFirst().elementsEqual(begin), lines.removeLast().elementsEqual(end),
+            let last = lines.last, (1...columns).contains(last.count),
+            lines.dropLast().allSatisfy({ $0.count == columns })
+        else { throw invalid }
+        let padding = last.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let digits = Array(lines.joined())
+        guard padding <= 2, digits.count % 4 == 0 else { throw invalid }
+        var bytes = [UInt8](repeating: 0, count: digits.count / 4 * 3 - padding)
+        let isRead = digits.withRawBytes { digits in
+            bytes.withMutableRawBytes { Base64.decode(digits, padding: .equalSigns, into: $0) }
+        }
+        guard isRead else { throw invalid }
+        return bytes
+    }
+
+    private static func trimmed(_ file: [UInt8]) -> ArraySlice<UInt8> {
+        file.trimming { $0 == 0x20 || (0x09...0x0D).contains($0) }
+    }
+}

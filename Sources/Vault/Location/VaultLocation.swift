@@ -2,6 +2,7 @@ private import FoundationEssentials
 private import Glibc
 import LinuxSystem
 import SealedLog
+import Sealing
 
 /// The locations of a vault, its key file, and this machine's memory of it.
 public struct VaultLocation: Hashable, Sendable {
@@ -224,5 +225,22 @@ extension LocationVariables {
 
     fileprivate var rollbackMemory: String? {
         get throws(VaultError) { try folder("XDG_STATE_HOME", ".local/state").map { $0 + "/vault" } }
+    }
+}
+
+/// How a vault's fingerprint is shown: eight groups of four hex digits, to be compared aloud.
+enum Fingerprint {
+    static func text(_ fingerprint: [UInt8]) -> String { text(Hexadecimal.string(of: fingerprint)) }
+
+    /// Groups hex digits, as the errors of the log have them.
+    static func text(_ digits: String) -> String {
+        let digits = Array(digits)
+        return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
+            .joined(separator: "-")
+    }
+
+    /// Returns whether a text is a fingerprint, in either case, with or without its dashes.
+    static func matches(_ text: String, _ fingerprint: [UInt8]) -> Bool {
+        text.lowercased().filter { $0 != "-" } == Hexadecimal.string(of: fingerprint)
     }
 }

@@ -1,3 +1,5 @@
+import SealedLog
+import Sealing
 import Vault
 
 // The policies that users may set with a command.
@@ -17,4 +19,60 @@ extension ReadingPolicy {
     }
 
     private static var known: String { allCases.map(\.rawValue).joined(separator: " or ") }
+}
+
+extension Invocation {
+    /// Returns the value that this command reads under a name: the value of the entry; if there is none and the name is
+    /// `LOGIN.FIELD`, the attribute FIELD of the entry LOGIN; nil if there is neither.
+    ///
+    /// Commands read values only this way. It obeys the entry's policy, and records the read in the access log before
+    /// it returns the value. If the log is on and cannot be written, nothing is read.
+    ///
+    /// - Parameters:
+    ///   - action: the task of a command that has several, such as the `get` of a helper.
+    ///   - program: the program that is started with the value.
+    /// - Throws: the errors of ``Keychain/read(_:for:check:access:)``.
+    func reading(
+        _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
+    ) throws -> SealableValue? {
+        let value = try readingEntry(name, from: keychain, action: action, starting: program)
+        if let value { return value }
+        // An attribute is not secret: lists show it.
+        guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
+            return nil
+        }
+        try keychain.accessLog.record { access(to: name, action: action, starting: program) }
+        return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
+    }
+
+    /// Reads the value of an entry in the same way, but never an attribute.
+    func readingEntry(
+        _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
+    ) throws -> SealableValue? {
+        try keychain.read(name, for: command.rawValue) { access(to: name, action: action, starting: program) }
+    }
+
+    /// Returns the log entry for a read by this command or, with an empty name, for a switch of the log.
+    func access(to name: String, action: String? = nil, starting program: String? = nil) -> Access {
+        Access(
+            to: name, by: ([command.rawValue] + [action].compactMap(\.self)).joined(separator: " "), starting: program)
+    }
+}
+
+/// A value in guarded memory, which collections can hold.
+final class HeldValue: Sendable {
+    /// The value's description in messages, as the beginning of a sentence.
+    let label: String
+    let bytes: SecretBytes
+
+    init(_ label: String, _ bytes: consuming SecretBytes) {
+        self.label = label
+        self.bytes = bytes
+    }
+
+    /// - Parameter what: the target that cannot hold a zero byte, such as "a variable".
+    func checkForText(_ what: String) throws(CommandError) {
+        guard bytes.withUnsafeBytes({ $0.contains(0) }) else { return }
+        throw .invalid("\(label) contains a zero byte, which \(what) cannot hold.")
+    }
 }

@@ -1,3 +1,5 @@
+import CVaultCommand
+
 /// The result of one check of `vault doctor`.
 struct HealthCheck {
     enum State: String { case ok, warning, problem }
@@ -23,4 +25,29 @@ struct HealthCheck {
     var line: String { "\(TextLayout.padded(state.rawValue, to: 9))\(name): \(message)\(fix.map { " \($0)" } ?? "")\n" }
 
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
+}
+
+/// A package that is statically linked into the executable, as recorded by the build. Only a new build of the
+/// executable brings fixes of its code.
+struct LinkedLibrary: Equatable {
+    let package, version: String
+    /// The Debian source that the package is built from, which also builds packages of shared libraries.
+    let source, sourceVersion: String
+
+    /// The packages; nil if the build does not record them, as a plain `swift build`.
+    static let all: [LinkedLibrary]? = parse(String(cString: vault_linked_libraries()))
+
+    /// Parses a table with four words per line; nil if it is empty.
+    static func parse(_ table: String) -> [LinkedLibrary]? {
+        let libraries = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> LinkedLibrary? in
+            let words = line.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+            guard words.count == 4 else { return nil }
+            return LinkedLibrary(package: words[0], version: words[1], source: words[2], sourceVersion: words[3])
+        }
+        return libraries.isEmpty ? nil : libraries
+    }
+
+    var report: JSONObject {
+        ["package": package, "version": version, "source": source, "source_version": sourceVersion]
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 import Sealing
 import Vault
 
@@ -144,5 +145,20 @@ enum ValueInput {
         let held = try SecretBytes.growing(from: capacity, to: limit, orThrow: { $0 as any Error }, read)
         guard let held else { throw CommandError.tooLarge }
         return held
+    }
+}
+
+/// The key from `--key-fd`. A descriptor can be read once, but a command may open its vault several times.
+enum GivenKey {
+    private static let held = Mutex<KeyFileContents?>(nil)
+
+    static func contents(of descriptor: Int32) throws -> KeyFileContents {
+        if let held = held.withLock({ $0 }) { return held }
+        // Programs that are run to find another key must not inherit this one.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
+        let contents = KeyFileContents(bytes)
+        held.withLock { $0 = contents }
+        return contents
     }
 }

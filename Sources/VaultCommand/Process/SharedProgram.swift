@@ -34,3 +34,24 @@ enum SharedProgram {
         return OtherProgram.path(of: name)
     }
 }
+
+struct Pipe: ~Copyable {
+    let reading: FileDescriptor
+    let writing: FileDescriptor
+
+    init() throws(CommandError) {
+        var ends: [Int32] = [-1, -1]
+        guard vault_pipe(&ends) == 0 else { throw .system("No pipe can be opened", errno) }
+        reading = FileDescriptor(owning: ends[0])
+        writing = FileDescriptor(owning: ends[1])
+    }
+}
+
+/// Closes a descriptor by ending its lifetime.
+func discard(_ descriptor: consuming FileDescriptor) {}
+
+/// Returns a variable of the environment; nil if it is unset or empty.
+func environmentVariable(_ name: String) -> String? {
+    guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+    return value
+}

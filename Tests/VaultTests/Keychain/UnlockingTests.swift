@@ -355,7 +355,7 @@ struct UnlockingTests {
         var location = try copied(fixture.elsewhere())
         try overwrite(location.keyFile, Array("another vault's".utf8))
         let refusal = try error(location, UnlockingTests.silent)
-        let words = ["\(location.keyFile) does not open", "The passphrase of", "An identity of"]
+        let words = ["\(location.keyFile) does not open", "The passphrase of", "An age identity of"]
         for word in words { #expect(refusal?.message.contains(word) == true, "\(word)") }
         #expect(refusal?.causes == [.keyWrong, .passphraseNeeded, .identityMissing])
         // Without a key file among its keys, nothing is said of one.

@@ -35,3 +35,39 @@ enum BackupCommand: Command {
         }
     }
 }
+
+enum CloneCommand: Command {
+    static let description = CommandDescription(
+        name: .clone, section: .copies, summary: "copy a vault between files and databases",
+        arguments: [
+            .init(name: "FROM", completion: .file, help: "The file or URL of the vault."),
+            .init(name: "TO", completion: .file, help: "The file or URL of the copy. It must not exist."),
+        ],
+        options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault at TO.")],
+        details: [
+            """
+            The copy is the same vault: the same keys open it, and a machine that knows one accepts the other in its \
+            place. It is read and authenticated in full before it appears at TO. In a database it is bound to its \
+            name: no server can present it under another name.
+            """,
+            """
+            If a server was reset to an older state, restore its vault from the copy that any machine keeps of it: \
+            `vault clone --offline URL URL --force`. `vault info` shows where that copy is.
+            """,
+            """
+            With --force, TO is replaced only if the copy contains everything in it. Otherwise merge the two: see \
+            `vault help merge`. Move a different vault, or a file that does not open, away first.
+            """,
+        ],
+        examples: [
+            .init("vault clone team.vault postgresql://db.example.org/vaults#team", "move a file into a database"),
+            .init("vault clone postgresql://db.example.org/vaults#team team.vault", "back it up to a file"),
+        ],
+        exitCodes: [.init(.refused, "TO exists, or has entries that the copy would lack; it is left alone")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let source = invocation.arguments[0]
+        let target = invocation.arguments[1]
+        return try BackupCommand.copy(invocation.openVault(at: source), to: target, "Copying", invocation)
+    }
+}

@@ -67,3 +67,147 @@ extension Invocation {
         return words
     }
 }
+
+enum SetupGitCommand: Command {
+    static let description = CommandDescription(
+        name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
+        options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
+        details: [
+            """
+            Adds `vault git-credential` to git's credential helpers. Existing helpers stay: git asks one after the \
+            other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
+            """,
+            "With --vault or --key-file, git uses that vault and key.",
+        ],
+        examples: [
+            .init("vault setup git", "set it up for all repositories"),
+            .init("vault setup git --local --vault work", "set it up for one, with its own vault"),
+            .init("vault setup git --undo", "remove the helper again"),
+        ],
+        exitCodes: [.init(.other, "git is not installed, or with --local, this is not a git repository")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let words = [OtherProgram.ownWord, CommandName.gitCredential.rawValue] + (try invocation.handedOn())
+        let helper = "!" + OtherProgram.line(words)
+        let scope = ["git", "config", invocation.has(.local) ? "--local" : "--global"]
+        let setting = ["credential.helper", helper]
+        let adding = scope + ["--add"] + setting
+        let removing = scope + ["--fixed-value", "--unset-all"] + setting
+        let isThere = (try? OtherProgram.run(scope + ["--fixed-value", "--get-all"] + setting)) != nil
+        return try invocation.finish(
+            Setting(
+                lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)],
+                write: {
+                    if !isThere {
+                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+                        _ = try OtherProgram.run(adding)
+                    }
+                    return !isThere
+                },
+                undo: {
+                    if isThere {
+                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+                        _ = try OtherProgram.run(removing)
+                    }
+                    return isThere
+                }))
+    }
+}
+
+enum SetupAWSCommand: Command {
+    static let description = CommandDescription(
+        name: .setupAWS, section: .helpers, summary: "set up AWS tools to get a profile's keys from the vault",
+        arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
+        options: [
+            .init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo,
+        ],
+        details: [
+            """
+            Adds a line credential_process to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
+            file stay.
+            """,
+            """
+            AWS tools prefer keys of the same profile in ~/.aws/credentials: remove them there.
+            """,
+        ],
+        examples: [.init("vault setup aws aws/work --profile work", "then run: aws --profile work s3 ls")],
+        exitCodes: [.init(.refused, "the profile has another credential_process")])
+
+    private static let key = "credential_process"
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let profile = invocation.value(of: .profile) ?? "default"
+        guard AWSProfiles.canName(profile) else {
+            throw CommandError.invalid("Invalid profile name: it is empty, or contains \", ] or a line break.")
+        }
+        let command = OtherProgram.line(
+            [OtherProgram.ownWord, CommandName.awsCredential.rawValue, invocation.name] + (try invocation.handedOn()))
+        let file = try EditedFile(OtherProgram.path(".aws/config", orIn: "AWS_CONFIG_FILE"))
+        var profiles = AWSProfiles(file.contents)
+        let former = profiles.value(of: key, in: profile)
+        return try invocation.finish(
+            Setting(
+                lines: ["\(file.path): \(AWSProfiles.header(of: profile))", "\(key) = \(command)"],
+                write: {
+                    guard former == nil || former == command else {
+                        throw CommandError.refused(
+                            "The profile \(profile) in \(file.path) has another \(key). Remove it first.")
+                    }
+                    if former == nil { profiles.add(key, command, to: profile) }
+                    return try file.write(profiles.bytes)
+                },
+                undo: {
+                    profiles.remove(key, command, from: profile)
+                    return try file.write(profiles.bytes)
+                }))
+    }
+}
+
+enum SetupDirenvCommand: Command {
+    static let description = CommandDescription(
+        name: .setupDirenv, section: .helpers, summary: "set up direnv to get variables from the vault",
+        options: [.dryRun, .undo],
+        details: [
+            """
+            Adds the function `use_vault` to direnv/direnvrc in $XDG_CONFIG_HOME (default: ~/.config). Other lines of \
+            the file stay. In a file .envrc, write `use vault`, followed by the arguments of `vault env`.
+            """,
+            """
+            If a value is missing, an error is reported and no variable is set. direnv continues after a failure, \
+            unless .envrc begins with `strict_env`.
+            """,
+            "With --vault or --key-file, the function uses that vault and key.",
+        ],
+        examples: [
+            .init("vault setup direnv", "then write in a file .envrc: use vault GH_TOKEN=gh/token"),
+            .init("vault setup direnv --undo", "remove the function again"),
+        ],
+        exitCodes: [.init(.refused, "the file has another function of this name")])
+
+    static func run(_ invocation: Invocation) throws -> ExitCode {
+        let words = ([OtherProgram.ownWord, "env"] + (try invocation.handedOn())).map { OtherProgram.line([$0]) }
+        let function = [
+            "# Variables from the vault, in .envrc: use vault NAME=ENTRY",
+            "use_vault() {",
+            "  local variables",
+            // The assignment comes first: a shell does not report a failure inside an eval.
+            "  variables=$(\(words.joined(separator: " ")) \"$@\") || return",
+            "  eval \"$variables\"",
+            "}",
+        ]
+        let file = try EditedFile(OtherProgram.path(".config", orIn: "XDG_CONFIG_HOME") + "/direnv/direnvrc")
+        let lines = FileLines(file.contents)
+        let range = lines.range(of: function)
+        return try invocation.finish(
+            Setting(
+                lines: ["# \(file.path)"] + function,
+                write: {
+                    guard range == nil else { return false }
+                    guard !lines.contain("use_vault") else {
+                        throw CommandError.refused("\(file.path) has another function use_vault. Remove it first.")
+                    }
+                    return try file.write(lines.adding(function))
+                },
+                undo: { try range.map { try file.write(lines.removing($0)) } ?? false }))
+    }
+}

@@ -38,7 +38,7 @@ final class DatabaseStorage: VaultStorage {
         let extents = database.run(
             """
             SELECT generation, first_byte, length(bytes) FROM vault.extent JOIN vault.head USING (generation)
-            ORDER BY place
+            ORDER BY first_byte
             """)
         let sizes = extents.map { Int($0[2]) ?? 0 }
         var index = Int(firstByte * Double(sizes.reduce(0, +)))

@@ -24,12 +24,15 @@ struct DatabaseFailoverTests {
     /// primary.
     @Test func aChangeIsStoredOnceTheStandbyHasIt() throws {
         let cluster = try Cluster()
-        let keychain = try Keychain(at: location(cluster.url("team")), creatingIfAbsent: true)
-        try keychain.set("a", to: "1")
+        try Keychain(at: location(cluster.url("team")), creatingIfAbsent: true).set("a", to: "1")
         let server = try Administrator(of: cluster)
         _ = try server.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         _ = try server.run("SELECT pg_reload_conf()")
         while try server.run("SELECT 1 WHERE current_setting('synchronous_standby_names') = ''") > 0 {}
+        // A session that begins now has the setting. An open one may load it only after the change.
+        var location = location(cluster.url("team"))
+        location.rollbackMemory = folder.file("./state")
+        let keychain = try Keychain(at: location)
 
         let isStored = Flag()
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// The prompt that a program passes to another one for a person's answer, through `SSH_ASKPASS`, `GIT_ASKPASS` or
 /// `SUDO_ASKPASS`.
 package enum AskpassPrompt: Sendable {

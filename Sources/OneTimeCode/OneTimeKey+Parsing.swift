@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 package import Sealing
 
 // The key URI format is described in Google Authenticator's wiki and, as "Usage of otpauth URI", in an Internet draft.

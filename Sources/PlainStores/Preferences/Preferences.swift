@@ -171,7 +171,7 @@ extension Preferences {
     ///
     /// - Throws: ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
-        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
+        let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
         guard !suite.isEmpty, name.utf8.count <= longestName else {
             throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")

@@ -57,7 +57,7 @@ public struct ScopedStore: ValueStore {
 
 extension String {
     /// The prefix of the names of a scope's entries. Slashes are encoded, so that no scope's prefix begins another's.
-    package var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
+    package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
     /// Returns the text after a prefix. Bytes are compared, since an accent may combine with the prefix's last
     /// character.

@@ -1,5 +1,6 @@
 import CPostgres
 import Formats
+import LinuxSystem
 import Vault
 
 /// The location of a vault in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI

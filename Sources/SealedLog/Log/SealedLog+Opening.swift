@@ -62,7 +62,7 @@ extension SealedLog {
 
     private struct KnownLog: Sendable { weak var log: SealedLog? }
 
-    private static let registry = Mutex<[KnownLog]>([])
+    private static let registry = OrderedMutex<[KnownLog]>(.registry, [])
 
     /// Returns this process's log of the same file if there is one, otherwise the new log. With a single log, threads
     /// do not wait for each other's file locks.

@@ -28,11 +28,11 @@ package final class SealedLog: Sendable {
     let isAccepted: Bool
     /// The bytes of the memory that were overruled by that. They may still be there, since the memory may be read-only.
     let overruled: Mutex<[UInt8]?>
-    let view: Mutex<LogView>
+    let view: OrderedMutex<LogView>
     /// The keys of the view. They are kept separately, since readers and a compaction's thread hold the view for
     /// longer.
     private let keyRing: Mutex<KeyRing>
-    let writer: Mutex<Writer>
+    let writer: OrderedMutex<Writer>
     /// Creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
@@ -61,9 +61,9 @@ package final class SealedLog: Sendable {
         self.overruled = Mutex(overruled)
         var view = view
         view.cache.limit = options.indexMemory / Limits.pageSize
-        self.view = Mutex(view)
+        self.view = OrderedMutex(.view, view)
         keyRing = Mutex(view.keys)
-        writer = Mutex(Writer(rememberedFingerprint: fingerprint))
+        writer = OrderedMutex(.writer, Writer(rememberedFingerprint: fingerprint))
     }
 
     /// The keys of the file that this log shows now. A rotation replaces them.

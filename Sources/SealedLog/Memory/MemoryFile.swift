@@ -18,7 +18,7 @@ final class MemoryFile: Sendable {
 
     private let folder: MemoryFolder
     private let location: String
-    private let kept = Mutex<Opened?>(nil)
+    private let kept = OrderedMutex<Opened?>(.memoryFile, nil)
     private var fileSystem: any FileSystem { folder.fileSystem }
 
     init(_ name: String, in folder: MemoryFolder) {

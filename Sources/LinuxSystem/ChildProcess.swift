@@ -47,9 +47,7 @@ package struct ChildProcess: ~Copyable {
         vault_permit_core_dumps(started)
     }
 
-    deinit {
-        if exit == nil { _ = ChildProcess.end(number) }
-    }
+    deinit { if exit == nil { _ = ChildProcess.end(number) } }
 
     /// Returns 0, or an error number.
     private static func spawn(

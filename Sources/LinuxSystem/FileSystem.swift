@@ -68,9 +68,7 @@ package struct Volume: Hashable, Sendable {
     }
 }
 
-package enum LockKind: Hashable, Sendable {
-    case shared, exclusive
-}
+package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
     /// Throws. A file system on which every folder can be opened never needs this call.

@@ -229,8 +229,7 @@ extension KernelKeyring {
             case ENOSYS, EPERM:
                 "The kernel has no keyrings, or a seccomp profile forbids them, as in most containers. "
                     + "Allow the system calls add_key and keyctl there."
-            case EACCES:
-                "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
+            case EACCES: "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
             case EDQUOT:
                 "The user's quota for keys is used up. Remove keys with keyctl, or raise the limits in "
                     + "/proc/sys/kernel/keys (maxkeys and maxbytes, for root root_maxkeys and root_maxbytes)."

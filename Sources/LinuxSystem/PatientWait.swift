@@ -41,9 +41,7 @@ package struct PatientWait {
     }
 
     /// The milliseconds until the report; -1 after it.
-    private var milliseconds: Int32 {
-        hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1)
-    }
+    private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {
         guard !hasNotified, deadline.hasPassed else { return }

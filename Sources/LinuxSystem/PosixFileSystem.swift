@@ -48,13 +48,9 @@ package struct PosixFileSystem: FileSystem {
         return offset
     }
 
-    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try flush(file, fdatasync)
-    }
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) { try flush(file, fdatasync) }
 
-    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try flush(file, fsync)
-    }
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) { try flush(file, fsync) }
 
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         try flush(file, vault_synchronize_file_system)

@@ -66,9 +66,7 @@ private final class BlockingThreads: TaskExecutor {
         }
     }
 
-    private func run() {
-        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
+    private func run() { while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 
     /// Waits for a job. Returns nil if there was none for a while; the thread then ends.
     private func next() -> UnownedJob? {

@@ -143,8 +143,7 @@ struct BinaryReader {
             guard entries.count == keys.count else { throw .malformed("a key twice in a dictionary") }
             value = .dictionary(entries)
         }
-        subtrees[container.reference] = Subtree(
-            value: value, valueCount: container.valueCount, depth: container.depth)
+        subtrees[container.reference] = Subtree(value: value, valueCount: container.valueCount, depth: container.depth)
     }
 
     private mutating func string(_ reference: Int) throws(PropertyListError) -> String {

@@ -133,9 +133,7 @@ extension LogError {
     }
 
     /// Whether the same call may succeed later, or at another location.
-    package var isPassing: Bool {
-        [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)
-    }
+    package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
     var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
@@ -208,9 +206,7 @@ package final class NoticeBoard: Sendable {
 /// Translates the error of a system call about `path`, or of a call to Sealing.
 func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
-) throws(LogError) -> Result {
-    do { return try call() } catch { throw LogError(error, path) }
-}
+) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
 
 func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(LogError) -> Result {
     do { return try call() } catch { throw LogError(error) }

@@ -55,9 +55,7 @@ struct AccessLog: Sendable {
         return true
     }
 
-    private func write(
-        _ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: UInt64
-    ) throws(LogError) {
+    private func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: UInt64) throws(LogError) {
         do throws(SystemError) {
             try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: offset) }
         } catch { throw unusable(error) }
@@ -125,9 +123,7 @@ struct AccessLog: Sendable {
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
-        guard end <= 2 * fileSize else {
-            throw LogError(.accessLogUnusable, "\(location) is too large")
-        }
+        guard end <= 2 * fileSize else { throw LogError(.accessLogUnusable, "\(location) is too large") }
         var bytes = [UInt8](repeating: 0, count: Int(end - start))
         let count: Int
         do throws(SystemError) {
@@ -172,9 +168,7 @@ struct AccessLog: Sendable {
         return try used(unlessMissing(fileSystem.status(at: location)))?.identity == identity
     }
 
-    private func lock(
-        _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
-    ) throws(LogError) {
+    private func lock(_ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline) throws(LogError) {
         do { try fileSystem.lock(file, kind, until: deadline) } catch {
             throw error.isBusy ? LogError(error, location) : unusable(error)
         }
@@ -184,9 +178,7 @@ struct AccessLog: Sendable {
 
     private func used<Result: ~Copyable>(
         _ call: @autoclosure () throws(SystemError) -> Result
-    ) throws(LogError) -> Result {
-        do { return try call() } catch { throw unusable(error) }
-    }
+    ) throws(LogError) -> Result { do { return try call() } catch { throw unusable(error) } }
 
     private func checked<Result>(_ check: () throws(Notice) -> Result) throws(LogError) -> Result {
         do { return try check() } catch {

@@ -167,8 +167,7 @@ struct Compactor: ~Copyable {
             // The whole payload is in the store now: the record's head is written separately.
             payload.bytes = []
             tree = (payload, batch.totals)
-            new.minor = RecordIndex.Tree(
-                header: old.origin.authenticator, root: payload.root, entries: payload.entries)
+            new.minor = RecordIndex.Tree(header: old.origin.authenticator, root: payload.root, entries: payload.entries)
             new.totals = batch.totals
             tail.forgetEntries()
         }

@@ -76,7 +76,6 @@ struct HeaderChange: Sendable {
     func applies(to header: Header) -> Bool {
         // A header does not contain the members, but it refers to the manifest that does.
         guard members == nil || header.manifest == old.manifest else { return false }
-        return header.slots == old.slots && header.history == old.history
-            && header.isAccessLogged == old.isAccessLogged
+        return header.slots == old.slots && header.history == old.history && header.isAccessLogged == old.isAccessLogged
     }
 }

@@ -19,9 +19,7 @@ package struct Access: Hashable, Sendable {
     package let started: String
 
     /// Creates an access. Texts that are too long are cut.
-    package init(
-        name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = ""
-    ) {
+    package init(name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = "") {
         self.name = name.cut(to: Limits.nameSize)
         self.command = command.cut(to: AccessRecord.commandSize)
         self.program = program.cut(to: AccessRecord.programSize)

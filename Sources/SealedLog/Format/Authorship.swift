@@ -27,8 +27,7 @@ package struct Authorship: Hashable, Sendable {
     /// Returns whether the device is the author and its signature of the statement is valid.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id
-            && Ed25519.isValid(
-                signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
+            && Ed25519.isValid(signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
     }
 }
 
@@ -40,9 +39,7 @@ struct Statement {
     /// States that a name was set or removed.
     ///
     /// - Parameter valueHash: the hash of the value's bytes; empty for a removed name.
-    init(
-        _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
-    ) {
+    init(_ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]) {
         var writer = ByteWriter(reserving: 128)
         writer.append(Array("vault-state-1".utf8))
         writer.name(name)

@@ -41,8 +41,7 @@ struct BoundName: Hashable, Sendable {
 extension ByteReader {
     /// Reads a name; nil if all its bytes are zeros.
     mutating func boundName() throws(Malformed) -> BoundName? {
-        let name = BoundName(
-            hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
+        let name = BoundName(hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
         let isNone = name.copied == 0 && (name.hash + name.code).allSatisfy { $0 == 0 }
         return isNone ? nil : name
     }

@@ -62,15 +62,12 @@ package struct DropContents: ~Copyable {
     /// Reads a drop's plaintext. Throws `damaged`, `outOfMemory`.
     package init(parsing plaintext: borrowing SecretBytes) throws(LogError) {
         let (head, start): (Head, Int)
-        do { (head, start) = try Head.parse(plaintext) } catch {
-            throw .damaged("its contents (\(error.what))")
-        }
+        do { (head, start) = try Head.parse(plaintext) } catch { throw .damaged("its contents (\(error.what))") }
         guard plaintext.count - start <= Limits.valueSize else { throw .damaged("its size") }
         let value = try plaintext.withUnsafeBytes { (bytes) throws(LogError) in
             try translated(SecretBytes(copyOf: UnsafeRawBufferPointer(rebasing: bytes[start...])))
         }
-        self.init(
-            name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
+        self.init(name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
     /// Returns the plaintext of the drop. Throws `outOfMemory`, or `invalid` if the attributes are too large for an

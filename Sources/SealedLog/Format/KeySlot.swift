@@ -29,9 +29,7 @@ package struct KeySlot: Hashable, Sendable {
 extension KeySlot {
     /// The command that outputs the key file's contents; nil if the key is in a file. Nothing authenticates the command
     /// before the vault is open, so it is run only if the user has agreed to it before.
-    package var command: String? {
-        isOfContents && !parameters.isEmpty ? parametersAsText : nil
-    }
+    package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }
 
     /// Whether a key file opens the slot.
     package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }

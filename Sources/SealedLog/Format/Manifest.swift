@@ -152,9 +152,7 @@ extension Manifest {
     /// - Parameters:
     ///   - end: a position whose number follows the chain.
     ///   - isBelieved: whether this history's own positions count. Otherwise only its newest one does.
-    mutating func merge(
-        _ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int
-    ) {
+    mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
         // Before the later one of the two starts, one of the histories is unknown.

@@ -36,9 +36,7 @@ extension Credential {
     /// Throws `outOfMemory`.
     package static func passphrase(
         _ text: consuming SecretBytes, with key: borrowing KeyFile
-    ) throws(LogError) -> Credential {
-        Credential(.keyFileAndPassphrase, text, try translated(key.digest()))
-    }
+    ) throws(LogError) -> Credential { Credential(.keyFileAndPassphrase, text, try translated(key.digest())) }
 
     /// - Parameter fileKey: the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
     package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
@@ -77,9 +75,7 @@ extension Credential {
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
     /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".
-    borrowing func derive(
-        _ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot
-    ) throws(SealingError) {
+    borrowing func derive(_ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot) throws(SealingError) {
         guard slotKind != nil else {
             guard secret.count == wrappingKey.count else { throw SealingError(.length) }
             return secret.withUnsafeBytes { wrappingKey.copyMemory(from: $0) }

@@ -116,9 +116,7 @@ extension KeyFile {
     /// - Throws: `invalid` unless the key file was generated, since others have no fixed length and no checksum;
     ///   `invalid` unless `2 <= threshold <= count <= 32`; `outOfMemory`.
     package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
-        guard kind == .generated else {
-            throw LogError(.invalid, "only a generated key file can be split into shares")
-        }
+        guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be split into shares") }
         guard SecretSharing.isPossible(count: count, threshold: threshold) else {
             let counts = SecretSharing.counts
             let range = "\(counts.lowerBound) to \(counts.upperBound) shares, of which at least 2 restore it"

@@ -77,9 +77,7 @@ private struct KeyShareReader: ~Copyable {
     }
 
     /// Reads the bytes after the label; nil if they are not digits or the checksum is wrong.
-    private func readShare(
-        in tail: UnsafeRawBufferPointer, of label: KeyShareLabel
-    ) throws(LogError) -> SecretBytes? {
+    private func readShare(in tail: UnsafeRawBufferPointer, of label: KeyShareLabel) throws(LogError) -> SecretBytes? {
         var share = try translated(SecretBytes(zeros: KeyFile.shareSize, isKey: true))
         var sum = [UInt8](repeating: 0, count: KeyFile.shareSumSize)
         let shareDigits = UnsafeRawBufferPointer(rebasing: tail[..<KeyShareReader.shareDigits])
@@ -91,14 +89,11 @@ private struct KeyShareReader: ~Copyable {
         return share
     }
 
-    private mutating func add(
-        _ share: borrowing SecretBytes, _ label: KeyShareLabel, _ line: Int
-    ) throws(LogError) {
+    private mutating func add(_ share: borrowing SecretBytes, _ label: KeyShareLabel, _ line: Int) throws(LogError) {
         if let first = found.first, first.label.setText != label.setText {
             let sets = "\(first.label.setText) and \(label.setText)"
             let advice = "join the shares of one set"
-            throw LogError(
-                .invalid, "lines \(first.line) and \(line) are shares of different sets, \(sets); \(advice)")
+            throw LogError(.invalid, "lines \(first.line) and \(line) are shares of different sets, \(sets); \(advice)")
         }
         let size = KeyFile.shareSize
         if let earlier = found.firstIndex(where: { $0.label == label }) {

@@ -8,9 +8,7 @@ extension [KeySlot] {
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
         // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
-        guard isBearable(for: credential) else {
-            throw LogError.damaged("the key slots exceed the bounds of Argon2id")
-        }
+        guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
             throw LogError(.keyWrong)
@@ -19,9 +17,7 @@ extension [KeySlot] {
 
     /// Unwraps the data key with the wrapping key of the slot that has opened the vault before, even if other slots
     /// have changed since. Throws `keyWrong` if that slot was removed.
-    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing {
-        try unlock(with: keys.wrappingCredential())
-    }
+    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
     /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each slot and in
     /// total.
@@ -165,9 +161,7 @@ extension Header {
     }
 
     /// Returns the name of a copy, whose new records have higher sequence numbers than `sequence`.
-    func name(
-        _ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing
-    ) throws(LogError) -> BoundName {
+    func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }
 }

@@ -137,9 +137,7 @@ private struct IndexSet1024: Sendable {
 
     mutating func insert(_ number: Int) { words[number / 64] |= 1 << UInt64(number % 64) }
 
-    mutating func formUnion(_ other: IndexSet1024) {
-        for index in words.indices { words[index] |= other.words[index] }
-    }
+    mutating func formUnion(_ other: IndexSet1024) { for index in words.indices { words[index] |= other.words[index] } }
 
     func intersection(_ other: IndexSet1024) -> IndexSet1024 {
         var common = self

@@ -100,9 +100,7 @@ package struct MemberList: Sendable {
     }
 
     /// The ids that a machine remembers: the first change, on which all others are based, and the removals.
-    var landmarks: [Authenticator] {
-        (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
-    }
+    var landmarks: [Authenticator] { (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id) }
 
     /// Returns whether a removal is not among these changes.
     func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {

@@ -207,9 +207,7 @@ package struct SlotTable: Sendable {
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
             var slot = slot
-            if let parameters {
-                slot = try slot.replaced(by: credential, limits: .recommended, parameters: parameters)
-            }
+            if let parameters { slot = try slot.replaced(by: credential, limits: .recommended, parameters: parameters) }
             return try slot.wrapping(dataKey, with: credential, wrappingKey)
         }
     }

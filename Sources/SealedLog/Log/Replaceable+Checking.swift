@@ -62,9 +62,7 @@ struct CopiedHistory {
     /// Checks a database whose row does not fit the log, or that lacks part of the log. The copy must include all
     /// authentic records of the log, and also the end that the row states. Without a header no record is authentic, and
     /// then nothing may follow that end.
-    private func inclusion(
-        ofDamaged store: any RecordStore, stating stated: StatedEnd
-    ) throws(LogError) -> Inclusion {
+    private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
         do throws(LogError) {

@@ -86,9 +86,7 @@ extension SealedLog {
             } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
-                guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {
-                    throw error
-                }
+                guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else { throw error }
                 Clock.sleep(microseconds: pause)
                 pause = min(pause * 2, 100_000)
             }

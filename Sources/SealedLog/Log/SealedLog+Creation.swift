@@ -22,8 +22,7 @@ extension SealedLog {
             return try slot.wrapping(dataKey, with: secret, wrappingKey)
         }
         try [slot].check()
-        let manifest = Manifest(
-            created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
+        let manifest = Manifest(created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
         return try create(location, keys: keys, options: options) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, slots: [slot], history: history)
         }

@@ -95,8 +95,7 @@ extension SealedLog {
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
-            try change(
-                keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
+            try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
         // A copy that counts as merged is part of the history, so the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
@@ -106,9 +105,7 @@ extension SealedLog {
     }
 
     /// Writes the record of a merge, unless the batch is empty.
-    func append(
-        _ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer
-    ) throws(LogError) {
+    func append(_ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer) throws(LogError) {
         if batch.isEmpty { return }
         try flushName(&writer)
         let short = try ours.shortPlan(batch)
@@ -163,9 +160,7 @@ extension SealedLog {
             var values = try values(of: copy.view, for: ours)
             var batch = TransactionBatch(totals: try ours.currentTotals())
             var merged = MergeReport()
-            for entry in step.entries {
-                try merge(entry, copy, gate, &ours, &values, into: &batch, &merged)
-            }
+            for entry in step.entries { try merge(entry, copy, gate, &ours, &values, into: &batch, &merged) }
             try append(batch, to: &ours, &writer)
             lock.release()
             return merged

@@ -54,9 +54,7 @@ extension SealedLog {
     ///   `unavailable`, or the errors of the unlocker.
     package static func open(
         _ location: any StoreLocation, options: Options, with unlocker: inout some Unlocker & ~Copyable
-    ) throws(LogError) -> SealedLog {
-        shared(try Opening(location: location, options: options).opened(&unlocker))
-    }
+    ) throws(LogError) -> SealedLog { shared(try Opening(location: location, options: options).opened(&unlocker)) }
 
     // MARK: One log per file
 
@@ -158,9 +156,7 @@ extension StoreLock {
     /// meanwhile, the new one is opened.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
-    ) throws(LogError) -> StoreLock {
-        try onCurrent(.shared, until: deadline, open)
-    }
+    ) throws(LogError) -> StoreLock { try onCurrent(.shared, until: deadline, open) }
 
     /// Opens a store and waits for a lock of either kind.
     static func onCurrent(

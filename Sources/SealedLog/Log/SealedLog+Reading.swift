@@ -52,9 +52,7 @@ extension SealedLog {
             guard error.code == .damaged else { throw error }
         }
         try reopen()
-        do { return try read() } catch {
-            throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error
-        }
+        do { return try read() } catch { throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error }
     }
 
     /// Runs `body` on a snapshot of the log, without any lock, and retries as ``certain(_:)`` does. The file of a

@@ -33,9 +33,7 @@ extension SealedLog {
                     }
                 } catch {
                     guard error.code == .overtaken else { throw error }
-                    guard !deadline.hasPassed else {
-                        throw LogError(.busy, view.withLock { $0.store.path })
-                    }
+                    guard !deadline.hasPassed else { throw LogError(.busy, view.withLock { $0.store.path }) }
                     Clock.sleep(microseconds: pause)
                     pause = min(pause * 2, 50_000)
                 }

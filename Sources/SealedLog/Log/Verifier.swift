@@ -182,8 +182,7 @@ struct Verifier: ~Copyable {
                 }
             }
             guard let authorship = state.authorship else { continue }
-            _ = try members.author(
-                of: authorship, for: state.statement(valueHash: valueHash, in: view.header.vaultID))
+            _ = try members.author(of: authorship, for: state.statement(valueHash: valueHash, in: view.header.vaultID))
         }
     }
 }

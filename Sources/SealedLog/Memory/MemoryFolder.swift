@@ -88,9 +88,7 @@ struct MemoryFolder: Sendable {
 
     func translated<Result: ~Copyable>(
         _ call: @autoclosure () throws(SystemError) -> Result, at location: String
-    ) throws(Notice) -> Result {
-        do { return try call() } catch { throw unusable(location, error) }
-    }
+    ) throws(Notice) -> Result { do { return try call() } catch { throw unusable(location, error) } }
 
     func unusable(_ location: String, _ error: SystemError) -> Notice {
         switch error.number {

@@ -251,9 +251,7 @@ extension RollbackMemory {
         }
         if isAuthentic(bytes, under: vaultKeys.memoryKey) { return position(in: unchecked(bytes)) }
         guard RollbackMemory.isWhole(bytes) else { return nil }
-        for key in try formerKeys() where isAuthentic(bytes, under: key) {
-            return position(in: unchecked(bytes))
-        }
+        for key in try formerKeys() where isAuthentic(bytes, under: key) { return position(in: unchecked(bytes)) }
         throw LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it")
     }
 

@@ -149,9 +149,7 @@ extension Entry {
 
     /// Returns the values that another copy has not forgotten on request: all that were set later or that it has, and
     /// the present one if it is known that the other copy never had it.
-    fileprivate func states(
-        notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit
-    ) -> [EarlierVersion] {
+    fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])

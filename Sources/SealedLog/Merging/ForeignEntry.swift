@@ -83,9 +83,7 @@ struct CopiedValues: ~Copyable {
     }
 
     /// Returns a value's box after checking that it opens. Throws `damaged`.
-    mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
-        try opener.open(version)
-    }
+    mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] { try opener.open(version) }
 
     /// Returns the signed statement of a state of the copy. Throws `damaged` for a value that does not open.
     func statement(of state: SignedState) throws(LogError) -> Statement {
@@ -143,7 +141,5 @@ extension LogView {
 extension KeyRing {
     fileprivate func reseals(
         _ former: StoredVersion, _ hash: [UInt8], as version: StoredVersion
-    ) throws(LogError) -> Bool {
-        try translated(nonce(resealing: former.nonce, ofValue: hash)) == version.nonce
-    }
+    ) throws(LogError) -> Bool { try translated(nonce(resealing: former.nonce, ofValue: hash)) == version.nonce }
 }

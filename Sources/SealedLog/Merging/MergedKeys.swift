@@ -37,9 +37,7 @@ struct MergedKeys {
     /// - Parameters:
     ///   - kept: the salts of this vault's keys that a person keeps.
     ///   - isOwnKnown: whether this machine has seen this side as the vault.
-    init(
-        _ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool
-    ) throws(LogError) {
+    init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
         ownMembers = try ours.members(in: ownManifest)

@@ -65,9 +65,7 @@ extension [AuthenticHeader] {
     /// Sequence numbers decide nothing here. A person whose access was removed can give any number to a header under a
     /// former data key. But the manifest of such a header cannot contain the memory subkey of a later data key, while
     /// the vault's own manifest contains those of its former ones.
-    var newest: [AuthenticHeader] {
-        filter { header in !contains { $0.follows(header) && !header.follows($0) } }
-    }
+    var newest: [AuthenticHeader] { filter { header in !contains { $0.follows(header) && !header.follows($0) } } }
 }
 
 extension Header {

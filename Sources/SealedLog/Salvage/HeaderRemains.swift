@@ -179,9 +179,7 @@ struct HeaderRemains {
     }
 
     private static func checkVersion(_ block: [UInt8]) throws(LogError) {
-        do throws(LogError) { _ = try Header(parsing: block) } catch {
-            if error.code == .newerFormat { throw error }
-        }
+        do throws(LogError) { _ = try Header(parsing: block) } catch { if error.code == .newerFormat { throw error } }
     }
 }
 

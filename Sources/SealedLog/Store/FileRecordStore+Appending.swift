@@ -67,9 +67,7 @@ extension FileRecordStore {
     /// Clears the file from the log's end on, at least up to `limit`, if others left bytes there. After a record they
     /// would be damage, and within a torn one they would replace its zeros. An interrupted clearing may have left zeros
     /// in front that look like the log's end, or zeros that never reached the disk.
-    private func clearRemains(
-        from end: UInt64, upTo limit: UInt64 = .max, size: UInt64
-    ) throws(LogError) {
+    private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 

@@ -130,9 +130,7 @@ package protocol MachineCopy: AnyObject {
     /// such store yet.
     ///
     /// - Parameter check: reads and authenticates the whole store before it is used.
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError)
+    func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError)
     /// Returns the error of reading the log with its cause. If the whole log was read from the copy, the copy is what
     /// is damaged or old.
     func explanation(of error: LogError) -> LogError

@@ -79,9 +79,7 @@ package struct ChangeList: Sendable {
     /// The keys under which values are sealed, each from a change's index on.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
-    package init(_ changes: [Change] = []) {
-        for change in changes { append(change) }
-    }
+    package init(_ changes: [Change] = []) { for change in changes { append(change) } }
 
     package var isEmpty: Bool { cells.count == 0 && conditions.isEmpty }
 

@@ -10,9 +10,7 @@ struct HeaderImage {
     init(of store: any RecordStore) throws(LogError) {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
-        guard !bytes.isEmpty else {
-            throw LogError.damaged("the header is missing")
-        }
+        guard !bytes.isEmpty else { throw LogError.damaged("the header is missing") }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file ends within its header") }
         self.bytes = bytes
         header = Result { () throws(LogError) in

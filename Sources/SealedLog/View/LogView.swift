@@ -181,9 +181,7 @@ extension LogView {
     /// Returns whether the newest record can be relied on, while no process can write. A record of another process is
     /// read again: its writer may have died while it took the record back, from its end on.
     func newestRecordIsWhole() throws(LogError) -> Bool {
-        guard durable != head, let previous = passed.dropLast().last else {
-            return try headIsThere()
-        }
+        guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
         guard case .record(let record) = try reader.record(at: newestRecord.lowerBound, after: previous) else {
             return false

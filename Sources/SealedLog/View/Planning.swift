@@ -69,9 +69,7 @@ extension LogView {
     }
 
     /// Seals a batch's values and the pages of a tree. They do not depend on the record's position in the chain.
-    func treePayload(
-        _ batch: TransactionBatch, into store: (any RecordStore)?
-    ) throws(LogError) -> TreePayload {
+    func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
         for boxes in batch.boxes { try sink.write(boxes) }
@@ -139,9 +137,7 @@ struct Remembered: Sendable {
     /// Returns the newest position, by the vault's keys and the memory subkeys of its former data keys.
     func seen(
         under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
-    ) throws(LogError) -> RollbackMemory.Seen? {
-        try memory.seen(in: bytes, under: keys, formerKeys)
-    }
+    ) throws(LogError) -> RollbackMemory.Seen? { try memory.seen(in: bytes, under: keys, formerKeys) }
 
     func position(of view: LogView) throws(LogError) -> LogPosition? { try seen(of: view)?.position }
 }

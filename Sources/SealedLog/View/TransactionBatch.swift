@@ -56,8 +56,7 @@ extension Change {
                 context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
             let content = Entry.Content(
                 created: created, current: earlier.version, expiry: expiry, attributes: attributes)
-            let value =
-                if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
+            let value = if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
             return try following(old, content, modified, value, context)
         }
     }
@@ -111,9 +110,7 @@ extension [Attribute] {
     /// attributes nor a state have the key, its value is `other`.
     ///
     /// - Throws: `invalid` if these attributes have a different value than a state, or no room for it.
-    func keeping(
-        _ key: String?, _ states: [[Attribute]], or other: String? = nil
-    ) throws(LogError) -> [Attribute] {
+    func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
         guard let key else { return self }
         let own = value(of: key)
         let former = states.lazy.compactMap { $0.value(of: key) }.first
@@ -165,9 +162,7 @@ struct TransactionBatch: Sendable {
     var isEmpty: Bool { ends.isEmpty }
     var payload: [UInt8] { boxes.count == 1 ? boxes[0] : boxes.flatMap { $0 } }
 
-    var transactions: [[Entry]] {
-        zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) }
-    }
+    var transactions: [[Entry]] { zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) } }
 
     /// Adds a transaction, all of it or nothing.
     ///

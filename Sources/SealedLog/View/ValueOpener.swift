@@ -63,9 +63,7 @@ struct BoxRepair: ~Copyable {
     /// - Parameters:
     ///   - bytes: the bytes that were read from the store, including the whole box.
     ///   - start: the offset of these bytes.
-    mutating func repair(
-        _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
-    ) throws(LogError) {
+    mutating func repair(_ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64) throws(LogError) {
         let range = Int(version.box.lowerBound - start)..<Int(version.box.upperBound - start)
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }

@@ -101,16 +101,14 @@ package struct ChildProcess: ~Copyable {
 
     /// Waits for the program's end.
     package mutating func wait() -> Exit {
-        if let exit { return exit }
-        let found = ChildProcess.wait(number, 0) ?? .unseen
+        let found = exit ?? ChildProcess.wait(number, 0) ?? .unseen
         exit = found
         return found
     }
 
     /// Gives the program a while to exit by itself, then terminates it.
     package mutating func end() -> Exit {
-        if let exit { return exit }
-        let found = ChildProcess.end(number)
+        let found = exit ?? ChildProcess.end(number)
         exit = found
         return found
     }

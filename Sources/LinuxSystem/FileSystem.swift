@@ -103,6 +103,17 @@ extension FileSystem {
         }
     }
 
+    /// Reads `count` bytes, or fewer if the file ends before.
+    package func read(
+        _ file: borrowing FileDescriptor, upTo count: Int, at offset: UInt64 = 0
+    ) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+            try read(file, into: bytes, at: offset)
+        }
+        return found == count ? bytes : Array(bytes[..<found])
+    }
+
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 
     /// Flushes the name of a folder, and the names of the folders above it as far as this user may open them. The

@@ -58,9 +58,8 @@ private final class WatchLoop: Sendable {
 
     /// Returns when the folders have changed and must be looked up again, or when the watch is over.
     private func follow(_ events: borrowing FileEvents) {
-        while stopEvent.wait(
-            for: events.queue.number, milliseconds: stopEvent.descriptor < 0 ? WatchLoop.pause : -1)
-        {
+        let pause = stopEvent.descriptor < 0 ? WatchLoop.pause : -1
+        while stopEvent.wait(for: events.queue.number, milliseconds: pause) {
             switch events.take() {
             case .nothing: continue
             case .changed: onChange()

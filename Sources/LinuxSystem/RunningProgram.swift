@@ -25,11 +25,7 @@ private func lines(of text: String) -> [String] {
 
 private func text(ofProcess process: Int32, _ name: String, upTo size: Int) -> String? {
     let files = PosixFileSystem()
-    var bytes = [UInt8](repeating: 0, count: size)
-    guard let file = try? files.open("/proc/\(process)/\(name)", .read),
-        let count = try? bytes.withMutableRawBytes({ (bytes) throws(SystemError) in
-            try files.read(file, into: bytes, at: 0)
-        })
+    guard let file = try? files.open("/proc/\(process)/\(name)", .read), let bytes = try? files.read(file, upTo: size)
     else { return nil }
-    return String(decoding: bytes[..<count], as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
 }

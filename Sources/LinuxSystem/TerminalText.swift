@@ -18,8 +18,7 @@ extension Unicode.Scalar {
     @usableFromInline
     package var isUnseenKind: Bool {
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        case .spaceSeparator: true
+        case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
         default: false
         }
     }

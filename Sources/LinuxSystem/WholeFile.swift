@@ -51,11 +51,7 @@ package struct WholeFile: Sendable {
         of file: consuming FileDescriptor, _ status: FileStatus, upTo limit: UInt64
     ) throws(SystemError) -> Contents {
         try status.checkRegular(upTo: limit)
-        var bytes = [UInt8](repeating: 0, count: Int(status.size))
-        let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
-            try fileSystem.read(file, into: bytes, at: 0)
-        }
-        bytes.removeLast(bytes.count - count)
+        let bytes = try fileSystem.read(file, upTo: Int(status.size))
         return Contents(bytes: bytes, status: status, file: file)
     }
 

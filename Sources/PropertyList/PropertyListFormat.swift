@@ -5,8 +5,7 @@
 ///
 /// The limits apply to reading and to writing, so whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
-    case xml
-    case binary
+    case xml, binary
 
     /// The size limit of a file in bytes.
     package static let maximumSize = 64 << 20

@@ -134,6 +134,16 @@ extension SecretBytes {
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
     }
 
+    /// Returns `start` followed by these bytes.
+    package borrowing func following(_ start: [UInt8], isKey: Bool = true) throws(SealingError) -> SecretBytes {
+        var whole = try SecretBytes(zeros: start.count + count, isKey: isKey)
+        whole.withUnsafeMutableBytes { whole in
+            whole.copyBytes(from: start)
+            withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: whole[start.count...]).copyMemory(from: $0) }
+        }
+        return whole
+    }
+
     /// Returns a copy of a key, in pages of its own.
     package borrowing func copyOfKey() throws(SealingError) -> SecretBytes {
         try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes, isKey: true) }

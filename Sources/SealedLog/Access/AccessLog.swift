@@ -124,14 +124,7 @@ struct AccessLog: Sendable {
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
         guard end <= 2 * fileSize else { throw LogError(.accessLogUnusable, "\(location) is too large") }
-        var bytes = [UInt8](repeating: 0, count: Int(end - start))
-        let count: Int
-        do throws(SystemError) {
-            count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
-                try fileSystem.read(file, into: bytes, at: start)
-            }
-        } catch { throw unusable(error) }
-        return count == bytes.count ? bytes : Array(bytes[..<count])
+        return try used(fileSystem.read(file, upTo: Int(end - start), at: start))
     }
 
     // MARK: Opening
@@ -139,15 +132,15 @@ struct AccessLog: Sendable {
     /// Opens the file, with the same checks of folder and file as for the rollback memory. But the file's contents are
     /// not trusted, so root may add its reads to a user's file.
     private func openForWriting() throws(LogError) -> FileDescriptor {
-        var former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
+        var former = try checked(folder.status(isForRecords: true))
         if former == nil {
-            try checked { () throws(Notice) in try folder.checkWhereItWouldBe() }
+            try checked(folder.checkWhereItWouldBe())
             try used(fileSystem.makeFolders(folder.path))
-            former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
+            former = try checked(folder.status(isForRecords: true))
         }
         let file = try used(fileSystem.open(location, .readWriteOrCreateNoFollow))
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
+        try checked(folder.check(status, location, isForRecords: true))
         // A file that root creates in a user's folder must remain the user's.
         if let former, former.owner != status.owner, geteuid() == 0 {
             try used(fileSystem.setOwner(file, owner: former.owner, group: former.group))
@@ -159,7 +152,7 @@ struct AccessLog: Sendable {
     private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
         guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
+        try checked(folder.check(status, location, isForRecords: true))
         return file
     }
 
@@ -180,7 +173,7 @@ struct AccessLog: Sendable {
         _ call: @autoclosure () throws(SystemError) -> Result
     ) throws(LogError) -> Result { do { return try call() } catch { throw unusable(error) } }
 
-    private func checked<Result>(_ check: () throws(Notice) -> Result) throws(LogError) -> Result {
+    private func checked<Result>(_ check: @autoclosure () throws(Notice) -> Result) throws(LogError) -> Result {
         do { return try check() } catch {
             guard case .memoryUnusable(let reason) = error else { throw LogError(.accessLogUnusable) }
             throw LogError(.accessLogUnusable, reason)

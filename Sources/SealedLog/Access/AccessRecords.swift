@@ -19,7 +19,7 @@ struct AccessRecords: Sendable {
     /// Returns the bytes of a record that follows `last`.
     func sealed(_ access: Access, after last: Found?) throws(LogError) -> [UInt8] {
         let record = AccessRecord(
-            number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? AccessRecord.noPrevious,
+            number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? .zero,
             time: Clock.milliseconds, access: access)
         var plaintext = record.encoded
         let frame = AccessFrame(holding: plaintext.count)

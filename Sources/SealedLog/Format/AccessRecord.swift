@@ -53,7 +53,6 @@ extension Access {
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64
     static let programSize = 1_024
-    static let noPrevious = [UInt8](repeating: 0, count: Authenticator.size).withUnsafeBytes { Authenticator($0) }
 
     /// The record's number: one more than that of the record before, 1 for the first one.
     package let number: UInt64

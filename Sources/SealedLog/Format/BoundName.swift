@@ -22,12 +22,6 @@ struct BoundName: Hashable, Sendable {
     /// The part of the hash that each record under this name states.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    init(hash: [UInt8], copied: UInt64, code: [UInt8]) {
-        self.hash = hash
-        self.copied = copied
-        self.code = code
-    }
-
     /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and the
     /// same header, but continues with other records.
     static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {

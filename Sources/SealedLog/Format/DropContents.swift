@@ -85,13 +85,6 @@ package struct DropContents: ~Copyable {
         head.append(DropContents.magic)
         head.varint(UInt64(details.count))
         head.append(details.bytes)
-        var plaintext = try translated(SecretBytes(zeros: head.count + value.count))
-        plaintext.withUnsafeMutableBytes { plaintext in
-            plaintext.copyBytes(from: head.bytes)
-            value.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: plaintext[head.count...]).copyMemory(from: $0)
-            }
-        }
-        return plaintext
+        return try translated(value.following(head.bytes, isKey: false))
     }
 }

@@ -94,10 +94,10 @@ extension ByteReader {
         }
         guard let name else { throw Malformed("a name") }
         let flags = try byte()
-        guard flags & Flag.removed == 0 else { return ListedName(name, end: 0) }
-        guard flags & Flag.expiry != 0 else { return ListedName(name, end: nil) }
+        guard flags & Flag.removed == 0 else { return ListedName(name: name, end: 0) }
+        guard flags & Flag.expiry != 0 else { return ListedName(name: name, end: nil) }
         _ = (try varint(), try varint(), try varint(), try storedVersion())
-        return ListedName(name, end: try varint())
+        return ListedName(name: name, end: try varint())
     }
 
     private mutating func content(_ flags: UInt8, _ modified: UInt64) throws(Malformed) -> Entry.Content {

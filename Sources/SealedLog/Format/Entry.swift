@@ -180,11 +180,6 @@ struct ListedName: Sendable {
     let name: String
     /// The end in milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
     let end: UInt64?
-
-    init(_ name: String, end: UInt64?) {
-        self.name = name
-        self.end = end
-    }
 }
 
 /// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.

@@ -58,13 +58,7 @@ struct RecentCursor: Sendable {
     fileprivate let cells: NamedCells
     fileprivate let order: [Int32]
     fileprivate let distance: UInt64
-    private var position = 0
-
-    fileprivate init(cells: NamedCells, order: [Int32], distance: UInt64) {
-        self.cells = cells
-        self.order = order
-        self.distance = distance
-    }
+    fileprivate var position = 0
 
     mutating func next<Item: MergedItem>() -> Item? {
         guard position < order.count else { return nil }

@@ -106,18 +106,6 @@ extension Credential {
     }
 }
 
-extension SecretBytes {
-    /// Returns a label followed by these bytes.
-    fileprivate borrowing func following(_ label: [UInt8]) throws(SealingError) -> SecretBytes {
-        var whole = try SecretBytes(zeros: label.count + count, isKey: true)
-        whole.withUnsafeMutableBytes { whole in
-            whole.copyBytes(from: label)
-            withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: whole[label.count...]).copyMemory(from: $0) }
-        }
-        return whole
-    }
-}
-
 extension KeySlot {
     fileprivate func stretched(_ secret: borrowing SecretBytes) throws(SealingError) -> SecretBytes {
         var stretched = try SecretBytes(zeros: SecretBox.keySize, isKey: true)

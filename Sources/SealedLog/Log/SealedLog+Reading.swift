@@ -122,10 +122,8 @@ extension SealedLog {
         }
         self.view.withLock { current in
             if current.head == view.head {
-                if current.head == view.head {
-                    current.confirmed = view.head
-                    current.isLocationKnown = true
-                }
+                current.confirmed = view.head
+                current.isLocationKnown = true
             }
         }
         return true

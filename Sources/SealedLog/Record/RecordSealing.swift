@@ -22,13 +22,11 @@ struct RecordPlan: Sendable {
         vaultID: [UInt8]
     ) throws(LogError) {
         var index = index
-        index.payloadHash = RecordPlan.hash(of: payload)
+        index.payloadHash = payload.withUnsafeBytes { RunningHash.hash(of: $0) }
         try self.init(
             index, payloadLength: payload.count, at: offset, indexSize: indexSize, keys: keys, vaultID: vaultID, payload
         )
     }
-
-    static func hash(of payload: [UInt8]) -> [UInt8] { payload.withUnsafeBytes { RunningHash.hash(of: $0) } }
 
     /// - Parameter payload: the first bytes of the payload, if the others are in the store; otherwise all of it.
     init(

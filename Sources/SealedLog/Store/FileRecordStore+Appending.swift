@@ -112,9 +112,8 @@ extension FileRecordStore {
     }
 
     private func isClearing() throws(LogError) -> Bool {
-        let offset = FileRecordStore.clearingMark.offset
-        let size = FileRecordStore.clearingMark.size
-        return try available(at: offset, upTo: size).contains { $0 != 0 }
+        let mark = FileRecordStore.clearingMark
+        return try available(at: mark.offset, upTo: mark.size).contains { $0 != 0 }
     }
 
     private func overwriteWithZeros(_ range: Range<UInt64>) throws(LogError) {

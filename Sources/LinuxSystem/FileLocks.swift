@@ -81,7 +81,6 @@ package final class ByteLock: Sendable {
         self.offset = offset
     }
 
-    /// Tries to acquire the lock. Returns false if it is held elsewhere.
     package func tryLock() throws(SystemError) -> Bool {
         while vault_lock_byte(file.number, offset, F_WRLCK, 0) != 0 {
             if errno == EAGAIN || errno == EACCES { return false }

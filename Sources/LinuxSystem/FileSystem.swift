@@ -17,7 +17,6 @@ package protocol FileSystem: Sendable {
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
     /// Calls syncfs(2): flushes everything on the file system of a file, including the names in all folders.
     func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError)
-    /// Tries to acquire the lock. Returns false if another process holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
@@ -232,13 +231,11 @@ package struct SystemError: Error, Hashable, Sendable {
         }
     }
 
-    /// Returns the system's message for an error number.
     package static func message(for number: Int32) -> String {
         // strerror(3) has been safe with threads since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 
-    /// Returns advice for the user; nil if there is none.
     package static func advice(for number: Int32) -> String? {
         switch number {
         case ENOSPC, EDQUOT: "Nothing was changed; free some space and try again."

@@ -166,7 +166,6 @@ extension KernelKeyring {
         Int(try checked(vault_key_read(key, buffer.baseAddress, UInt64(buffer.count)), call))
     }
 
-    /// Returns the serial numbers of the keys in a keyring.
     private static func keys(in keyring: Int32) throws(SystemError) -> [Int32] {
         var bytes: [UInt8] = []
         while true {

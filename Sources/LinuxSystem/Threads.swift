@@ -3,8 +3,6 @@ private import Glibc
 
 /// Runs a blocking call on a separate pool of threads. The tasks of a process share one thread per core: a few of them
 /// that wait for a file's lock there would stop all others.
-///
-/// - Throws: the error of `body`.
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {

@@ -9,7 +9,6 @@ package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
 
-    /// Takes over an opened file. Throws unless it can be trusted.
     package init(
         _ descriptor: consuming FileDescriptor, in fileSystem: any FileSystem, withTimes: Bool = false
     ) throws(Distrust) {
@@ -27,10 +26,8 @@ package struct TrustworthyFile: ~Copyable, Sendable {
     package consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
-/// The reason why a file or folder is not trusted.
 package enum Distrust: Error, Hashable, Sendable {
     case anotherOwner, writableByOthers
-    /// It could not be inspected.
     case system(SystemError)
 
     /// Returns the problem with a file or folder, as part of a sentence that contains its path. Advice is included if

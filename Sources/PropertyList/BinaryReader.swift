@@ -64,7 +64,6 @@ struct BinaryReader {
     private var allowance: Int
     /// The trees that were read, by reference; nil for a container that is still open.
     private var subtrees: [Int: Subtree?] = [:]
-    /// The open containers.
     private var containers: [Container] = []
 
     init(_ bytes: [UInt8], allowsUIDs: Bool) throws(PropertyListError) {

@@ -57,8 +57,7 @@ package final class XMLReader {
         if let failure { throw failure }
     }
 
-    /// Passes an event on. The first error ends the parse, though expat may still report the rest of the current
-    /// element.
+    /// Passes an event on. The first error ends the parse; expat may still report the rest of the element.
     private static func step(
         _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
@@ -101,7 +100,6 @@ package final class XMLReader {
 /// that permits: one value below `<plist>`, and no key twice. A value without `<plist>` is read too, as in
 /// CoreFoundation. An attribute other than `version` would be lost, so it is refused.
 final class XMLTreeBuilder: XMLEvents {
-    /// An array or dictionary that has not ended yet.
     private struct Container {
         let isDictionary: Bool
         var values: [StoredValue] = []
@@ -116,7 +114,6 @@ final class XMLTreeBuilder: XMLEvents {
     private var leaf: (element: XMLElement, text: [UInt8])?
     private var hasStarted = false
     private var valueCount = 0
-    /// The tree, once it is complete.
     private(set) var root: StoredValue?
 
     func start(_ name: String, attributes: [String: String]) throws(PropertyListError) {

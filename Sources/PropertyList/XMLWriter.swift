@@ -4,7 +4,6 @@ import FoundationEssentials
 ///
 /// The writer does not recurse, since the depth of a tree is not known in advance.
 struct XMLWriter {
-    /// An array or dictionary that is being written.
     private struct Container {
         let element: XMLElement
         /// The children; those of an array have no keys.

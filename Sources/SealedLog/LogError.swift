@@ -178,9 +178,7 @@ package final class NoticeBoard: Sendable {
 
     /// Adds a notice, unless it was posted here before.
     package func post(_ notice: Notice) {
-        state.withLock { state in
-            if !state.posted.contains(notice) { state.posted.append(notice) }
-        }
+        state.withLock { state in if !state.posted.contains(notice) { state.posted.append(notice) } }
         hasNew.store(true, ordering: .releasing)
     }
 

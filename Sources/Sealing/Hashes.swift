@@ -35,14 +35,12 @@ package struct RunningHash: ~Copyable {
         _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
-    /// Returns the 32-byte hash of bytes.
     package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var hash = RunningHash()
         hash.update(bytes)
         return hash.finish()
     }
 
-    /// Returns the 32-byte hash of a text.
     package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
 
     /// Returns 62 bits of the hash of a text.
@@ -125,7 +123,6 @@ package enum KeyDerivation {
             return affordable(in: time, as: sample, took: taken)
         }
 
-        /// Computes such limits from the time that a sample took.
         static func affordable(in time: Duration, as sample: StretchLimits, took taken: Duration) -> StretchLimits {
             let cost = Double(sample.cost) * (time / max(taken, .microseconds(1)))
             let bounded = min(max(cost, Double(recommended.cost)), Double(largestCost))

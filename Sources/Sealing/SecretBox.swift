@@ -79,7 +79,6 @@ package struct NonceSource {
         return pool.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[used..<used + Nonce.size])) }
     }
 
-    /// Returns a nonce from a new source.
     package static func one() -> Nonce {
         var source = NonceSource()
         return source.next()

@@ -61,7 +61,6 @@ struct AccessLog: Sendable {
         } catch { throw unusable(error) }
     }
 
-    /// The end of a file, where the next record is written.
     private struct End {
         let last: AccessRecords.Found?
         let offset: UInt64
@@ -119,7 +118,7 @@ struct AccessLog: Sendable {
         report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
     }
 
-    /// Reads a part of a file. It refuses a file that is larger than any writer makes it.
+    /// Refuses a file that is larger than any writer makes it.
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
@@ -148,7 +147,6 @@ struct AccessLog: Sendable {
         return file
     }
 
-    /// Returns nil if the file does not exist.
     private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
         guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
         let status = try used(fileSystem.status(of: file))

@@ -13,10 +13,8 @@ struct AccessRecords: Sendable {
         let range: Range<Int>
     }
 
-    /// The kind of bytes that follow the last record.
     enum Tail { case none, torn, damaged }
 
-    /// Returns the bytes of a record that follows `last`.
     func sealed(_ access: Access, after last: Found?) throws(LogError) -> [UInt8] {
         let record = AccessRecord(
             number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? .zero,

@@ -14,7 +14,6 @@ struct HeaderChange: Sendable {
     /// The changes of the members that the creator of the new data key knew, except those that another one of these
     /// follows; nil if the data key stays.
     let membersKnownToKey: [Authenticator]?
-    /// The log positions of another history that was merged into this one.
     let merged: KnownPositions?
     /// Whether this history's own positions count beside those.
     let isOwnHistoryBelieved: Bool

@@ -13,7 +13,6 @@ package struct Access: Hashable, Sendable {
     package let program: String
     /// The process ID of that program; 0 if unknown.
     package let process: UInt64
-    /// The user ID.
     package let user: UInt64
     /// The program that was started with the value; empty if there is none.
     package let started: String
@@ -102,7 +101,6 @@ struct AccessFrame {
     /// The size of the whole record in bytes.
     let recordSize: Int
 
-    /// Creates the frame of a record that has room for a plaintext.
     init(holding size: Int) {
         let least = AccessFrame.headSize + SecretBox.tagSize + size
         recordSize = (least + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment

@@ -12,7 +12,6 @@ struct BoundName: Hashable, Sendable {
     /// The number of bytes of the hash that each record repeats.
     static let markSize = 16
 
-    /// The hash of the name.
     let hash: [UInt8]
     /// The newest record that was copied to this name. Records up to this sequence number may state any name.
     let copied: UInt64

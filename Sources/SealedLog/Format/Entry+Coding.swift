@@ -87,7 +87,6 @@ extension ByteReader {
         return version
     }
 
-    /// Reads only the name of an entry and the end of its presence.
     mutating func listedName() throws(Malformed) -> ListedName {
         let name = try withBytes(count(upTo: Limits.nameSize)) {
             NameRule.allows($0) ? String(decoding: $0, as: UTF8.self) : nil
@@ -112,7 +111,6 @@ extension ByteReader {
         return content
     }
 
-    /// Reads attributes and checks that their keys ascend.
     mutating func orderedAttributes() throws(Malformed) -> [Attribute] {
         let attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
         let keys = attributes.map(\.key.utf8)

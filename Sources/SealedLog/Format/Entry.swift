@@ -60,7 +60,6 @@ extension [Attribute] {
 }
 
 package struct Entry: Hashable, Sendable {
-    /// The fields of a present entry. A removed entry has none of them.
     package struct Content: Hashable, Sendable {
         package var created: UInt64
         package var current: StoredVersion
@@ -98,7 +97,6 @@ package struct Entry: Hashable, Sendable {
         return if let expiry = content.expiry { now() < expiry } else { true }
     }
 
-    /// Returns the contents if the value is present at a time.
     package func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
     var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
@@ -119,12 +117,10 @@ package struct Entry: Hashable, Sendable {
         return UInt64(bytes)
     }
 
-    /// Returns whether a version is the present one or an earlier one.
     func has(_ version: StoredVersion) -> Bool {
         content?.current.nonce == version.nonce || earlier.contains { $0.version.nonce == version.nonce }
     }
 
-    /// Changes each version, the present one first.
     mutating func forEachVersion<Failure: Error>(
         _ change: (inout StoredVersion) throws(Failure) -> Void
     ) throws(Failure) {

@@ -75,9 +75,7 @@ struct NamedCells: Sendable {
             }
             if isListed { items.append(Int32(item)) }
         }
-        items.sort { left, right in
-            withName(Int(left)) { left in withName(Int(right)) { left.order(to: $0) < 0 } }
-        }
+        items.sort { left, right in withName(Int(left)) { left in withName(Int(right)) { left.order(to: $0) < 0 } } }
         return items
     }
 

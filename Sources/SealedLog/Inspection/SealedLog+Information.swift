@@ -67,8 +67,7 @@ extension SealedLog {
             keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
                 LogKeySlot(slot, label, isOwn: slot.salt == keys.slot?.salt)
             },
-            history: view.header.history,
-            memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
+            history: view.header.history, memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
             keysAreLockedInMemory: keys.isLockedInMemory)
     }
 }
@@ -81,9 +80,7 @@ extension SealedLog {
     /// the data key, the hash reveals nothing.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
-            try keys.withKey(.fingerprint) { (key) throws(LogError) in
-                try translated(KeyedHash.hash(value, key: key))
-            }
+            try keys.withKey(.fingerprint) { (key) throws(LogError) in try translated(KeyedHash.hash(value, key: key)) }
         }
     }
 

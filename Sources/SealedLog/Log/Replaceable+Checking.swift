@@ -12,8 +12,7 @@ extension Replaceable {
     /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if that is unknown; `notACopy` if
     ///   it is another vault or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
     init(
-        _ store: any RecordStore, copiedWith history: CopiedHistory,
-        _ unlocker: inout some Unlocker & ~Copyable
+        _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
         self.init(contained: store)
         // A program may have created an empty file to reserve the name.
@@ -89,8 +88,7 @@ struct CopiedHistory {
         if isWhole, let end, stated.offset > 0, stated.position.sequence <= end.sequence { return .included }
         guard isOlderAccepted else {
             throw LogError(
-                .rolledBack,
-                "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
+                .rolledBack, "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
                     + (stated.offset == 0 ? "is malformed" : "states change \(stated.position.sequence)"))
         }
         return .included

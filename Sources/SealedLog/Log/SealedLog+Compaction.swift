@@ -49,8 +49,7 @@ extension SealedLog {
     }
 
     func changeHeader(
-        timeout: Duration, _ counter: UpkeepProgress?,
-        _ decide: (Header, SlotTable) throws(LogError) -> HeaderChange
+        timeout: Duration, _ counter: UpkeepProgress?, _ decide: (Header, SlotTable) throws(LogError) -> HeaderChange
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {

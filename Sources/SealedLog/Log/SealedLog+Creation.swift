@@ -74,8 +74,7 @@ extension SealedLog {
 
     /// Returns the ID in a vault's header, which is not authenticated; nil if there is no vault.
     package static func vaultID(at location: any StoreLocation) -> [UInt8]? {
-        guard let store = try? location.open(.damaged),
-            let bytes = try? store.available(at: 0, upTo: Header.size)
+        guard let store = try? location.open(.damaged), let bytes = try? store.available(at: 0, upTo: Header.size)
         else { return nil }
         return (try? Header(parsing: bytes))?.vaultID
     }

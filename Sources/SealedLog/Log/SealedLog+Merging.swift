@@ -179,8 +179,7 @@ extension SealedLog {
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
         return MergeGate(
             isOfFormerKey: copy.keys.isOfFormerKey, isBelieved: copy.isBelieved, members: members,
-            brought: copy.keys.broughtChanges,
-            taken: copy.taken, signer: key.map(ours.signer))
+            brought: copy.keys.broughtChanges, taken: copy.taken, signer: key.map(ours.signer))
     }
 
     private func merge(

@@ -91,8 +91,8 @@ extension SealedLog {
         // A log is not shared between different memory folders, since it would update the wrong one. Separate logs
         // exclude each other through the file lock.
         guard vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
-        let store = view.withLock { $0.store }
         guard isOwn else { return false }
+        let store = view.withLock { $0.store }
         // The user's acceptance applies to every user of this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
@@ -200,8 +200,7 @@ struct Opening {
                     // location cannot be checked, the error stands. Time alone does not limit the attempts, since this
                     // process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
-                        attempts < Opening.leastAttempts || !deadline.hasPassed,
-                        try lock.store.isReplaced()
+                        attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
                 }
             }

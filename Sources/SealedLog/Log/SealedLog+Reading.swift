@@ -39,9 +39,7 @@ extension SealedLog {
         }
         if let fresh { return fresh }
         try reopen()
-        return try view.withLock { (view) throws(LogError) in
-            Read(result: try body(&view), isKnown: view.isKnown)
-        }
+        return try view.withLock { (view) throws(LogError) in Read(result: try body(&view), isKnown: view.isKnown) }
     }
 
     /// Runs `read`, and again on the reopened file if something is damaged. A record that this log has followed and

@@ -48,11 +48,8 @@ struct MergedKeys {
         let own = ours.keys.memoryKey
         let other = theirs.keys.memoryKey
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
-        if own == other {
-            relation = .same
-        } else {
-            relation = manifest.formerMemoryKeys.contains(own) ? .otherIsNewer : .otherIsForeign
-        }
+        let isNewer = manifest.formerMemoryKeys.contains(own)
+        relation = own == other ? .same : isNewer ? .otherIsNewer : .otherIsForeign
         areSlotsSame = ours.header.slots == theirs.header.slots
         ownKeys = SlotTable(ours.header, ownManifest, ownMembers, ours.keys)
         otherKeys = SlotTable(theirs.header, manifest, otherMembers, theirs.keys)
@@ -219,15 +216,12 @@ struct MergedKeys {
         // Reads are recorded if either copy requires it.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
-            old: header,
-            slots(table),
-            members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
+            old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
             keys: isTaken ? nil : taken, membersKnownToKey: taken.map { _ in manifest.membersKnownToKey },
             merged: known, isOwnHistoryBelieved: isOwnBelieved, formerMemoryKeys: former,
             removedKeys: countsOther ? otherKeys.removedBefore : [],
             removedKeysOfCopy: !countsOther && (!isOfFormerKey || isWhole) ? removedInCopy : [],
-            forgetsRemovedKeys: countsOther && !isOwnKnown && !isTaken,
-            isAccessLogged: isAccessLogged)
+            forgetsRemovedKeys: countsOther && !isOwnKnown && !isTaken, isAccessLogged: isAccessLogged)
     }
 }
 

@@ -71,8 +71,7 @@ final class FileRecordStore: NewStore {
 
     /// Checks that changes which are to be merged are this user's: another user's must not get into the vault.
     private static func believed(
-        _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?,
-        in fileSystem: any FileSystem
+        _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
         guard target != nil else { return file }
         do throws(Distrust) { return try TrustworthyFile(file, in: fileSystem).takeDescriptor() } catch {

@@ -260,8 +260,7 @@ extension LogView {
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator,
-            BoundName.admits(record.index, under: header.name),
-            try isWhole(record, &reader, durable: durable)
+            BoundName.admits(record.index, under: header.name), try isWhole(record, &reader, durable: durable)
         else { return }
         head = record.previous
         passed = [head]

@@ -214,8 +214,7 @@ extension LogView {
             let lack = "change \(head.sequence)\(host), and this machine has seen change \(position.sequence)"
             guard store.server?.isStandby == true else { return LogError(.rolledBack, lack) }
             return LogError(
-                .serverRefused,
-                "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
+                .serverRefused, "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

@@ -10,7 +10,6 @@ package struct LogError: Error, Hashable, Sendable {
         case missing, gone
         /// There is a folder, a named pipe, a socket or a device at the path.
         case notAFile
-        /// There is already a file at the path.
         case exists
         /// A vault is not replaced by a copy that lacks part of it (`notContained`), or if it is unknown whether it
         /// does (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is its
@@ -65,7 +64,6 @@ package struct LogError: Error, Hashable, Sendable {
         case deviceUnusable
         /// The access log is on but cannot be written or read.
         case accessLogUnusable
-        /// The lock was not free in time.
         case busy
         /// The system refused a call: the disk is full, the file system is read-only, or a permission is missing.
         case unavailable
@@ -78,7 +76,6 @@ package struct LogError: Error, Hashable, Sendable {
         case conflict
         /// Another writer has appended to the log meanwhile, in spite of the lock.
         case overtaken
-        /// Guarded memory cannot be allocated.
         case outOfMemory
 
         package static let alarms: [Code] = [.rolledBack, .diverged, .exchanged]

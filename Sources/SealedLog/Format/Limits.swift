@@ -15,8 +15,7 @@ package enum Limits {
     /// The offset of the checkpoint: the size of the header and its copy.
     static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
-    /// The number of former data keys whose memory subkeys a manifest keeps: one for each rotation, and those of merged
-    /// copies.
+    /// The number of former data keys whose memory subkeys a manifest keeps: of each rotation, and of merged copies.
     package static let formerKeys = 4_096
     /// The number of removed keys that a manifest lists: the newest ones.
     static let removedKeys = 256

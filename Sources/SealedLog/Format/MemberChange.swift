@@ -7,7 +7,6 @@ struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
     /// The author's time in milliseconds since 1970. It decides nothing.
     let time: UInt64
-    /// The member's name.
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
@@ -21,14 +20,12 @@ struct MemberChange: Hashable, Sendable {
     static let sizeLimit = 512 << 10
 }
 
-/// A change of the members with its signature.
 struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
     /// The start of the hash of the encoding. Other changes refer to this one by it.
     let id: Authenticator
     let encodedSize: Int
-    /// Whether a device adds itself.
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }
 
     init(change: MemberChange, authorship: Authorship) {

@@ -17,13 +17,11 @@ struct TimeLimit: Hashable, Sendable {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
 
-    /// Returns the later of two times.
     func latest(_ time: UInt64?, _ other: UInt64?) -> UInt64? {
         guard let time, let other else { return time ?? other }
         return isLater(time, than: other) ? time : other
     }
 
-    /// Returns the time of a state that follows another one.
     /// - Parameters:
     ///   - former: the time of the other state.
     ///   - now: the present time of this machine's clock.

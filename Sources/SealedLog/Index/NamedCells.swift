@@ -13,15 +13,12 @@ struct NamedCells: Sendable {
     }
 
     private var writer = ByteWriter()
-    /// The offset of each item.
     private var starts: [Int] = []
     /// A hash table with open addressing: the newest item of each name.
     private var slots: [Slot] = []
-    /// The number of different names.
     private(set) var nameCount = 0
 
     var count: Int { starts.count }
-    /// The size of all items.
     var byteCount: Int { writer.count }
 
     /// Reserves room for as many items as another list has, each 16 bytes longer: an entry also has times, which its
@@ -32,8 +29,6 @@ struct NamedCells: Sendable {
         slots = [Slot](repeating: Slot(), count: other.slots.count)
     }
 
-    /// Adds an item.
-    ///
     /// - Parameter write: writes the name first.
     mutating func append(_ write: (inout ByteWriter) -> Void) {
         starts.append(writer.count)
@@ -43,7 +38,6 @@ struct NamedCells: Sendable {
         enter(count - 1)
     }
 
-    /// Removes the items from an index on.
     mutating func removeItems(from count: Int) {
         guard count < self.count else { return }
         writer.removeBytes(from: starts[count])
@@ -53,7 +47,6 @@ struct NamedCells: Sendable {
         for item in 0..<count { enter(item) }
     }
 
-    /// Returns the newest item of a name.
     func newest(_ name: UnsafeRawBufferPointer) -> Int? {
         guard count > 0 else { return nil }
         let item = Int(slots[slot(of: name, NamedCells.hash(name))].item)

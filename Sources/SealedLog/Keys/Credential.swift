@@ -66,7 +66,6 @@ extension KeyFile {
 // MARK: - Slots
 
 extension Credential {
-    /// Returns whether the credential may open a slot.
     borrowing func mayOpen(_ slot: KeySlot) -> Bool {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
@@ -89,7 +88,6 @@ extension Credential {
         }
     }
 
-    /// Hashes a label followed by the addition.
     private borrowing func hash(
         _ label: [UInt8], under key: borrowing SecretBytes, into wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {

@@ -105,8 +105,6 @@ extension KeyFile {
 }
 
 extension KeyFile {
-    /// Parses the contents of a key file that come from another source.
-    ///
     /// - Parameter source: the name of the source, as the start of a sentence.
     /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {

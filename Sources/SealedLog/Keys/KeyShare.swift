@@ -11,7 +11,7 @@ package import Sealing
 // A share begins like a key file, so that readers of key files refuse it as a damaged one. Otherwise they would stretch
 // it like another file and use it as the key.
 
-/// The public fields of a share. None of them is secret.
+/// The public fields of a share.
 struct KeyShareLabel: Hashable {
     static let family = "vault-key-share-"
     static let version = "1"
@@ -22,10 +22,8 @@ struct KeyShareLabel: Hashable {
     let set: String
     let threshold, count, index: Int
 
-    /// The text before the share's digits.
     var text: String { "\(KeyShareLabel.prefix)\(setText)-\(index)-" }
 
-    /// Distinguishes the shares of one splitting from those of another.
     var setText: String { "\(set)-\(threshold)of\(count)" }
 
     static func randomSet() -> String { Hexadecimal.string(of: RandomBytes.array(setSize)) }

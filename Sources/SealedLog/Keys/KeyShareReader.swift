@@ -19,7 +19,6 @@ extension KeyFile {
     }
 }
 
-/// Gathers the shares of a text.
 private struct KeyShareReader: ~Copyable {
     private static let sumDigits = KeyFile.shareSumSize * 2
     private static let shareDigits = KeyFile.shareSize * 2

@@ -19,8 +19,7 @@ extension [KeySlot] {
     /// have changed since. Throws `keyWrong` if that slot was removed.
     func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
-    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each slot and in
-    /// total.
+    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each one and in total.
     func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
@@ -124,8 +123,7 @@ extension KeyRing {
 }
 
 extension Header {
-    /// Checks the MAC of a header's bytes and the MAC of its name, and returns the header's authenticator. Throws
-    /// `damaged`.
+    /// Checks the MACs of a header's bytes and of its name, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
         // The comparison need not take constant time: only the vault's owner can measure it.

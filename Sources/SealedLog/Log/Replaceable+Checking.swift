@@ -35,7 +35,6 @@ struct CopiedHistory {
     /// Whether the replaced store may have had later changes that neither store has.
     private let isOlderAccepted: Bool
 
-    /// Reads and authenticates all records.
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
         self.isOlderAccepted = isOlderAccepted
         vaultID = view.header.vaultID

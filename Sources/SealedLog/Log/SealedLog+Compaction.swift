@@ -2,12 +2,9 @@ import LinuxSystem
 
 /// The outcome of a compaction: sizes of the file in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {
-    /// The old file's size.
     package let sizeBefore: Int
-    /// The new file's size.
     package let sizeAfter: Int
-    /// The names with a value that a rotation of the data key could not open, sorted bytewise. Such values stay as they
-    /// were.
+    /// The names with a value that a rotation could not open and left as it was, sorted bytewise.
     package var unopened: [String] = []
 
     package init(sizeBefore: Int, sizeAfter: Int) {
@@ -64,7 +61,6 @@ extension SealedLog {
         }
     }
 
-    /// Returns the key slots.
     package func keySlots() throws(LogError) -> SlotTable {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
@@ -92,7 +88,6 @@ extension SealedLog {
         }
     }
 
-    /// Remembers for the next process why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }

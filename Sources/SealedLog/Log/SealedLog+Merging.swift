@@ -27,7 +27,6 @@ extension SealedLog {
         return try merge(other.view, isPinned: isPinned, taken, keptKeys, keptAttribute, timeout: timeout, counter)
     }
 
-    /// The present state of another copy.
     package struct MergedState { fileprivate let view: LogView }
 
     /// Returns the state that another vault takes over from this copy. Its errors concern this copy, which may have
@@ -148,7 +147,6 @@ extension SealedLog {
         }
     }
 
-    /// Writes one record with the entries that change.
     private func write(
         _ step: MergeStep, of copy: MergedCopy, timeout: Duration, _ report: inout MergeReport
     ) throws(LogError) {

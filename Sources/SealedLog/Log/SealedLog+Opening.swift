@@ -9,7 +9,6 @@ extension SealedLog {
         /// Copies that are merged next. An alarm about a position that one of them has is ignored. Nothing is
         /// remembered until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
-        /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
         /// Whether the file may be replaced by any other that this machine has seen, as git does. The memory then keeps
         /// all positions that the vault was seen to end at, not only the newest.
@@ -46,8 +45,6 @@ extension SealedLog {
         }
     }
 
-    /// Opens a vault.
-    ///
     /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported rather than a
     ///   missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
@@ -90,8 +87,7 @@ extension SealedLog {
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
         // A log is not shared between different memory folders, since it would update the wrong one. Separate logs
         // exclude each other through the file lock.
-        guard vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
-        guard isOwn else { return false }
+        guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
         // The user's acceptance applies to every user of this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
@@ -99,8 +95,7 @@ extension SealedLog {
 
     // MARK: Opening again
 
-    /// Opens the store again, while no process can write, because the location leads to another store or something is
-    /// doubtful.
+    /// Opens the store again, under its lock, because the location leads to another one or something is doubtful.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
@@ -108,8 +103,7 @@ extension SealedLog {
     /// Opens the file again. The caller holds the writer's lock.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // It is read before the file. A remembered position is durable, so the file that is read afterwards must
-        // contain it.
+        // It is read before the file, which must then contain the position: a remembered one is durable.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -152,13 +146,11 @@ extension SealedLog {
 }
 
 extension StoreLock {
-    /// Opens a store and waits for its lock, so that no process can write. If a compaction has replaced the store
-    /// meanwhile, the new one is opened.
+    /// Opens a store and waits for its lock. If a compaction has replaced the store meanwhile, opens the new one.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock { try onCurrent(.shared, until: deadline, open) }
 
-    /// Opens a store and waits for a lock of either kind.
     static func onCurrent(
         _ kind: LockKind, until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
@@ -186,8 +178,8 @@ struct Opening {
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // Something was doubtful: a record may be half written, or the file was just replaced. Now no process can
-        // write, so a failure is an error.
+        // Something was doubtful: a half-written record, or a replaced file. Now no process can write, so an error
+        // stays.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -217,8 +209,7 @@ struct Opening {
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // It is read before the log. A remembered position is durable, so the log that is read afterwards must contain
-        // it.
+        // It is read before the log, which must then contain the position: a remembered one is durable.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []

@@ -197,7 +197,6 @@ extension SealedLog {
     }
 }
 
-/// A guarded value that is still sealed.
 private struct GuardedBox: Sendable {
     let value: SealedValue
     let attributes: [Attribute]

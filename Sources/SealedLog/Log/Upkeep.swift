@@ -55,7 +55,6 @@ final class Upkeep: Sendable {
         var isRunning: Bool { runner != nil && runner == getpid() }
     }
 
-    /// Whether the work starts by itself.
     let isAutomatic: Bool
     private let state = Mutex(State())
     private let process: pid_t

@@ -1,11 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// The results of a verification.
 package struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
     package internal(set) var entries = 0
-    /// The number of records since the last compaction.
     package internal(set) var records = 0
     /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0
@@ -22,8 +20,6 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
 }
 
 extension SealedLog {
-    /// Reads and authenticates everything.
-    ///
     /// - Throws: `damaged`, with the first offset; the errors of ``members()``; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
@@ -84,7 +80,6 @@ struct Verifier: ~Copyable {
         return report
     }
 
-    /// Counts the names, and collects those whose states do not fit the members or the history.
     private mutating func checkNames() throws(LogError) {
         let known = members.isEmpty ? nil : try KnownHistory(of: view).positions
         let positions = Set(known?.positions ?? [])

@@ -34,8 +34,6 @@ struct MemoryFolder: Sendable {
 
     // MARK: Checks
 
-    /// Returns the folder's status; nil if there is no folder.
-    ///
     /// - Parameter isForRecords: as in ``check(_:_:isForRecords:)``.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         // The target of the link may be root's own folder, but another user would choose what is written into it.

@@ -12,7 +12,6 @@ final class RollbackMemory: Sendable {
     /// The memory subkeys of former data keys, as far as they were needed.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
-    /// The path of the vault.
     let path: String
     /// Whether the file at the path is replaced by others that this machine has seen, as git does.
     let keepsHeads: Bool
@@ -41,7 +40,6 @@ final class RollbackMemory: Sendable {
         add(formerKeys: [former.memoryKey])
     }
 
-    /// Adds the memory subkeys of former data keys of the vault.
     func add(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
@@ -118,8 +116,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file by the result of `change`, applied to its present bytes. If the result is nil, it writes
-    /// nothing.
+    /// Replaces a file by the result of `change`, applied to its present bytes, unless that is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }

@@ -10,7 +10,6 @@ struct EntryPair {
     /// Whether each side has changed the name since the other side took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
-    /// The limit of possible times.
     let limit: TimeLimit
     /// The rule for two different states of one time. Nonces are not signed: a person whose access was removed could
     /// choose them.
@@ -18,7 +17,6 @@ struct EntryPair {
 
     enum Tie { case byNonce, own, other }
 
-    /// The result for the name.
     enum Outcome {
         /// This side already has the result.
         case same
@@ -59,7 +57,6 @@ struct EntryPair {
         return EntryPair.outcome(entry, for: own)
     }
 
-    /// Returns whether the other side's state counts.
     private func isOtherLater(than own: Entry) -> Bool {
         // A state that was based on the other one is later, whatever the clocks showed. But that is not signed: if a
         // history is not believed, a person whose access was removed could have put an old state on top of the present
@@ -133,7 +130,6 @@ struct EntryPair {
 }
 
 extension Entry {
-    /// The time and the value of the last change.
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
     /// The values that the name has had, including the present one.
@@ -173,7 +169,6 @@ extension Entry {
         return hasState(present, limit)
     }
 
-    /// Returns whether the present value of another entry was replaced or removed here.
     fileprivate func follows(_ other: Entry) -> Bool {
         guard let present = other.present else { return false }
         return earlier.contains { $0.version.nonce == present.version.nonce && $0.modified == present.modified }

@@ -7,7 +7,6 @@ import Sealing
 /// Otherwise it is resealed.
 struct ForeignEntry {
     private(set) var entry: Entry
-    /// The boxes of the resealed versions.
     private var sealed: [Nonce: [UInt8]] = [:]
 
     init(_ entry: Entry, of copy: inout CopiedValues, knownAs old: Entry?, in ours: LogView) throws(LogError) {
@@ -91,7 +90,6 @@ struct CopiedValues: ~Copyable {
         return state.statement(valueHash: hash, in: copy.header.vaultID)
     }
 
-    /// Returns a resealed value; nil if it need not be resealed. Throws `damaged`.
     mutating func resealed(_ version: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8])? {
         try resealer?.reseal(version)
     }

@@ -6,7 +6,6 @@ struct MergedCopy {
     /// place, unless this machine has seen it as the vault. The positions in it prove nothing, since they are no
     /// secret.
     let isOwnBelieved: Bool
-    /// Whether the copy's history is believed.
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
@@ -53,7 +52,6 @@ struct MergeStep {
     /// The entries that may have changed there since this side took over their state.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
-    /// Whether no entries were left.
     private(set) var isEnd = true
 
     private static let limits = (entries: 20_000, size: UInt64(64 << 20))

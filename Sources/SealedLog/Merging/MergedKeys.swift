@@ -4,7 +4,6 @@ import Sealing
 /// Decides which key slots, data key and members count after a merge.
 struct MergedKeys {
     private enum Relation {
-        /// Both copies have the same data key.
         case same
         /// The other copy's data key is newer: it replaced this side's. Keys that were removed by that rotation must
         /// not open the vault again.
@@ -108,8 +107,6 @@ struct MergedKeys {
         return isOwnKnown ? table.keys(removed: Set(own.removedBefore + ownKeys.removedBefore)) : []
     }
 
-    /// Returns the key slots of the merged vault.
-    ///
     /// - Parameter own: the present slots of this vault.
     private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
         var table = own
@@ -177,7 +174,6 @@ struct MergedKeys {
             taken: taken, signer: signer)
     }
 
-    /// The differences between the members of the copies once they are merged.
     var memberDifferences: MemberDifferences {
         get throws(LogError) {
             let own = ownMembers.members.map(\.name)

@@ -112,7 +112,6 @@ struct RecordReader {
         return .record(record)
     }
 
-    /// Returns the nonce behind the frame.
     static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
     }

@@ -16,8 +16,7 @@ private import Glibc
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
-        /// The processes of this login, which have the same session keyring. Processes without one share the user's
-        /// default session.
+        /// The processes with this login's session keyring. Those without one share the user's default session.
         case session
         /// All processes of this user. Older kernels drop the user's keyring when the last of them ends.
         case user

@@ -114,8 +114,7 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// Repeats a system call while signals interrupt it, which can happen on network file systems and FUSE. Every call here
-/// goes through this.
+/// Repeats a system call while signals interrupt it, as they can on network file systems and FUSE. Every call uses it.
 func uninterrupted<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,7 +1,6 @@
 private import Glibc
 
-/// Returns the path of a process's executable, or the process's name if the path may not be read; nil if /proc shows
-/// neither.
+/// Returns the path of a process's executable, or its name if the path may not be read; nil if /proc shows neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
     // The kernel's limit is 16 bytes.

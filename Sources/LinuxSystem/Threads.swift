@@ -132,8 +132,7 @@ private final class Work {
 /// A semaphore of the system, which starts at zero. A thread that waits for it sleeps at once, while one that waits for
 /// a mutex of the standard library spins first.
 ///
-/// The type is Sendable, though unchecked: the pointer never changes, and any thread may call the functions of
-/// sem_overview(7).
+/// Sendable is unchecked: the pointer never changes, and any thread may call the functions of sem_overview(7).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

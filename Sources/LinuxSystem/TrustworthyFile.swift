@@ -3,8 +3,7 @@ private import Glibc
 /// An open file that only root or this process's user can have written. Some files decide which programs a process
 /// runs, which vault it opens, and which state it considers the newest: they are read through this type alone.
 ///
-/// The opened file is checked, since its path may lead elsewhere by now. Root trusts only root's files, but may read a
-/// user's.
+/// The opened file is checked: its path may lead elsewhere by now. Root trusts only root's, but may read a user's.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus

@@ -39,8 +39,7 @@ package final class XMLReader {
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
             }
         }
-        // If the document names a document type, which is not fetched, expat skips unknown entities. They would be
-        // missing from the text.
+        // If a document names a document type, which is not fetched, expat would skip unknown entities in the text.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             XMLReader.step(context) { _ throws(PropertyListError) in throw .malformed("an unknown entity") }
         }

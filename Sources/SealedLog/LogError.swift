@@ -207,6 +207,16 @@ func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) 
     do { return try call() } catch { throw LogError(error) }
 }
 
+/// Returns nil if a call fails with this code.
+func unless<Result: ~Copyable>(
+    _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
+) throws(LogError) -> Result? {
+    do { return try call() } catch {
+        guard error.code == code else { throw error }
+        return nil
+    }
+}
+
 extension FolderLock {
     /// Waits for the lock of the folder in which a file will be created. Throws `busy`, `unavailable`.
     package static func acquire(

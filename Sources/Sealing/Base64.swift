@@ -13,8 +13,8 @@ package enum Base64 {
         digits >= 0 && digits % 4 != 1 ? digits / 4 * 3 + digits % 4 * 3 / 4 : nil
     }
 
-    /// Writes the digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has
-    /// exactly this size.
+    /// Writes digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has that
+    /// size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {

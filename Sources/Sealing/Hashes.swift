@@ -106,8 +106,7 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits of 3 passes that take about `time` on this machine: at least the recommended limits, and at
-        /// most the bounds.
+        /// Returns limits of 3 passes that take about `time` here: at least the recommended ones, at most the bounds.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -130,8 +129,7 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. They are read from a file, which could otherwise make its reader work
-        /// for days.
+        /// Whether a reader accepts the limits, which come from a file and could otherwise make it work for days.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }

@@ -4,8 +4,7 @@ import Sealing
 
 /// The record of who read which value of a vault on this machine; Format.md, "The access log".
 ///
-/// Records are appended to a file beside the rollback memory, each by one write. A full file is renamed and replaces
-/// the former one.
+/// Each record is appended by one write to a file beside the rollback memory. A full file replaces the former one.
 struct AccessLog: Sendable {
     /// The size limit of each of the two files, in bytes. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20

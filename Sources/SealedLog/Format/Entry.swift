@@ -80,8 +80,7 @@ package struct Entry: Hashable, Sendable {
     package internal(set) var earlier: [EarlierVersion] = []
     /// The time up to which versions were forgotten on request. A merge does not bring them back.
     var forgotten: UInt64?
-    /// The time when a merge joined versions of two copies. Their retention counts from then, as if they had been
-    /// replaced then.
+    /// The time when a merge joined versions of two copies. Their retention counts from then.
     var joined: UInt64?
     /// The signature of the present state; nil if it was not signed.
     package internal(set) var authorship: Authorship?

@@ -14,8 +14,7 @@ struct Manifest: Hashable, Sendable {
     var labels: [SlotLabel]
     /// Settings of later versions, which are kept as they are.
     let settings: [Attribute]
-    /// The memory subkeys of former data keys, oldest first. They authenticate the rollback memory from before a
-    /// rotation.
+    /// The memory subkeys of former data keys, oldest first, for rollback memory from before a rotation.
     var formerMemoryKeys: [[UInt8]] = []
     /// The keys that were removed, oldest first. A merge does not bring them back.
     private(set) var removedKeys: [SlotLabel.ID] = []

@@ -11,8 +11,7 @@ struct MemberChange: Hashable, Sendable {
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The changes that the author knew, except those that another one of these follows. Only the first change follows
-    /// none.
+    /// The changes that the author knew, except those that another one of these follows; none for the first change.
     let known: [Authenticator]
 
     static let limit = 1_024

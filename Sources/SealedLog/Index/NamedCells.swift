@@ -2,8 +2,7 @@ import LinuxSystem
 
 /// Encoded items that begin with a name, in the order of insertion, with an index of the newest item of each name.
 ///
-/// All items share one buffer. A transaction may have a million of them, and as objects they would take several times
-/// the memory.
+/// All items share one buffer: as objects, the million of a large transaction would take several times the memory.
 struct NamedCells: Sendable {
     private struct Slot {
         /// The item's number plus 1; 0 marks a free slot.
@@ -21,8 +20,8 @@ struct NamedCells: Sendable {
     var count: Int { starts.count }
     var byteCount: Int { writer.count }
 
-    /// Reserves room for as many items as another list has, each 16 bytes longer: an entry also has times, which its
-    /// change lacks.
+    /// Reserves room for as many items as another list has, and 16 bytes more for each: an entry has times, a change
+    /// none.
     mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)

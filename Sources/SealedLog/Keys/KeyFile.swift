@@ -20,8 +20,7 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault may guess the file's bytes, since there are few and they were not
-    /// generated.
+    /// Whether an attacker with the vault may guess the file's bytes, since they are few and were not generated.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 

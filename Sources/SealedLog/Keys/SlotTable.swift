@@ -172,10 +172,8 @@ package struct SlotTable: Sendable {
 
         /// Keeps a slot's secret; nil if the credential does not open the slot.
         package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
-            do throws(LogError) { self.credential = try [slot].unlock(with: credential).wrappingCredential() } catch {
-                guard error.code == .keyWrong else { throw error }
-                return nil
-            }
+            guard let keys = try unless(.keyWrong, [slot].unlock(with: credential)) else { return nil }
+            self.credential = try keys.wrappingCredential()
             parameters = nil
             isReplacement = false
         }
@@ -268,10 +266,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
     /// Argon2id.
     fileprivate func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
-        do throws(LogError) { return try unlock(with: credential).slot.flatMap(firstIndex) } catch {
-            guard error.code == .keyWrong else { throw error }
-            return nil
-        }
+        try unless(.keyWrong, unlock(with: credential))?.slot.flatMap { firstIndex(of: $0) }
     }
 
     /// Unwraps the data key with the wrapping key of the slot that opened the vault. Throws `keyWrong`.

@@ -96,14 +96,9 @@ struct CopiedHistory {
     /// Opens the header of a damaged store. Returns nil if it is missing or damaged, so that only the row identifies
     /// the vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
-        do throws(LogError) {
-            let view = try HeaderImage(of: store).view(following: keys)
-            guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
-            return view
-        } catch {
-            guard error.code == .damaged else { throw error }
-            return nil
-        }
+        guard let view = try unless(.damaged, HeaderImage(of: store).view(following: keys)) else { return nil }
+        guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
+        return view
     }
 
     private func inclusion(

@@ -96,6 +96,7 @@ package struct LoggedChange: Sendable {
     package let isRemoval: Bool
     /// The author; nil if the change is not signed.
     package let author: MemberList.Author?
+    /// The sequence number of the newest change that the author knew.
     package let seen: UInt64?
 }
 

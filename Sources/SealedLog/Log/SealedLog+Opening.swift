@@ -178,8 +178,7 @@ struct Opening {
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // Something was doubtful: a half-written record, or a replaced file. Now no process can write, so an error
-        // stays.
+        // Something was doubtful: a half-written record or a replaced file. Now no process can write: a failure counts.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0

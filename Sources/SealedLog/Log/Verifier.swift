@@ -4,6 +4,7 @@ import Sealing
 package struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
     package internal(set) var entries = 0
+    /// The number of records since the last compaction.
     package internal(set) var records = 0
     /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0

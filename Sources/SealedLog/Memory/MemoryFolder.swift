@@ -18,8 +18,7 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns the first `size` bytes of a file; nil if there is none. Reports a file that exists but cannot be read or
-    /// written.
+    /// Returns the first `size` bytes of a file; nil if there is none. Reports one that cannot be read or written.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }

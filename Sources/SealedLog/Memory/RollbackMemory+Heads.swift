@@ -16,6 +16,7 @@ extension RollbackMemory {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
+    /// Returns the positions that were kept, even if no more are added.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)

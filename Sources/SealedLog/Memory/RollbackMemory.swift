@@ -33,8 +33,7 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Uses other keys from now on, since the data key has been rotated. Files under the former key count until they
-    /// are written again.
+    /// Uses other keys from now on, after a rotation. Files under the former key count until they are written again.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         add(formerKeys: [former.memoryKey])
@@ -102,8 +101,7 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file and returns its authentic bytes. A failure only posts a notice; an older vault may then pass
-    /// unnoticed.
+    /// Writes a file and returns its authentic bytes. A failure posts a notice; an older vault may then pass unnoticed.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -194,8 +192,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed
-    /// since.
+    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         let old = seen()?.position
         let isKept = keepsHeads && !isHeld

@@ -20,7 +20,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. Of more than a vault can have keys, the oldest is dropped.
+    /// Allows a command to be run. Beyond the number of keys that a vault can have, the oldest one is dropped.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }

@@ -36,6 +36,7 @@ struct KnownHistory {
     /// The sequence number from which on the positions are this file's own, not those of a merged copy.
     private let lineStart: UInt64
 
+    /// Reads and authenticates all records.
     init(of view: LogView) throws(LogError) {
         let manifest = try view.manifest()
         positions = manifest.positions(before: view.origin)

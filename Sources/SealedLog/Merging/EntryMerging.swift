@@ -11,8 +11,7 @@ struct EntryPair {
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
     let limit: TimeLimit
-    /// The rule for two different states of one time. Nonces are not signed: a person whose access was removed could
-    /// choose them.
+    /// The rule for two states of one time. Nonces are unsigned: a person whose access was removed could choose them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }

@@ -129,10 +129,7 @@ extension LogView {
     }
 
     fileprivate func hasValue(_ version: StoredVersion, ofHash hash: [UInt8]) throws(LogError) -> Bool {
-        do throws(LogError) { return try valueHash(of: version) == hash } catch {
-            guard error.code == .damaged else { throw error }
-            return false
-        }
+        try unless(.damaged, valueHash(of: version)) == hash
     }
 }
 

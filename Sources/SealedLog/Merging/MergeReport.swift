@@ -9,8 +9,7 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var changed: [String] = []
     /// The names that both sides had changed. The later value counts.
     package internal(set) var conflicts: [String] = []
-    /// The names in conflict whose other value is not in the history, because the vault keeps none or the entry has no
-    /// room.
+    /// The names in conflict whose other value the history lacks: the vault keeps none, or the entry has no room.
     package internal(set) var dropped: [String] = []
     /// The names with changes that were refused, since a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []

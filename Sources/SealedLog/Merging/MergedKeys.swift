@@ -4,6 +4,7 @@ import Sealing
 /// Decides which key slots, data key and members count after a merge.
 struct MergedKeys {
     private enum Relation {
+        /// Both copies have the same data key.
         case same
         /// The other copy's data key is newer: it replaced this side's. Keys that were removed by that rotation must
         /// not open the vault again.

@@ -7,8 +7,7 @@ struct RecordPlan: Sendable {
     /// The bytes from the record's offset on. The rest of the payload is in the store already.
     let bytes: [UInt8]
 
-    /// The record in the form that a store appends. A record with a tree sets the hint, so that readers skip the
-    /// records before it.
+    /// The record as a store appends it. One with a tree sets the hint, so that readers skip the records before it.
     var stored: StoredRecord {
         let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
         return StoredRecord(

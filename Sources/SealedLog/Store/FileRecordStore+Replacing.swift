@@ -56,7 +56,7 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if a process that began at the same moment has mistaken this file for an abandoned one and created
+    /// Returns false if a process that began at the same moment took this file for an abandoned one and created
     /// another.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)

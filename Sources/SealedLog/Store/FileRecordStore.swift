@@ -12,8 +12,8 @@ final class FileRecordStore: NewStore {
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that has opened the file. A child process shares the descriptor, and with it the lock: flock would
-    /// admit both.
+    /// The process that has opened the file. A child shares the descriptor, and with it the lock: flock would admit
+    /// both.
     private let processID = getpid()
     /// The reason why the file is open for reading only.
     private let writeRefusal: SystemError?
@@ -218,8 +218,7 @@ extension FileStatus.Identity {
     }
 }
 
-/// Records whether the outcome of a write is unknown, for all stores that one process opens of a vault one after the
-/// other.
+/// Records an unknown outcome of a write, for all stores that one process opens of a vault one after the other.
 final class Poison: Sendable {
     private let value = Atomic(false)
 

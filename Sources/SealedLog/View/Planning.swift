@@ -53,10 +53,8 @@ extension LogView {
         try plan(treePayload(batch, into: store), totals: batch.totals)
     }
 
-    /// The largest size of an index with a tree.
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
-    /// The payload of a record with a tree.
     struct TreePayload {
         /// The bytes that are not in the store: all of them, or those in the first sector of the payload. A torn record
         /// is recognized by a sector of zeros, so that part is written together with the record's head.
@@ -88,7 +86,6 @@ extension LogView {
         return TreePayload(bytes: bytes, offset: start, length: length, hash: hash, root: root, entries: tree.count)
     }
 
-    /// Plans the record with a payload that contains a tree.
     func plan(_ payload: TreePayload, totals: Totals) throws(LogError) -> RecordPlan {
         var index = nextIndex(totals)
         if let minor { index.totals.deadBytes &+= minor.entries &* 64 }

@@ -17,7 +17,8 @@ extension Unicode.Scalar {
     @usableFromInline
     package var isUnseenKind: Bool {
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        case .spaceSeparator: true
         default: false
         }
     }

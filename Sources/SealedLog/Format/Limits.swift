@@ -67,6 +67,6 @@ package enum Limits {
     /// that has it open must open it again.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// The size of the minor checkpoint above which compaction starts: the next one must fit in a record, with changes.
+    /// The size of the minor checkpoint above which compaction starts: the next one and a transaction share a record.
     static let minorSize: UInt64 = 128 << 20
 }

@@ -86,6 +86,4 @@ public struct PlainFile: ~Copyable {
 }
 
 /// Why a file cannot be imported, as the end of a sentence. It may name a key, never a value.
-struct ImportFinding: Error {
-    let text: String
-}
+struct ImportFinding: Error { let text: String }

@@ -35,9 +35,7 @@ public final class Preferences: ValueStore {
     ///     wins, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
     ///     ``failures``. By default a change is written before the call that makes it returns.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
-    public convenience init(
-        suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()
-    ) {
+    public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
         self.init(path, interval, failures, in: PosixFileSystem())
     }
@@ -85,8 +83,7 @@ extension Preferences {
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
         // Read under the lock: changes that leave the pending ones are in the file by then.
         return try pending.withLock { (pending) throws(VaultError) in
-            var contents = try current().values.filter { isListed($0.key) }
-                .mapValues(StoredValue.init(propertyList:))
+            var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
             return contents
         }

@@ -106,9 +106,7 @@ extension ValueStore {
     public var lastError: VaultError? { failures.lastError }
 }
 
-extension ValueStore where Self: AnyObject {
-    public var identity: StoreIdentity { StoreIdentity(self) }
-}
+extension ValueStore where Self: AnyObject { public var identity: StoreIdentity { StoreIdentity(self) } }
 
 extension Sequence<String> {
     /// The order is the same in every language and region.

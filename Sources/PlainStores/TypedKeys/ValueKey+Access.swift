@@ -32,9 +32,7 @@ extension ValueKey {
     ///
     /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and what `body` throws.
     @discardableResult
-    public func update<Result>(
-        _ body: (inout Reading) throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
+    public func update<Result>(_ body: (inout Reading) throws(VaultError) -> Result) throws(VaultError) -> Result {
         try resolved().atomically { (transaction) throws(VaultError) in
             var reading = try transaction.read(self)
             let result = try body(&reading)

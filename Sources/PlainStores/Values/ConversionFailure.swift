@@ -168,9 +168,7 @@ extension Optional: StoredContainer where Wrapped: StoredObject {
 
 extension Sequence {
     fileprivate func firstResult<Result>(_ transform: (Element) -> Result?) -> Result? {
-        for element in self {
-            if let result = transform(element) { return result }
-        }
+        for element in self { if let result = transform(element) { return result } }
         return nil
     }
 }

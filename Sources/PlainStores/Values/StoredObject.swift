@@ -210,9 +210,7 @@ extension Date: StoredAsSelf {
 extension URL: StoredAsSelf {
     public static var primitiveName: String { String.primitiveName }
     public static func stored(_ value: URL) -> StoredValue { .string(value.absoluteString) }
-    public static func primitive(of stored: StoredValue) -> URL? {
-        String(stored: stored).flatMap { URL(string: $0) }
-    }
+    public static func primitive(of stored: StoredValue) -> URL? { String(stored: stored).flatMap { URL(string: $0) } }
 }
 
 extension UUID: StoredAsSelf {

@@ -6,9 +6,7 @@ extension StoredValue {
 /// A value that is being encoded: Codable requests a container first, and fills it afterwards. Types that stores keep,
 /// such as Data and Date, are not encoded by their own code.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
-    enum Form {
-        case undecided, single, array, dictionary
-    }
+    enum Form { case undecided, single, array, dictionary }
 
     enum Content {
         case finished(StoredValue)
@@ -16,9 +14,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     /// The first error that could not be thrown where it happened, since requesting a container cannot throw.
-    final class Mishap {
-        var error: EncodingError?
-    }
+    final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
     /// The nesting depth of this value, including values that are not visible in the stored form: each level takes
@@ -31,9 +27,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     var fields: [String: Content] = [:]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(
-        _ form: Form = .undecided, at codingPath: [any CodingKey] = [], depth: Int = 0, mishap: Mishap = Mishap()
-    ) {
+    init(_ form: Form = .undecided, at codingPath: [any CodingKey] = [], depth: Int = 0, mishap: Mishap = Mishap()) {
         self.form = form
         self.codingPath = codingPath
         self.depth = depth

@@ -73,9 +73,7 @@ extension Keychain.History {
     ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try versions(of: name).first }
-        guard let nonce = chosen?.nonce else {
-            throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.")
-        }
+        guard let nonce = chosen?.nonce else { throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.") }
         let entry = try shown(name)
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }

@@ -60,9 +60,7 @@ extension Keychain {
     }
 
     /// Returns the policy that a login had before it was removed, also by some changes; nil if it has one after them.
-    private func formerPolicy(
-        ofLogin login: EntryName?, _ changes: ChangeList
-    ) throws(VaultError) -> String? {
+    private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
         if case .remove = changes.newest(login)?.action {} else if policies.first != .some(nil) { return nil }

@@ -58,18 +58,14 @@ extension Keychain {
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
-            for name in try removed(name) {
-                changes.append(Change(name, .anything, .remove, forgets: forgetsHistory))
-            }
+            for name in try removed(name) { changes.append(Change(name, .anything, .remove, forgets: forgetsHistory)) }
             return existed
         }
 
         /// Returns whether a name exists after the changes of this transaction.
         ///
         /// - Throws: as ``Keychain/get(_:)``.
-        public mutating func exists(_ name: String) throws(VaultError) -> Bool {
-            try isPresent(shown(name))
-        }
+        public mutating func exists(_ name: String) throws(VaultError) -> Bool { try isPresent(shown(name)) }
 
         /// Returns the value of a name after the changes of this transaction; nil if there is none.
         ///
@@ -106,9 +102,7 @@ extension Keychain {
                     nonces: &nonces))
         }
 
-        func hasSet(_ name: EntryName) -> Bool {
-            changes.newest(name)?.action.presentValue != nil
-        }
+        func hasSet(_ name: EntryName) -> Bool { changes.newest(name)?.action.presentValue != nil }
 
         mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
             try changes.newest(name) == nil ? entry(name) != nil : hasSet(name)

@@ -125,8 +125,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(location, options)
         do throws(LogError) {
-            let created = try opening.create(
-                label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
+            let created = try opening.create(label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
             return Keychain(opening, created, failures)
         } catch { throw opening.refusal.translated(error, location) }
     }

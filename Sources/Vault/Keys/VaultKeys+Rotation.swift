@@ -163,9 +163,7 @@ extension Keychain.VaultKeys {
         try secret.credential(keychain.location, keychain.options.unlocking, in: keychain.storeLocation.files)
     }
 
-    private func given(
-        for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
-    ) throws(VaultError) -> KeySecret {
+    private func given(for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
                 .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",

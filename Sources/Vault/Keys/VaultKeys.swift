@@ -20,9 +20,7 @@ extension Keychain.VaultKeys {
     /// Returns the keys that open the vault.
     ///
     /// - Throws: as ``Keychain/item(_:)``.
-    public func all() throws(VaultError) -> [Key] {
-        Key.all(try keychain.translated(keychain.log.keySlots()).shown)
-    }
+    public func all() throws(VaultError) -> [Key] { Key.all(try keychain.translated(keychain.log.keySlots()).shown) }
 
     /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
     /// vault by an age identity. It changes when the data key is rotated.
@@ -116,9 +114,7 @@ extension Keychain.VaultKeys {
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }
-        guard let replaced = chosen else {
-            throw VaultError(LogError(.slotGone), keychain.location)
-        }
+        guard let replaced = chosen else { throw VaultError(LogError(.slotGone), keychain.location) }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
             throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
         }

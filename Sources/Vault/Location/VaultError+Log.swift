@@ -245,8 +245,7 @@ extension VaultError {
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
-            return fact(of: error, vault)
-                + " If you restored it yourself, accept it: \(comingBack)."
+            return fact(of: error, vault) + " If you restored it yourself, accept it: \(comingBack)."
         case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "

@@ -113,6 +113,4 @@ public struct KeychainStored<Key: ValueKey> {
 
 extension KeychainStored: Sendable where Key: Sendable {}
 
-extension KeychainStored: Redacted {
-    public var description: String { described(Self.self, projectedValue.name) }
-}
+extension KeychainStored: Redacted { public var description: String { described(Self.self, projectedValue.name) } }

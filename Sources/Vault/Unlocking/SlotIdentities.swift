@@ -55,8 +55,7 @@ struct SlotIdentities: ~Copyable {
     ) throws(LogError) -> SecretBytes? {
         guard slot.isOfRecipient else { return nil }
         do throws(AgeError) {
-            return try Wrapping.unwrap(
-                Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
+            return try Wrapping.unwrap(Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
         } catch {
             if error.code == .outOfMemory { throw LogError(.outOfMemory) }
             throw LogError(.identityWrong, error.detail, systemError: error.systemError)

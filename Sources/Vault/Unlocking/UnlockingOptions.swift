@@ -34,7 +34,5 @@ package protocol PassphrasePrompter: Sendable {
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 
-    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? {
-        try passphrase(attempt)
-    }
+    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? { try passphrase(attempt) }
 }

@@ -4,9 +4,7 @@ extension AccountManager {
     /// Returns the ids of the accounts that are logged in here, including the current one.
     ///
     /// - Throws: ``AccountError/store(_:)``.
-    public func accountIDs() throws(AccountError) -> [String] {
-        try reported { try storage.vault().accountIDs() }
-    }
+    public func accountIDs() throws(AccountError) -> [String] { try reported { try storage.vault().accountIDs() } }
 
     /// Makes another account the current one. Each account has its own tokens and profile.
     ///

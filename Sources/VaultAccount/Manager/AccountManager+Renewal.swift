@@ -113,9 +113,7 @@ extension AccountManager {
     }
 
     /// Requests new tokens from the server, which no other process may do at the same time.
-    private func refreshed(
-        _ tokens: AccountTokens, under lock: borrowing NameLock
-    ) async throws -> AccountTokens {
+    private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
@@ -123,9 +121,7 @@ extension AccountManager {
     /// Logs in with the kept password, unless there is none, the app no longer wants it kept, or the server ended the
     /// session. A rejection of the tokens alone proves nothing: a server that rotates tokens rejects the former ones
     /// even if its answer with the new ones was lost.
-    private func logInAgain(
-        _ session: Session, after error: any Error, under lock: borrowing NameLock
-    ) async throws {
+    private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {
         case let error as AccountServiceError where error.isRejection: rejection = error

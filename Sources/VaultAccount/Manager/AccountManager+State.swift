@@ -141,9 +141,7 @@ extension AccountManager {
     }
 }
 
-extension Session {
-    var lastUse: Date { [loggedInAt, renewedAt, usedAt].compactMap(\.self).max() ?? loggedInAt }
-}
+extension Session { var lastUse: Date { [loggedInAt, renewedAt, usedAt].compactMap(\.self).max() ?? loggedInAt } }
 
 // MARK: - Following the stores
 

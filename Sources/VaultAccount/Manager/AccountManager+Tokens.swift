@@ -86,8 +86,6 @@ extension AccountManager {
     private func check(_ session: Session) async throws {
         let baseline = await blocking { Result { try self.storage.upToDateFields(of: session.accountID) } }
         guard let profile = try await withRetries(await service.validate(session.tokens)) else { return }
-        try await blocking {
-            try self.change(self.storage.keep(profile, since: baseline.get(), of: session))
-        }
+        try await blocking { try self.change(self.storage.keep(profile, since: baseline.get(), of: session)) }
     }
 }

@@ -81,9 +81,7 @@ extension AccountManager {
     final class Memory: Sendable {
         private let core = Mutex(Core())
 
-        func withLock<Result>(_ body: (inout sending Core) -> sending Result) -> sending Result {
-            core.withLock(body)
-        }
+        func withLock<Result>(_ body: (inout sending Core) -> sending Result) -> sending Result { core.withLock(body) }
 
         deinit { end() }
 

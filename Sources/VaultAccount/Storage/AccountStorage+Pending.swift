@@ -7,9 +7,7 @@ import Vault
 
 extension AccountStorage {
     /// Finishes all pending work in the preferences.
-    func finishPendingWork() throws {
-        for id in try vault().pendingIDs() { try finishPendingWork(for: id) }
-    }
+    func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
 
     /// Finishes the pending work for one account. A former profile is removed before a new one is written.
     func finishPendingWork(for id: String) throws {

@@ -13,9 +13,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     ///
     /// - Parameter former: the session that this login renews without a person's request. Nothing is changed if that
     ///   session has ended or was renewed in the meantime.
-    func logIn(
-        _ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil
-    ) throws {
+    func logIn(_ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil) throws {
         // If the preferences cannot be read now, the fields that this answer would clear are cleared by a later one.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
@@ -61,9 +59,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Runs `body` while it holds the lock of the account, which excludes all other managers, even in other processes.
     /// The lock on a server can be lost in the meantime, so `body` checks it before each step that it guards.
-    func exclusively<Result>(
-        _ id: String, _ body: (borrowing NameLock) async throws -> Result
-    ) async throws -> Result {
+    func exclusively<Result>(_ id: String, _ body: (borrowing NameLock) async throws -> Result) async throws -> Result {
         let vault = try await blocking { try self.vault() }
         let lock = try await vault.acquireLock(id)
         do {

@@ -79,9 +79,7 @@ extension AccountVault {
         try store.atomically { transaction in try change(secret, of: id, &transaction) }
     }
 
-    func change(
-        _ secret: ProfileChange, of id: String, _ transaction: inout ValueTransaction
-    ) throws {
+    func change(_ secret: ProfileChange, of id: String, _ transaction: inout ValueTransaction) throws {
         guard !secret.isEmpty else { return }
         let fields = secret.applied(to: try transaction.read(secrets(id)) ?? [:])
         if fields.isEmpty {

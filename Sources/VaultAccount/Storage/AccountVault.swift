@@ -94,9 +94,7 @@ extension AccountVault {
         try store.atomically { (transaction) throws(VaultError) in try heldProfile(of: id, &transaction) }
     }
 
-    private func heldProfile(
-        of id: String, _ transaction: inout ValueTransaction
-    ) throws(VaultError) -> HeldProfile {
+    private func heldProfile(of id: String, _ transaction: inout ValueTransaction) throws(VaultError) -> HeldProfile {
         HeldProfile(
             secrets: try transaction.read(secrets(id)) ?? [:], pending: try transaction.read(pendingChange(id)),
             isLeaving: try transaction.read(pendingRemoval(id)) == true)

@@ -160,9 +160,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// Keeps a connection for the next use, unless it is broken or in the middle of a transaction.
-    func give(back connection: PostgresConnection) {
-        if connection.isIdle { idle.withLock { $0.append(connection) } }
-    }
+    func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
     /// Starts with the next host from now on, because the present one has lost changes.
     func turnToNextHost() {

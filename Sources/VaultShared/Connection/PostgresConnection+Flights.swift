@@ -34,18 +34,14 @@ extension PostgresConnection {
     /// Row-by-Row"). So many megabytes are never in memory at once.
     ///
     /// - Parameter take: handles a row. It must not use the connection.
-    func rows(
-        of statement: Statement, until deadline: Deadline, _ take: RowTaker
-    ) throws(PostgresError) {
+    func rows(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) {
         try turn.withLock { (session) throws(PostgresError) in
             _ = try fly([statement], &session, until: deadline, byRow: true, take)
         }
     }
 
     /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread has the connection.
-    func rowsIfFree(
-        of statement: Statement, until deadline: Deadline, _ take: RowTaker
-    ) throws(PostgresError) -> Bool {
+    func rowsIfFree(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly([statement], &session, until: deadline, byRow: true, take)
         } != nil

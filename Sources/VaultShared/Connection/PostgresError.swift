@@ -54,8 +54,7 @@ struct PostgresError: Error {
         // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"). Its error then has no
         // SQLSTATE, only text.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
-        let reason: Reason =
-            state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
+        let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
         if reason == .loginRefused, let advice { self.init(reason, "\(self.message). \(advice)") }
     }
@@ -94,9 +93,7 @@ extension PostgresError {
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
     /// Returns this error of one host, or the error of another host if that is more useful.
-    func orMoreUseful(_ other: PostgresError?) -> PostgresError {
-        other.map { $0.weight > weight ? $0 : self } ?? self
-    }
+    func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
     /// Whether the same transaction may succeed if it is tried again: after a serialization failure, a deadlock, or a
     /// refused statement of another thread in the transaction.

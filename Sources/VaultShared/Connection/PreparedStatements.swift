@@ -45,9 +45,7 @@ struct PreparedStatements {
         return exchange(&sent, with: [])
     }
 
-    mutating func prepared(_ forms: Set<Form>) {
-        for form in forms { names[form.text] = form.name }
-    }
+    mutating func prepared(_ forms: Set<Form>) { for form in forms { names[form.text] = form.name } }
 
     /// Drops the names when the server does not have the statements, for whatever reason.
     mutating func forget() { names = [:] }

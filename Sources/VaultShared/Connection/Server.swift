@@ -34,9 +34,7 @@ struct Server: Sendable {
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {
         let found = try ConnectionParameters.found(by: given)
         var all = given
-        for keyword in keywords {
-            if let value = found[keyword], !value.isEmpty { all[keyword] = value }
-        }
+        for keyword in keywords { if let value = found[keyword], !value.isEmpty { all[keyword] = value } }
         let count = max(1, ["host", "hostaddr"].map { ConnectionParameters.list(all[$0]).count }.max() ?? 1)
         if count > 1 { all["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
         let givenMode = given["sslmode"] ?? modeOfService(given, found)

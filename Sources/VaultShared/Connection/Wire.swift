@@ -68,9 +68,7 @@ struct Wire: ~Copyable {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
             while true {
                 while !outgoing.isEmpty {
-                    let count = outgoing.withUnsafeBytes {
-                        send(server.number, $0.baseAddress, $0.count, Wire.sending)
-                    }
+                    let count = outgoing.withUnsafeBytes { send(server.number, $0.baseAddress, $0.count, Wire.sending) }
                     if count < 0, errno == EAGAIN { return }
                     // If the connection is lost, the server's last bytes can still be read.
                     outgoing = count < 0 && errno != EINTR ? [] : outgoing.dropFirst(max(0, count))

@@ -2,9 +2,7 @@ import LinuxSystem
 package import SealedLog
 
 extension PostgresLocation: StoreReport {
-    package var preparation: String {
-        (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined()
-    }
+    package var preparation: String { (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined() }
 
     package var clockDifference: Int64? { serverClock.difference }
 

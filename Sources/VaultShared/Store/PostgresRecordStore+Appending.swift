@@ -130,8 +130,7 @@ extension PostgresRecordStore {
         transaction.queue.addExtents(
             record.bytes.dropFirst(first.count), at: record.offset + UInt64(first.count), of: generation)
         var statements = transaction.queue.take()
-        statements.append(
-            .append(first, at: record.offset, to: location.name, head, replacing: record.previous))
+        statements.append(.append(first, at: record.offset, to: location.name, head, replacing: record.previous))
         let append = PendingAppend(
             record: record, head: previous, statements: statements, isRepeatable: isRepeatable,
             deadline: Deadline(after: location.timeout))

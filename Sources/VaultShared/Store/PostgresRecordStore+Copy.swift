@@ -35,9 +35,7 @@ extension PostgresRecordStore: MachineCopy {
 
     func explanation(of error: LogError) -> LogError { state.withLock { $0.isKept } ? error.ofKept(path) : error }
 
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError) {
+    func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {
         guard state.withLock({ $0.isLeftForPending }) else { return }
         do throws(LogError) { try location.beginPending(until: deadline, check) } catch {
             state.withLock { $0.isLeftForPending = false }
@@ -78,9 +76,7 @@ extension PostgresRecordStore: MachineCopy {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
         // A process that holds the lock must not wait for another connection.
-        if !state.withLock({ $0.isLocked }) {
-            guard try location.currentHead() != nil else { throw location.absence }
-        }
+        if !state.withLock({ $0.isLocked }) { guard try location.currentHead() != nil else { throw location.absence } }
         state.withLock { $0.doubt() }
         return true
     }

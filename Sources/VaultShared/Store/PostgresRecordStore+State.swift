@@ -200,9 +200,7 @@ extension PostgresRecordStore.State {
     /// Whether no other process can write, so that the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
-    func isOlder(than position: LogPosition) -> Bool {
-        !isLocked && head.position.sequence < position.sequence
-    }
+    func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }
 
     func growth(after end: UInt64, _ position: LogPosition, of generation: UInt64) -> StoreGrowth {
         guard head.generation == generation else { return .doubtful }

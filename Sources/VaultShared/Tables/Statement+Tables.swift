@@ -165,8 +165,7 @@ extension Statement {
     // MARK: Replacing
 
     static func beginGeneration(_ generation: UInt64, of name: [UInt8]) -> Statement {
-        Statement(
-            "INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
+        Statement("INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
     }
 
     /// Creates the vault's row. It changes nothing if there is one.

@@ -157,8 +157,7 @@ package final class FaultyFileSystem: FileSystem {
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
         let number = file.number
-        return try make(
-            .synchronizeData, path(of: file), descriptor: number, real.synchronizeData(file))
+        return try make(.synchronizeData, path(of: file), descriptor: number, real.synchronizeData(file))
     }
 
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
@@ -198,7 +197,5 @@ package final class FaultyFileSystem: FileSystem {
 
     package func remove(_ path: String) throws(SystemError) { try make(.remove, path, real.remove(path)) }
 
-    package func makeFolder(_ path: String) throws(SystemError) {
-        try make(.makeFolder, path, real.makeFolder(path))
-    }
+    package func makeFolder(_ path: String) throws(SystemError) { try make(.makeFolder, path, real.makeFolder(path)) }
 }

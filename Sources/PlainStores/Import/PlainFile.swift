@@ -7,8 +7,7 @@ import PropertyList
 /// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads
 /// the file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
-    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an
-    /// archive.
+    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile

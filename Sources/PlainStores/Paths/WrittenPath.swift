@@ -4,8 +4,7 @@ package import LinuxSystem
 /// write.
 package enum WrittenPath {
     /// Checks the path of a file that is written: another user's symbolic link must not redirect what root writes.
-    ///
-    /// - Throws: ``VaultError/Code/unavailable``.
+    /// Throws ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }
     }

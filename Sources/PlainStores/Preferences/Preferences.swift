@@ -164,9 +164,8 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it. Throws
+    /// ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
         let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded

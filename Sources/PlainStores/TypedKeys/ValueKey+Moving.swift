@@ -65,9 +65,8 @@ extension ValueKey {
 
     /// Stores the old value unchanged, if the new store has none: a conversion to the type and back could lose fields
     /// that another version of the type has added. Only bytes without a type get the type as which they are read, and a
-    /// value that the store refuses is converted to the type's present form.
-    ///
-    /// - Returns: the stored value; nil if the new store has a value already, which is newer.
+    /// value that the store refuses is converted to the type's present form. Returns the stored value; nil if the new
+    /// store has a value already, which is newer.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil

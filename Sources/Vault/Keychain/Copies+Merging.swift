@@ -148,9 +148,8 @@ extension Keychain.Copies {
     /// Whether the vault lacks what this machine remembers, so that it can only be merged.
     package var isJoining: Bool { keychain.log.isJoining }
 
-    /// Remembers the vault again that was opened to be merged with what this machine remembers.
-    ///
-    /// - Throws: the alarm, if it has not all of that.
+    /// Remembers the vault again that was opened to be merged with what this machine remembers. Throws the alarm, if it
+    /// has not all of that.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try keychain.log.finishJoining() } catch {
             throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)

@@ -37,9 +37,7 @@ extension Keychain {
     }
 
     /// Returns the value of a name with its attributes, those of the login whose field it is, and whether the access
-    /// log is on; nil if there is no value.
-    ///
-    /// - Throws: as ``get(_:)``.
+    /// log is on; nil if there is no value. Throws as ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),

@@ -37,9 +37,8 @@ extension Keychain {
 
     // MARK: Fields
 
-    /// Gives fields that are restored the policy that their login had, if that is not there.
-    ///
-    /// - Throws: `guarded` if changes leave a field without the policy of its login.
+    /// Gives fields that are restored the policy that their login had, if that is not there. Throws `guarded` if
+    /// changes leave a field without the policy of its login.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]

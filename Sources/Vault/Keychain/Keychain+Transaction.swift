@@ -80,9 +80,7 @@ extension Keychain {
             return opened.takeBytes()
         }
 
-        /// Sets a value of any kind.
-        ///
-        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// Sets a value of any kind. Throws as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         package mutating func put(
             _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil,
             expires: Date? = nil

@@ -198,9 +198,7 @@ extension Keychain {
         return try translated(log.open(name))
     }
 
-    /// Returns the value of a name with its kind; nil if there is none.
-    ///
-    /// - Throws: as ``get(_:)``.
+    /// Returns the value of a name with its kind; nil if there is none. Throws as ``get(_:)``.
     package func sealable(_ name: String) throws(VaultError) -> SealableValue? {
         let name = try shownName(name)
         guard let opened = try translated(log.openTagged(name)) else { return nil }

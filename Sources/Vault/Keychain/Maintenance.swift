@@ -58,10 +58,9 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
-    ///
-    /// - Throws: as ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a
-    ///   generated key file; `locked` if the key file cannot be used any more.
+    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is. Throws as
+    /// ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key
+    /// file; `locked` if the key file cannot be used any more.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil
@@ -96,10 +95,8 @@ extension Keychain.Maintenance {
     /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
     /// takes the new one in its stead for another vault: accept it once with ``Keychain/Options/acceptedAlarms``.
     /// Whether a value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
-    ///
-    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
-    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
-    ///   `unavailable`.
+    /// Throws ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged`
+    /// if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
         progress: UpkeepProgress? = nil

@@ -145,9 +145,7 @@ extension Keychain.VaultKeys {
     }
 
     /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
-    /// removed again if nothing came of it.
-    ///
-    /// - Returns: whether it was generated.
+    /// removed again if nothing came of it. Returns whether it was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {

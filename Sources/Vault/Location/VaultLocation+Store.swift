@@ -46,10 +46,8 @@ extension VaultLocation {
         case always
     }
 
-    /// Returns where the vault is.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` for a path or URL that cannot be meant; `unavailable` for a URL, if these
-    ///   locations do not say what opens databases.
+    /// Returns where the vault is. Throws ``VaultError/Code/invalid`` for a path or URL that cannot be meant;
+    /// `unavailable` for a URL, if these locations do not say what opens databases.
     func storeLocation(
         _ options: StoreOptions = StoreOptions(), in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {

@@ -109,9 +109,8 @@ extension AccountManager {
         }
     }
 
-    /// Ends the session of an account, which need not be the current one.
-    ///
-    /// - Returns: false if the account has other tokens by now. Nothing is changed then.
+    /// Ends the session of an account, which need not be the current one. Returns false if the account has other tokens
+    /// by now. Nothing is changed then.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

@@ -43,9 +43,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Updates a profile that has secret fields as well.
-    ///
-    /// - Returns: the change to the secret fields, for the vault.
+    /// Updates a profile that has secret fields as well. Returns the change to the secret fields, for the vault.
     func update<Profile: AccountProfile>(
         _ id: String, adding secrets: [String: StoredValue], _ body: (inout Profile) throws -> Void
     ) throws -> ProfileChange {

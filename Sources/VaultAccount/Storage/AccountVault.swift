@@ -106,9 +106,7 @@ extension AccountVault {
         return present?.accountID == session.accountID && present?.tokens == session.tokens
     }
 
-    /// Makes an account the current one.
-    ///
-    /// - Returns: false if the account has no session.
+    /// Makes an account the current one. Returns false if the account has no session.
     func switchAccount(to id: String) throws -> Bool {
         try store.atomically { transaction in
             guard try transaction.read(session(id)) != nil else { return false }

@@ -52,10 +52,8 @@ extension ProfileChange: StoredObject {
 }
 
 extension AccountProfile {
-    /// Returns the stored form of the profile.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields, or the name of one suggests a
-    ///   secret.
+    /// Returns the stored form of the profile. Throws ``VaultError/Code/invalid`` if the profile is not stored as
+    /// fields, or the name of one suggests a secret.
     func fields() throws -> [String: StoredValue] {
         guard case .dictionary(let fields)? = toPrimitive() else {
             throw VaultError(.invalid, "A profile must be a type with fields that can be stored.")

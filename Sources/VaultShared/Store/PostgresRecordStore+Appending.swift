@@ -204,9 +204,8 @@ extension PostgresRecordStore {
         return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
     }
 
-    /// Decides whether a record was appended on a connection that was lost.
-    ///
-    /// - Returns: false if it was not, and can be appended again.
+    /// Decides whether a record was appended on a connection that was lost. Returns false if it was not, and can be
+    /// appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
@@ -230,9 +229,8 @@ extension PostgresRecordStore {
 
     /// Decides, with the lock held, whether a transaction whose connection is lost was committed. That transaction held
     /// the lock, so it has ended, one way or the other. Throws `outcomeUnknown` if no server answers. It has time of
-    /// its own for that, since the lost connection may have used up the whole deadline.
-    ///
-    /// - Returns: whether `check` has found that it was committed. If not, the lock is still held.
+    /// its own for that, since the lost connection may have used up the whole deadline. Returns whether `check` has
+    /// found that it was committed. If not, the lock is still held.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {

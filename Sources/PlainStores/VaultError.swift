@@ -109,7 +109,6 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     /// Other transactions kept changing the values that this one had read, before it could commit.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
-    /// Another process held the lock of a file for too long.
     package static func held(_ path: String) -> VaultError {
         VaultError(.busy, "Another process holds \(path). Try again when it is done.")
     }

@@ -103,7 +103,6 @@ extension StoredValue {
     }
 }
 
-/// A value in a JSON text.
 private struct JSONValue: Decodable {
     let stored: StoredValue
 

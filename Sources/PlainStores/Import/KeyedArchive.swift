@@ -19,7 +19,6 @@ struct KeyedArchive {
     /// The objects on the way from the root to the one that is being decoded.
     private var open: Set<Int> = []
     private var valueCount = 0
-    /// The bytes of all texts and data.
     private var size = 0
 
     /// Returns the fields of an archive's root; nil if the property list is no keyed archive.

@@ -45,7 +45,6 @@ extension PlainFile {
     }
 }
 
-/// The changes of an import in one store.
 private struct PreparedImport {
     let store: any ValueStore
     /// Expects each key to still have the value that was read.

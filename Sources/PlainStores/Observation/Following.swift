@@ -19,7 +19,6 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         let content: Result<Content, VaultError>
     }
 
-    /// Finds the store.
     private let start: Start
     private var part: FollowedPart<Content, Element>?
     /// The content that was last read; nil before the first read, and after a failed one.
@@ -66,7 +65,6 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Calls ``current()`` on a thread of the library's own, which it may block.
     private mutating func currentElsewhere() async throws(VaultError) -> Element? {
         let follower = self
         return try take(await onBlockingThread { () throws(VaultError) in try follower.look() })

@@ -43,7 +43,6 @@ extension Preferences {
     }
 }
 
-/// Changes of coalescing preferences that are not yet written.
 struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
     private var isScheduled = false

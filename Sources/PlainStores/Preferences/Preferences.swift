@@ -18,7 +18,6 @@ public final class Preferences: ValueStore {
     let file: Result<PreferencesFile, VaultError>
     /// How often changes are written; nil for at once.
     private let interval: Duration?
-    /// The content of the file when it was last read.
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// The file's metadata when this object last flushed the file and its name.
     private let durable = Mutex<FileStatus?>(nil)

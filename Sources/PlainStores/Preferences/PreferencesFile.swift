@@ -11,7 +11,6 @@ struct PreferencesFile: Sendable {
     /// The largest file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
-    /// nil if there is no file.
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
     /// Reads the file. A missing file has no values.
@@ -88,7 +87,6 @@ struct PreferencesFile: Sendable {
     }
 }
 
-/// The content of a property list file when it was read.
 final class PreferencesSnapshot: Sendable {
     /// The values in their property list forms.
     let values: [String: StoredValue]

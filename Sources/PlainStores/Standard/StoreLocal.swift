@@ -34,7 +34,6 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     }
 }
 
-/// The values that belong to the stores of a test.
 final class StoreLocals: Sendable {
     private struct Entry {
         /// Retained, so that no other StoreLocal gets the same address, and with it this value.

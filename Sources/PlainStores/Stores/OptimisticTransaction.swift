@@ -64,7 +64,6 @@ private struct Turn: ~Copyable {
 
     deinit { Turn.holder.store(0, ordering: .relaxed) }
 
-    /// Takes the turn; nil if a thread has it already.
     static func take() -> Turn? {
         let (isTaken, _) = holder.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
         return isTaken ? Turn() : nil

@@ -73,7 +73,6 @@ extension ValueKey {
 
     func storedValue() throws(VaultError) -> StoredValue? { try resolved(for: .reading).value(of: name) }
 
-    /// Converts a stored value of this type, or of an earlier one.
     func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
         guard let stored else { return nil }
         do throws(VaultError) { return try Value(stored: stored, of: name) } catch {

@@ -31,7 +31,6 @@ struct ConversionFailure {
     /// A part of a sentence: "at points.3.x: expected a real number, found a string".
     var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
 
-    /// Returns the same failure for the container that holds the value at `key`.
     func inside(_ key: String) -> ConversionFailure { ConversionFailure(path: [key] + path, problem: problem) }
 }
 

@@ -169,7 +169,6 @@ extension Decimal: StoredAsSelf {
 }
 
 extension String {
-    /// The same number with no zeros at the end of its fraction.
     fileprivate var withoutTrailingZeros: String {
         guard contains("."), let last = lastIndex(where: { $0 != "0" }) else { return self }
         return String(self[last] == "." ? self[..<last] : self[...last])

@@ -52,7 +52,6 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         single = value
     }
 
-    /// Returns the stored form of a value inside this one.
     func encoded<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws -> StoredValue {
         if let whole = value as? any StoredAsSelf { return whole.stored }
         let inner = inside(key)

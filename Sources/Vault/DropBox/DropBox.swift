@@ -12,9 +12,7 @@ extension Keychain {
     public var dropBox: DropBox { DropBox(keychain: self) }
 
     /// Receives values from people who cannot open the vault: see ``Keychain/dropBox``.
-    public struct DropBox: Sendable {
-        let keychain: Keychain
-    }
+    public struct DropBox: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.DropBox {

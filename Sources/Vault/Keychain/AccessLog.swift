@@ -3,13 +3,10 @@ package import SealedLog
 // The `vault` command records its reads; a program that uses the library does not yet.
 
 extension Keychain {
-    /// The reads on this machine.
     package var accessLog: AccessLog { AccessLog(keychain: self) }
 
-    /// This machine's list of reads: see ``Keychain/accessLog``.
-    package struct AccessLog: Sendable {
-        let keychain: Keychain
-    }
+    /// This machine's list of reads.
+    package struct AccessLog: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.AccessLog {

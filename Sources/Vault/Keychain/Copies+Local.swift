@@ -10,7 +10,6 @@ extension Keychain.Copies {
     /// Whether changes are kept on this machine only, until the server can be reached.
     package var isKeptApart: Bool { keychain.log.keepsChangesApart }
 
-    /// The local copy of a vault in a database.
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
     /// Reads some of the records that the local copy lacks. A command that changes nothing calls this after its output.

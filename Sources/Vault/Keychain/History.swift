@@ -11,9 +11,7 @@ extension Keychain {
     ///
     /// They are sealed like all else. The vault determines how many are kept, and for how long: see ``retention()``. A
     /// value that is too old is removed when the name changes, or at the next compaction.
-    public struct History: Sendable {
-        let keychain: Keychain
-    }
+    public struct History: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.History {
@@ -135,9 +133,8 @@ extension Keychain.History {
     public func purge(_ names: [String]) throws(VaultError) -> [String] {
         let purged = try purgeable(names)
         guard !purged.isEmpty else { return [] }
-        var changes: [Change] = []
-        for name in purged { changes.append(Change(try shown(name), .anything, .remove, forgets: true)) }
-        try commit(changes)
+        try commit(
+            purged.map { (name) throws(VaultError) in Change(try shown(name), .anything, .remove, forgets: true) })
         do throws(VaultError) { try keychain.eraseRemoved() } catch {
             throw VaultError(
                 error.code,

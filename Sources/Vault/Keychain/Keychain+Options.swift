@@ -61,7 +61,6 @@ extension Keychain {
         /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its
         /// fields are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.
         package var keepsPolicies = false
-        /// The attribute that entries keep.
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
@@ -79,9 +78,8 @@ extension Keychain {
         var unlocking: UnlockingOptions {
             let prompter: (any PassphrasePrompter)? = passphrasePrompter ?? passphrase.map(PlainPrompter.init)
             return UnlockingOptions(
-                passphrase: asksNobody ? nil : prompter, fingerprint: fingerprint,
-                checksFingerprint: checksFingerprint, usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody,
-                triesKeyFileAlone: triesKeyFileAlone,
+                passphrase: asksNobody ? nil : prompter, fingerprint: fingerprint, checksFingerprint: checksFingerprint,
+                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
                 acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
                 keyFileContents: keyFileContents)
         }

@@ -85,6 +85,5 @@ extension Keychain {
 }
 
 extension EntryName {
-    /// The login whose field it is; nil if it is none.
     var login: EntryName? { Login.split(text).flatMap { EntryName($0.login) } }
 }

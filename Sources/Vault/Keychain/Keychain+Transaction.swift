@@ -12,9 +12,7 @@ extension Keychain {
         /// Its conditions are what names were when they were first read.
         private var changes = ChangeList()
         private var nonces = NonceSource()
-        /// Whether nothing is kept of what the names had before.
         private var forgetsHistory = false
-        /// Whether it may take policies away.
         var liftsPolicies = false
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
@@ -82,8 +80,7 @@ extension Keychain {
 
         /// Sets a value of any kind. Throws as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         package mutating func put(
-            _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil,
-            expires: Date? = nil
+            _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
             try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
         }

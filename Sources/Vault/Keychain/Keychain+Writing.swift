@@ -49,11 +49,8 @@ extension Keychain {
         try set(name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// The result of ``put(_:_:adding:expires:replacing:)``.
     package enum PutOutcome: Hashable, Sendable {
-        case stored, replaced
-        /// The name had a value, which was to be kept.
-        case kept
+        case stored, replaced, kept
     }
 
     /// Sets a value of any kind.

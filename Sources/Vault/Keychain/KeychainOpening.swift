@@ -14,7 +14,6 @@ final class Refusal: Sendable {
     var kept: VaultError? { error.withLock { $0 } }
 }
 
-/// Opens, creates or salvages a vault.
 struct KeychainOpening {
     struct Outcome {
         let log: SealedLog
@@ -140,7 +139,6 @@ struct KeychainOpening {
         }
     }
 
-    /// Opens another copy of a vault. Returns also whether its fingerprint was checked, where that matters.
     static func openCopy(
         _ copy: VaultLocation, _ vaultOptions: Keychain.Options, checkingFingerprint isPinned: Bool = true,
         in files: any FileSystem
@@ -240,7 +238,6 @@ struct KeychainOpening {
 
     // MARK: Checks
 
-    /// Checks the path of a new vault or key file.
     private func checkPath(of path: String) throws(LogError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, in: fileSystem) } catch {
             refusal.set(error)
@@ -260,8 +257,7 @@ struct KeychainOpening {
     /// with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
-            SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)),
-            try !keyFileMayExist()
+            SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)), try !keyFileMayExist()
         {
             throw LogError(.keyMissing, location.keyFile)
         }

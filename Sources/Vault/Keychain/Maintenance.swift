@@ -7,9 +7,7 @@ extension Keychain {
     public var maintenance: Maintenance { Maintenance(keychain: self) }
 
     /// Compaction and verification of a vault: see ``Keychain/maintenance``.
-    public struct Maintenance: Sendable {
-        let keychain: Keychain
-    }
+    public struct Maintenance: Sendable { let keychain: Keychain }
 
     /// Rewrites the vault without what its history no longer keeps of removed and replaced values.
     ///
@@ -50,7 +48,6 @@ extension Keychain.Maintenance {
         keychain.reportNotices()
     }
 
-    /// Rewrites the vault as ``Keychain/eraseRemoved()`` does.
     @discardableResult
     package func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> CompactionReport {
         try keychain.waiting(progress) { (timeout) throws(LogError) in
@@ -73,7 +70,6 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Verifies the vault as ``verify()`` does.
     package func verify(progress: UpkeepProgress?) throws(VaultError) -> VerificationReport {
         let report = try keychain.waiting(progress) { (timeout) throws(LogError) in
             try keychain.log.verify(timeout: timeout, progress)
@@ -113,14 +109,12 @@ extension Keychain.Maintenance {
     /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 
-    /// Examines the database of a vault that is not a file.
     package func storeFindings() throws(VaultError) -> [StoreFinding] {
         try keychain.translated(keychain.storeLocation.report?.findings() ?? [])
     }
 }
 
 extension SalvageReport.LostVersion {
-    /// The time at which the value was set.
     package var date: Date { Date(milliseconds: modified) }
 }
 
@@ -129,7 +123,6 @@ extension LogKeySlot {
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
-    /// The time at which the slot was created.
     package var created: Date { Date(milliseconds: creation) }
 }
 
@@ -143,7 +136,6 @@ extension Keychain {
         /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
         package var memory: Int
 
-        /// Creates a cost.
         package init(passes: Int, memory: Int) {
             self.passes = passes
             self.memory = memory

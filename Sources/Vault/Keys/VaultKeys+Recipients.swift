@@ -19,7 +19,6 @@ extension Keychain.VaultKeys {
         keychain.remember { record, fingerprint in record.fingerprint = fingerprint }
     }
 
-    /// Wraps a new file key for a recipient, for a rotation.
     func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         return SlotTable.Renewal(

@@ -11,7 +11,6 @@ extension Keychain.VaultKeys {
         /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before, and is
         /// as it was.
         public let unopened: [String]
-        /// The paths of the new key files.
         package let generatedKeyFiles: [String]
         /// The keys that open the vault now.
         package let keys: [Key]
@@ -174,6 +173,5 @@ extension Keychain.VaultKeys {
 }
 
 extension Keychain.VaultKeys.Key.Kind {
-    /// Whether a person types what opens it.
     fileprivate var isTyped: Bool { [.passphrase, .passphraseWithKeyFile].contains(self) }
 }

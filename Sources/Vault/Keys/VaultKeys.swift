@@ -8,9 +8,7 @@ extension Keychain {
 
     /// The ways to open a vault, and its data key: see ``Keychain/vaultKeys``. The names that a store keeps, its keys,
     /// are another matter.
-    public struct VaultKeys: Sendable {
-        let keychain: Keychain
-    }
+    public struct VaultKeys: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.VaultKeys {
@@ -161,7 +159,6 @@ extension Keychain.VaultKeys {
         return isGenerated
     }
 
-    /// Generates a key file unless there is a file at the path.
     func generateKeyFile(at path: String) throws(VaultError) -> Bool {
         try VaultLocation.check(path, "The key file's path", isKeyFile: true)
         guard resolvedPath(path) != resolvedPath(keychain.location.vault) else {

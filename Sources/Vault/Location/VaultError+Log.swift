@@ -10,13 +10,11 @@ extension VaultError {
     /// access.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
-        .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
-        .invalid: .invalid, .usedUp: .invalid,
+        .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
-        .diverged: .diverged,
-        .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
-        .outcomeUnknown: .outcomeUnknown,
-        .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable, .serverRefused: .unavailable,
+        .diverged: .diverged, .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
+        .outcomeUnknown: .outcomeUnknown, .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable,
+        .serverRefused: .unavailable,
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
@@ -38,8 +36,7 @@ extension VaultError {
         let copies = VaultError.copiesInstead(of: error, location)
         self.init(
             VaultError.codes[error.code] ?? (error.isOfTheSystem ? .unavailable : .locked),
-            VaultError.sentence(for: error, location, besides: copies),
-            systemError: error.systemError,
+            VaultError.sentence(for: error, location, besides: copies), systemError: error.systemError,
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
 
@@ -93,8 +90,7 @@ extension VaultError {
     ///   - isMerged: whether they were merged nevertheless.
     static func alarm(
         _ error: LogError, _ location: VaultLocation, tried: [String],
-        unusable: [(path: String, error: VaultError)] = [],
-        isMerged: Bool = false
+        unusable: [(path: String, error: VaultError)] = [], isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(location.vault).without(tried)
@@ -120,7 +116,6 @@ extension VaultError {
                 + [.copiesBeside(copies, tried: tried, isMerged: isMerged, alarm: code)])
     }
 
-    /// Changes that waited for a server and cannot be taken over.
     init(ofChangesIn path: String, left error: LogError, _ location: VaultLocation) {
         var file = location
         file.vault = path
@@ -134,7 +129,6 @@ extension VaultError {
     /// The consequence of accepting an older vault, in any way.
     private static let comingBack = "keys and members that were removed since come back"
 
-    /// Returns what is wrong with a vault that raises an alarm.
     private static func fact(of error: LogError, _ vault: String) -> String {
         error.code == .rolledBack
             ? "\(vault) is an older copy: it ends at \(error.detail)."
@@ -143,9 +137,8 @@ extension VaultError {
 
     static let causes: [LogError.Code: Cause] = [
         .keyMissing: .keyFileMissing, .keyWrong: .keyWrong, .keyShared: .keyFileShared,
-        .passphraseNeeded: .passphraseNeeded,
-        .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
-        .accessLogUnusable: .accessLogUnusable,
+        .passphraseNeeded: .passphraseNeeded, .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing,
+        .unpinned: .fingerprintUnknown, .accessLogUnusable: .accessLogUnusable,
     ]
 
     /// Returns what would open a vault besides what was tried, in a sentence.

@@ -60,7 +60,6 @@ extension VaultLocation {
         return try databaseLocation(of: vault, options, in: files)
     }
 
-    /// Returns the location of another vault, which is written.
     func storeLocation(
         of vault: String, _ what: String, in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {

@@ -5,7 +5,6 @@ package import SealedLog
 // Members sign what they write. They are people with devices; each device has a key of its own.
 
 extension Keychain {
-    /// The members, who sign their changes to the vault.
     package var members: Members { Members(keychain: self) }
 
     /// The people who sign, with their devices: see ``Keychain/members``.
@@ -53,7 +52,6 @@ extension Keychain.Members {
         _ = try all()
     }
 
-    /// A member who is removed, or one of its devices.
     package struct Removal: Sendable {
         fileprivate let name: String
         fileprivate let device: Device?
@@ -140,7 +138,6 @@ private func parsedDevice(_ text: String) throws(VaultError) -> Device {
 }
 
 extension [MemberList.Member] {
-    /// Returns whom a member has added, and whom they have added in turn.
     fileprivate func added(by name: String) -> [(name: String, by: String)] {
         var found: [(name: String, by: String)] = []
         var (authors, next) = ([name], 0)

@@ -44,7 +44,6 @@ extension SecretBytes {
 }
 
 extension VaultError {
-    /// The system refuses guarded memory: its limits are used up.
     package static let noGuardedMemory = VaultError(
         .unavailable, "There is no guarded memory left for keys and values.")
 }

@@ -62,11 +62,9 @@ extension VaultApp {
     }
 }
 
-/// The vault of the standard keychain.
 struct StandardVault: Hashable, Sendable {
     /// The program's own; nil for its part of the person's.
     var own: VaultLocation?
-    /// The code that opens the user's vault in a database.
     var databases: VaultLocation.Databases?
 }
 

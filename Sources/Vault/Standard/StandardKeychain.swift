@@ -26,7 +26,6 @@ final class StandardKeychain: SecretStore {
         self.location = location
     }
 
-    /// Returns the keychain; nil if there is no vault.
     func opened() throws(VaultError) -> Keychain? {
         do { return try open(creatingIfAbsent: false) } catch {
             guard error.code == .noVault else { throw error }

@@ -69,12 +69,8 @@ struct UnlockedSlot {
         return key
     }
 
-    /// Whether there is a key.
     var isKept: Bool {
-        do throws(LogError) {
-            guard (try read()) != nil else { return false }
-            return true
-        } catch { return false }
+        do throws(LogError) { return (try read()) != nil } catch { return false }
     }
 
     func store(_ key: UnsafeRawBufferPointer, for seconds: UInt32, in scope: KernelKeyring.Scope) throws(SystemError) {

@@ -100,7 +100,6 @@ extension AccountManager {
         try reported { if let id = try shownAccount() { try logOut(id, .endedByServer) } }
     }
 
-    /// Returns the id of the account that is shown, logged in or expired; nil if there is none.
     private func shownAccount() throws -> String? {
         switch reliableView() {
         case .session(let session, _): return session.accountID

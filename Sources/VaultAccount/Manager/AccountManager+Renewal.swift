@@ -24,7 +24,6 @@ extension AccountManager {
         return session
     }
 
-    /// Returns the session of the current account, which may have expired.
     func presentSession() async throws -> Session {
         if let view = core.withLock({ $0.reliableView }) {
             let session = try session(of: view)

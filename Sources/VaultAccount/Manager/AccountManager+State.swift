@@ -173,7 +173,6 @@ extension AccountManager {
         }
     }
 
-    /// - Returns: whether the stores could be read.
     private func loadAgain() async -> Bool {
         await blocking {
             self.load()
@@ -188,7 +187,6 @@ extension AccountManager {
     /// Returns the view in memory. The stores are read at the first call, and if the last attempt failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 
-    /// Returns the session of the current account. Throws if it has expired.
     func currentSession() throws -> Session {
         let session = try session(of: reliableView())
         guard !isPast(end(of: session)) else { throw AccountError.expired }

@@ -77,7 +77,6 @@ extension AccountManager {
         case failed(VaultError)
     }
 
-    /// The manager's data in memory, behind a mutex.
     final class Memory: Sendable {
         private let core = Mutex(Core())
 
@@ -85,7 +84,6 @@ extension AccountManager {
 
         deinit { end() }
 
-        /// Ends the tasks that follow the stores.
         func end() {
             let (timer, followers) = core.withLock { ($0.timer, $0.followers) }
             timer?.cancel()
@@ -100,7 +98,6 @@ extension AccountManager {
         var lastSession: View?
         /// The reason why the last read did not get the profile; the view then contains an earlier one.
         var profileError: VaultError?
-        /// The number of views that were applied.
         var version = 0
         /// The task that notifies observers when the view's login becomes too old.
         var timer: Task<Void, Never>?

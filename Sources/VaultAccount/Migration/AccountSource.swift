@@ -69,7 +69,6 @@ public struct AccountFieldNames: Hashable, Sendable {
         self.dropped = dropped
     }
 
-    /// The fields that must not be stored in the preferences.
     var secrets: Set<String> { dropped.union([token, refreshToken, password].compactMap(\.self)) }
     var all: Set<String> { secrets.union([id, userName].compactMap(\.self)) }
 }
@@ -122,7 +121,6 @@ struct PlainAccount {
     /// All fields except the secrets; empty if the account is stored among other values.
     let fields: [String: StoredValue]
 
-    /// Finds the account among values. Returns nil if there is none.
     init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws {
         let id = try values.text(names.id, orInteger: true)
         let userName = try values.text(names.userName, orInteger: true)

@@ -74,7 +74,6 @@ extension ScopedStore {
         return fields
     }
 
-    /// Writes fields, or removes those that are nil.
     fileprivate func put(_ fields: [String: StoredValue?], in transaction: inout ValueTransaction) throws {
         for (name, value) in fields {
             if let value { try transaction.write(value, to: field(name)) } else { try transaction.remove(field(name)) }

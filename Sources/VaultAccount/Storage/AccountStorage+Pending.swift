@@ -6,7 +6,6 @@ import Vault
 // pending, and writes only if nothing was written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
-    /// Finishes all pending work in the preferences.
     func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
 
     /// Finishes the pending work for one account. A former profile is removed before a new one is written.

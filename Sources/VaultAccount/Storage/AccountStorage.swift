@@ -36,7 +36,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         try finishPendingWork(for: session.accountID)
     }
 
-    /// Updates a stored profile. Only changed fields are written.
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
         // The pending change of a login is older than this one.
         try finishPendingWork(for: id)
@@ -46,7 +45,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         if !change.isEmpty { try vault.change(change, of: id) }
     }
 
-    /// Finishes pending work, and erases removed values from the vault's file.
     func finishLogout() throws {
         try finishPendingWork()
         try vault().store.eraseRemoved()
@@ -61,22 +59,15 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     /// The lock on a server can be lost in the meantime, so `body` checks it before each step that it guards.
     func exclusively<Result>(_ id: String, _ body: (borrowing NameLock) async throws -> Result) async throws -> Result {
         let vault = try await blocking { try self.vault() }
+        // The lock is released with its value.
         let lock = try await vault.acquireLock(id)
-        do {
-            let result = try await body(lock)
-            lock.release()
-            return result
-        } catch {
-            lock.release()
-            throw error
-        }
+        return try await body(lock)
     }
 }
 
 // MARK: - The fields of profiles
 
 extension AccountStorage {
-    /// Finishes pending work, and returns the fields of a profile.
     func upToDateFields(of id: String) throws -> [String: StoredValue] {
         try finishPendingWork(for: id)
         return try fields(of: id)

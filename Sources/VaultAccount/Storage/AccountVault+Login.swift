@@ -61,7 +61,6 @@ extension AccountVault {
         }
     }
 
-    /// Stores a change to the profile, unless the session has ended.
     func keep(_ plain: ProfileChange, _ secret: ProfileChange, of session: Session) throws {
         let id = session.accountID
         try store.atomically { transaction in
@@ -73,7 +72,6 @@ extension AccountVault {
         }
     }
 
-    /// Changes the secret fields of a profile.
     func change(_ secret: ProfileChange, of id: String) throws {
         try store.atomically { transaction in try change(secret, of: id, &transaction) }
     }

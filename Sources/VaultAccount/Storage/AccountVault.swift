@@ -11,14 +11,12 @@ struct AccountVault: Sendable {
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account").forgettingHistory() }
 
     var current: KeychainStorable<String> { key("current") }
-    /// The reason why nobody is logged in.
     var ended: KeychainStorable<LogoutReason> { key("ended") }
     /// A user name and a password from an older program, for the next automatic login while nobody is logged in.
     var waiting: KeychainStorable<WaitingLogin> { key("waiting") }
 
     func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
     func password(_ id: String) -> KeychainStorable<String> { key("password/", id) }
-    /// The secret fields of a profile.
     func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
     /// A change to a profile that is not yet in the preferences.
     func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
@@ -71,7 +69,6 @@ struct WaitingLogin: StoredAsCodable, Sendable, Equatable {
     var password: String
 }
 
-/// The vault's part of an account's profile.
 struct HeldProfile: Sendable {
     var secrets: [String: StoredValue] = [:]
     var pending: ProfileChange?
@@ -100,7 +97,6 @@ extension AccountVault {
             isLeaving: try transaction.read(pendingRemoval(id)) == true)
     }
 
-    /// Returns whether the session is that of the current account, with the same tokens.
     func isCurrent(_ session: Session) throws -> Bool {
         let present = try present().session
         return present?.accountID == session.accountID && present?.tokens == session.tokens

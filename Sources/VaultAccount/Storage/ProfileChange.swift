@@ -1,8 +1,6 @@
 import Vault
 
-/// Changes to the stored fields of a profile.
 struct ProfileChange: Equatable, Sendable {
-    /// The fields to set.
     var fields: [String: StoredValue] = [:]
     /// The fields to remove, which a profile no longer has.
     var cleared: Set<String> = []
@@ -26,7 +24,6 @@ struct ProfileChange: Equatable, Sendable {
         return result
     }
 
-    /// Returns the part of the change for some of the fields.
     func filter(_ isIncluded: (String) -> Bool) -> ProfileChange {
         ProfileChange(
             fields: fields.filter { isIncluded($0.key) }, cleared: cleared.filter(isIncluded),
@@ -86,10 +83,8 @@ extension AccountProfile {
 // MARK: - Secret fields
 
 extension AccountProfile {
-    /// Returns the part of a change that is stored in the vault.
     static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
 
-    /// Returns the part of a change that is stored in the preferences.
     static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
 }
 

@@ -35,7 +35,6 @@ final class Mirror: Sendable {
 
     /// The precision of the time of the last contact in milliseconds.
     private static let contactPrecision: UInt64 = 1_000
-    /// The largest size of a state in bytes.
     private static let largestState: UInt64 = 16 << 20
 
     let folder: String
@@ -52,7 +51,6 @@ final class Mirror: Sendable {
         var included: LogPosition?
     }
 
-    /// - Parameter location: the location of the vault in the database.
     init(of location: String, in folder: String, _ files: any FileSystem) {
         self.folder = folder
         self.files = files
@@ -85,9 +83,7 @@ final class Mirror: Sendable {
         // Another process may be writing it at this moment.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
-            else {
-                return nil
-            }
+            else { return nil }
             if let found = State(parsing: saved.bytes) { return found }
         }
         return nil
@@ -103,7 +99,6 @@ final class Mirror: Sendable {
     /// Returns the path of the file of the bytes. A compaction creates another file.
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
-    /// The head that the database stated last; nil if there is no copy.
     var head: StoreHead? { withState { $0.found?.head } }
     /// The time of that statement in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
@@ -114,7 +109,6 @@ final class Mirror: Sendable {
         return readState()?.head
     }
 
-    /// The path of the copy; nil if there is none.
     var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
     /// The path of the copy if it is a complete vault file; otherwise nil.
@@ -138,7 +132,6 @@ final class Mirror: Sendable {
         }
     }
 
-    /// The number of missing bytes of the vault.
     var missingCount: UInt64 { head.map { gaps(of: $0).reduce(0) { $0 + UInt64($1.count) } } ?? 0 }
 
     // MARK: Reading

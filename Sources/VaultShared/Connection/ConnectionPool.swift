@@ -23,7 +23,6 @@ final class ConnectionPool: Sendable {
         let connection: PostgresConnection
         /// The statement that is sent once the connection is established.
         var question: Statement?
-        /// The time when it was sent.
         var asked: Deadline?
     }
 
@@ -53,10 +52,8 @@ final class ConnectionPool: Sendable {
 
     /// The number of hosts. If one fails, another may replace it soon.
     var hostCount: Int { (try? found().count) ?? 1 }
-    /// Whether all of them are on this machine.
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
-    /// The host of the last connection.
     var lastHost: Host? { last.withLock { $0 } }
 
     /// Runs `body` with a connection that no other thread uses meanwhile.

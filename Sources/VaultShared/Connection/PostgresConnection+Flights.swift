@@ -6,11 +6,8 @@ import LinuxSystem
 // documentation, 34.5).
 
 extension PostgresConnection {
-    /// The results of a flight.
     struct Answer {
-        /// The rows of each statement.
         let rows: [Rows]
-        /// Whether the server has sent any warning.
         let hasWarning: Bool
     }
 

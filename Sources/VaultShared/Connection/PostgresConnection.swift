@@ -142,13 +142,11 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// The host at the other end.
     var host: ConnectionPool.Host {
         let isStandby = PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) == "on" } ?? false
         return ConnectionPool.Host(name: "\(text(PQhost(handle))):\(text(PQport(handle)))", isStandby: isStandby)
     }
 
-    /// The protection of the connection to the server.
     enum Encryption {
         /// The server has proved its identity, by its certificate or its ticket.
         case certificate, ticket

@@ -14,10 +14,7 @@ struct PostgresError: Error {
         case timedOut
         /// The server refused a statement, with an SQLSTATE (PostgreSQL's documentation, appendix A).
         case refused(String)
-        /// The server's answer is invalid.
-        case malformed
-        /// There is no such vault.
-        case absent
+        case malformed, absent
     }
 
     let reason: Reason
@@ -106,7 +103,6 @@ extension PostgresError {
     /// record's offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
-    /// Whether the tables for vaults do not exist.
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }
 }
 

@@ -29,7 +29,6 @@ struct PreparedStatements {
     private var flights = 0
     private var names: [String: String] = [:]
 
-    /// Returns the name of a prepared statement; nil if it is not prepared.
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
     /// Records the statements of a flight, unless it is one of the first.

@@ -22,7 +22,6 @@ struct Statement {
         self.limit = limit
     }
 
-    /// The approximate number of bytes that it takes to send.
     var size: Int {
         parameters.reduce(text.utf8.count) { size, parameter in
             if case .bytes(let bytes) = parameter { size + bytes.count } else { size + 16 }
@@ -107,7 +106,6 @@ final class Rows: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, Int32(row), column)))
     }
 
-    /// Returns the total number of bytes of a column in all rows.
     func size(ofColumn column: Int32) -> Int { (0..<count).reduce(0) { $0 + (value($1, column)?.count ?? 0) } }
 
     func bytes(_ row: Int, _ column: Int32) throws(PostgresError) -> [UInt8] {

@@ -6,7 +6,6 @@ extension PostgresLocation: StoreReport {
 
     package var clockDifference: Int64? { serverClock.difference }
 
-    /// Checks whether the server's settings and rights are suitable.
     package func findings() throws(LogError) -> [StoreFinding] {
         let (rows, encryption) = try query(
             Statement(

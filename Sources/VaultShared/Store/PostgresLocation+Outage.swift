@@ -56,14 +56,12 @@ extension PostgresLocation {
         return true
     }
 
-    /// Records that the copy has replaced the server.
     func noteStandIn() {
         guard let contact = mirror?.contact else { return }
         let (wasNotified, reason) = outage.withLock { (exchange(&$0.isNotified, with: true), $0.reason) }
         if !wasNotified { notices.post(.offline(since: contact, reason: reason)) }
     }
 
-    /// Records that the server has answered.
     func notePresence() {
         guard offline == .ifUnreachable else { return }
         let wasAway = outage.withLock { exchange(&$0, with: Outage()).end != nil }

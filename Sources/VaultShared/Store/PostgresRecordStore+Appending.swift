@@ -153,7 +153,6 @@ extension PostgresRecordStore {
         return false
     }
 
-    /// Gives back the connection of a transaction that has ended.
     func finishTransaction() {
         guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
         location.pool.give(back: transaction.connection)

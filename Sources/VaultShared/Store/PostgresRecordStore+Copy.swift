@@ -49,9 +49,7 @@ extension PostgresRecordStore: MachineCopy {
             return isOwn && state.transaction == nil && state.construction == nil ? state.own : nil
         }
         guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
-        else {
-            return
-        }
+        else { return }
         // Another process may have kept later bytes.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
@@ -76,7 +74,7 @@ extension PostgresRecordStore: MachineCopy {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
         // A process that holds the lock must not wait for another connection.
-        if !state.withLock({ $0.isLocked }) { guard try location.currentHead() != nil else { throw location.absence } }
+        if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true
     }

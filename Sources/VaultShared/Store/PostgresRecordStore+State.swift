@@ -46,7 +46,6 @@ extension PostgresRecordStore {
         var transaction: Transaction?
     }
 
-    /// The phase of the store within this process.
     enum Phase {
         /// It is being written, and the vault's row does not lead to it.
         case constructing(Construction)
@@ -65,7 +64,6 @@ extension PostgresRecordStore {
 
     /// The relation of this machine's copy to the store.
     enum CopyState {
-        /// The copy belongs to this store.
         case own
         /// The copy is not known to belong to this store until the log has accepted the store. It may belong to another
         /// one, and be needed to restore a server.
@@ -131,7 +129,6 @@ extension PostgresRecordStore.State {
 
     var isMirrored: Bool { if case .own = copy { true } else { false } }
 
-    /// The store's construction; nil once the store is published.
     var construction: PostgresRecordStore.Construction? {
         if case .constructing(let construction) = phase { construction } else { nil }
     }

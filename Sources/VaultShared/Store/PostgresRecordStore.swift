@@ -22,7 +22,6 @@ final class PostgresRecordStore: NewStore {
         if state.construction == nil { location.noteFound() }
     }
 
-    /// Creates a store from this machine's copy.
     convenience init(_ location: PostgresLocation, as head: StoreHead) {
         self.init(
             location,
@@ -142,7 +141,6 @@ final class PostgresRecordStore: NewStore {
 }
 
 extension Hint {
-    /// Copies the hint's bytes into the bytes of a range of the store.
     fileprivate func copy(into buffer: UnsafeMutableRawBufferPointer, of range: Range<UInt64>) {
         let shared = range.clamped(to: Hint.range)
         guard !shared.isEmpty else { return }

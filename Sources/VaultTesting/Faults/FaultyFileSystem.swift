@@ -1,6 +1,5 @@
 package import LinuxSystem
 
-/// The kind of a call on a file system.
 package enum FileCall: Hashable, Sendable, CaseIterable {
     case open, read, write, synchronizeData, synchronize, lock, status, setMode, setOwner, rename, remove, makeFolder
 
@@ -20,7 +19,6 @@ package struct FileCallRecord: Hashable, Sendable {
     package var descriptor: Int32?
 }
 
-/// The way in which a call fails.
 package enum Fault: Hashable, Sendable {
     /// The call is not made.
     case error(Int32)

@@ -4,8 +4,7 @@ import PropertyList
 /// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
 ///
 /// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift
-/// types have the same ones. Every other object becomes a dictionary of its fields, so no field of an unknown class is
-/// lost.
+/// types have the same ones. Every other object becomes a dictionary of its fields: no field is lost.
 ///
 /// Any property list results in values or a finding. An object is decoded once per reference, so a few objects with
 /// many references could become a huge tree. Its size is limited, and so is its depth, since decoding is recursive.

@@ -12,8 +12,7 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content determines the format. nil if there
-    /// is no file.
+    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content decides. nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,

@@ -41,12 +41,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Does the same, but continues after a failure. It returns the failure once, and then the next element as soon as
-    /// there is one.
+    /// Does the same, but continues after a failure. It returns the failure once, and then the next element.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // The store may send no notice when the cause of a failure ends, such as a missing key file or a lack of
-            // descriptors.
+            // The store may send no notice when the cause of a failure ends, such as a missing key file.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true

@@ -4,8 +4,7 @@ import LinuxSystem
 extension Preferences {
     /// Writes the changes that were held back to be coalesced; they are on the disk when this returns.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still
-    ///   pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
     public func flush() throws(VaultError) {
         // The changes are taken under the writer's lock, so that the later of two flushes writes the later values.
         try writer.withLock { _ throws(VaultError) in

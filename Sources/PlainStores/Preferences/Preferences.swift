@@ -25,8 +25,7 @@ public final class Preferences: ValueStore {
     /// Held while the file is written: threads of this process then wait here, and not for the folder's lock.
     let writer = Mutex(())
 
-    /// Names the preferences of a suite, such as a program's name or a user's id: any text. This neither reads nor
-    /// creates anything.
+    /// Names the preferences of a suite, such as a program's name or a user's id: any text. It opens no file.
     ///
     /// - Parameters:
     ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
@@ -128,8 +127,7 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has these values. But its flush may have failed, or its writer may have been killed
-            // before it.
+            // The file already has these values, but its writer may have failed or died before the flush.
             try makeFileDurable()
         }
         return holds

@@ -124,8 +124,7 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// Creates the error of a failed read. A write that exceeds a limit has the same error number as a file that is too
-    /// large to read.
+    /// Creates the error of a failed read. A write beyond a limit has the error number of a file that is too large.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")

@@ -8,8 +8,7 @@ package protocol OptimisticTransaction: ~Copyable {
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to the error that this
-    /// throws.
+    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to what this throws.
     package static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result

@@ -4,8 +4,7 @@
 /// constants; `VaultTesting` has a conformance suite for it. If it can return values that a crash may undo, it needs
 /// ``makeDurable()`` too. Typed keys and ``DataStore`` check a key before the store gets it.
 ///
-/// Stores may be used from any thread. A store calls no outside code while it holds a lock. <doc:Gotchas> has the rules
-/// for keys.
+/// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///
@@ -34,8 +33,7 @@ public protocol ValueStore: Sendable {
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes everything that the store shows durable, whichever process wrote it. This is called before the only other
-    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does
-    /// nothing.
+    /// copy of a value is removed. A store that shows only what is durable, or keeps nothing durably, does nothing.
     ///
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
@@ -46,8 +44,7 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
 
-    /// Waits for the exclusive lock of a name, which says nothing about values: keys of that name can be read and
-    /// written meanwhile.
+    /// Waits for the exclusive lock of a name, which says nothing about values: a key of that name stays usable.
     ///
     /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
     /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:

@@ -62,8 +62,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Returns the key's store, and checks the key's name. For a use, it first moves the value from its old store or
-    /// name.
+    /// Returns the key's store, and checks the key's name. For a use, it first moves the value here.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -88,8 +87,7 @@ package enum KeyUse {
     case reading
     /// A failing old store does not prevent it: the written value is the right one from then on.
     case writing
-    /// A failing old store prevents it: a value removed from the new store alone would return once the old one can be
-    /// read.
+    /// A failing old store prevents it: a value removed from the new store alone would come back with the old one.
     case removing
 }
 

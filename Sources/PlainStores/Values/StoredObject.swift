@@ -14,8 +14,7 @@ public protocol StorablePrimitive: SendableMetatype {
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements are static, so that values of String or Bool get no additional members in a program that imports
-// this.
+// The requirements are static, so that values of String or Bool get no additional members in other programs.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 

@@ -17,8 +17,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value, including values that are not visible in the stored form: each level takes
-    /// stack.
+    /// The nesting depth of this value, including values that the stored form does not show: each takes stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form

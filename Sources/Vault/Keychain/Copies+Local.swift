@@ -15,8 +15,7 @@ extension Keychain.Copies {
     /// Reads some of the records that the local copy lacks. A command that changes nothing calls this after its output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
-    /// another when they were made.
+    /// The files with changes that wait for a server under another URL: of another vault, or of this one's former URL.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }

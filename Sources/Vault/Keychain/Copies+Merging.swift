@@ -15,8 +15,7 @@ extension Keychain.Copies {
         /// The names that were added or changed here, sorted bytewise.
         public var changed: [String] { report.changed }
         /// The names that both sides changed after their last common change. The later value wins, and the earlier one
-        /// is in the history, unless it is among ``dropped``. If it is unknown whether a side changed a name, it counts
-        /// as changed.
+        /// is in the history, unless it is among ``dropped``. A name that a side may have changed counts as changed.
         public var conflicts: [String] { report.conflicts }
         /// The conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
         public var dropped: [String] { report.dropped }
@@ -50,8 +49,7 @@ extension Keychain.Copies {
     ///
     /// - Parameter path: the other copy's path. A key that opens this vault has to open it.
     /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the
-    ///   path of the copy that it concerns; as ``Keychain/eraseRemoved()``. What was merged before an error stays;
-    ///   merge again.
+    ///   path of the copy; as ``Keychain/eraseRemoved()``. What was merged before an error stays; merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)

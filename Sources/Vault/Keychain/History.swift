@@ -87,8 +87,7 @@ extension Keychain.History {
     /// Undoes the newest change: each name in it gets the value that it had before, with its attributes and expiry, or
     /// is removed if it had none. Doing it twice makes the change again.
     ///
-    /// All names of the change are restored, or none. Values that several threads of a program stored at the same
-    /// moment can be one change.
+    /// All names of the change are restored, or none. What several threads stored at the same moment can be one change.
     ///
     /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
     /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept, `damaged` if one does not

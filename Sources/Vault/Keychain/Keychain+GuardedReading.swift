@@ -80,8 +80,7 @@ extension Access {
 }
 
 extension Keychain {
-    /// Acquires a lock that belongs to the vault. Only a hash of its name is visible to others, and only while it is
-    /// held.
+    /// Acquires a lock that belongs to the vault. Others see only a hash of its name, while it is held.
     ///
     /// For a vault in a database, this requires write access to the vault. The lock is lost with the connection to the
     /// server: see ``NameLock/check()``.

@@ -21,8 +21,7 @@ extension Keychain {
         /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
         /// if it has this one, and this machine remembers it.
         public var fingerprint: String?
-        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has left in the kernel opens the
-        /// vault.
+        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has left opens the vault.
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true

@@ -1,8 +1,7 @@
 import SealedLog
 
 extension Keychain {
-    /// Writes changes, all or none; false if a name is not as they expect it. Every change of an entry here is written
-    /// this way.
+    /// Writes changes, all or none; false if a name is not as they expect it. Every change of an entry is written here.
     ///
     /// - Parameter isLifting: whether policies may be taken away; see ``Options/keepsPolicies``.
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.

@@ -140,8 +140,7 @@ extension Keychain {
 
         // MARK: Typed values
 
-        /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it
-        /// expects.
+        /// Takes up a batch's changes; false, with nothing to commit, if a name lacks the value that it expects.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
             let holds = try batch.holds { (name) throws(VaultError) in
                 guard let opened = try opened(shown(name)) else { return nil }

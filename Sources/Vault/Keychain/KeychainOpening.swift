@@ -127,8 +127,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Runs `body` with what finds the key. An error of the program's own, from asking a person, is left in
-    /// ``refusal``.
+    /// Runs `body` with what finds the key. An error from asking a person is left in ``refusal``.
     private func unlocking<Result>(
         _ body: (inout KeychainUnlocker) throws(LogError) -> Result
     ) throws(LogError) -> Result {

@@ -85,8 +85,7 @@ extension Keychain.Maintenance {
         return report
     }
 
-    /// Copies what is intact of the damaged vault at a location, which is only read, into a new one at the path
-    /// `target`.
+    /// Copies what is intact of the damaged vault at a location, which is only read, into a new one at `target`.
     ///
     /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
     /// takes the new one in its stead for another vault: accept it once with ``Keychain/Options/acceptedAlarms``.

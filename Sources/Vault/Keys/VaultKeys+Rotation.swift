@@ -8,8 +8,7 @@ extension Keychain.VaultKeys {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
         /// done that: who knew one of them could forge the others. They are sealed apart now; set them anew.
         public let sharingNonces: [String]
-        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before, and is
-        /// as it was.
+        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before.
         public let unopened: [String]
         package let generatedKeyFiles: [String]
         /// The keys that open the vault now.

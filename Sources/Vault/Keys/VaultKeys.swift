@@ -103,8 +103,7 @@ extension Keychain.VaultKeys {
     }
 
     /// Replaces a key file by another one, which opens the vault from then on. It is generated if there is none at the
-    /// path. Values are not sealed anew: the former file still opens an old copy of the vault, and reveals its data
-    /// key.
+    /// path. Values are not sealed anew: the former file still opens an old copy, and reveals the data key.
     ///
     /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
     /// - Returns: whether the file was generated.

@@ -34,12 +34,10 @@ package struct VaultConfiguration: Hashable, Sendable {
 
     package var defaultSection: Section? { sections.first { $0.name == "default" } }
 
-    /// Returns the section of a name. Throws ``VaultError/Code/invalid`` if there is none; the message has the names
-    /// that there are.
+    /// Returns the section of a name. Throws ``VaultError/Code/invalid`` if there is none, with the names that exist.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
-        // Any other text is not quoted: it may have control characters, or be a secret that was typed in the wrong
-        // place.
+        // Any other text is not quoted: it may have control characters, or be a secret, typed in the wrong place.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"
         guard !sections.isEmpty else {
             throw VaultError(

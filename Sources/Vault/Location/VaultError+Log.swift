@@ -6,8 +6,7 @@ import SealedLog
 // sentences, so they name no option or command; the command adds its own hints.
 
 extension VaultError {
-    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused
-    /// access.
+    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,

@@ -13,8 +13,7 @@ package struct StoreOptions: Sendable {
 }
 
 extension VaultLocation {
-    /// Opens vaults in databases. Not every program links the code for it: the module VaultShared has it, as
-    /// `.postgreSQL`.
+    /// Opens vaults in databases. Not every program links the code for it: VaultShared has it, as `.postgreSQL`.
     public struct Databases: Hashable, Sendable {
         package typealias Open =
             @Sendable (
@@ -68,8 +67,7 @@ extension VaultLocation {
         return FileLocation(resolvedPath(vault), in: files)
     }
 
-    /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
-    /// database.
+    /// Returns the SQL that an administrator runs where users may not create tables; nil for a vault file.
     package func databasePreparation() throws(VaultError) -> String? {
         try storeLocation(in: PosixFileSystem()).report?.preparation
     }

@@ -34,8 +34,7 @@ public struct VaultLocation: Hashable, Sendable {
 
     static let dockerSecrets = ["/run/secrets"]
 
-    /// Creates the locations from their paths. For a vault in a database see `database(_:keyFile:environment:)` of the
-    /// module VaultShared.
+    /// Creates the locations from their paths. For a database see `database(_:keyFile:environment:)` of VaultShared.
     ///
     /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
     public init(vault: String, keyFile: String, rollbackMemory: String? = VaultLocation.standardRollbackMemory) {

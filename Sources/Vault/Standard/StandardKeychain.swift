@@ -35,8 +35,7 @@ final class StandardKeychain: SecretStore {
 
     func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
-        // Not under the lock: waiting for another process would block every thread. Two keychains on one file do no
-        // harm.
+        // Not under the lock: waiting for another process would block every thread. Two keychains do no harm.
         let new = try Keychain(at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new

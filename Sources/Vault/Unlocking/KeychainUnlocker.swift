@@ -4,8 +4,7 @@ import SealedLog
 import Sealing
 
 /// Finds a key for a vault, the cheapest first: its key file, the kernel's keyring after `unlock`, a command, an age
-/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if none opens
-/// the vault.
+/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if all do.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel

@@ -3,8 +3,7 @@ import Synchronization
 import Vault
 
 // A session is renewed by a refresh of its tokens, or by a login with a kept password. One task does it for all tasks
-// in this process that need the account's tokens. It holds the account's lock, so only one process at a time sends a
-// request.
+// in this process that need the account's tokens. It holds the account's lock: only one process sends a request.
 
 extension AccountManager {
     /// Returns the session with valid tokens.

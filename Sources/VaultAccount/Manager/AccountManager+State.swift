@@ -114,8 +114,7 @@ extension AccountManager {
                     self?.notifyObservers()
                     return
                 }
-                // A sleep lasts at most an hour: the clock may be set, and the end may be later than the longest
-                // possible sleep.
+                // A sleep lasts at most an hour: the clock may be set, and the end may be beyond the longest sleep.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
                 // A clock that stands still, or was set back, must not turn this into a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }

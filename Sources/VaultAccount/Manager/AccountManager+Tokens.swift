@@ -28,8 +28,7 @@ extension AccountManager {
 
     /// Renews the tokens even if they are still valid, for example to invalidate the former ones.
     ///
-    /// After a request that the server has rejected, use ``accessToken(insteadOf:)``, which renews each token only
-    /// once.
+    /// After a rejected request, use ``accessToken(insteadOf:)``, which renews each token only once.
     ///
     /// - Throws: ``AccountError``, as ``accessToken()`` does.
     @discardableResult

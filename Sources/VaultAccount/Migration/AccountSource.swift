@@ -52,8 +52,7 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var refreshToken: String?
     /// The name of the password.
     public var password: String?
-    /// The names of fields that are only removed with the plain copy: above all, secrets that ``AccountManager`` does
-    /// not keep.
+    /// The names of fields that are only removed with the plain copy: above all, secrets that are not kept.
     public var dropped: Set<String>
 
     /// Creates a list of names. The defaults are the usual ones.
@@ -100,8 +99,7 @@ public struct AccountMigration: Hashable, Sendable {
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably, unless another process has changed one. It succeeds if another process has removed all
-    /// of them.
+    /// Removes values durably, unless another process has changed one. It succeeds if another has removed all.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {

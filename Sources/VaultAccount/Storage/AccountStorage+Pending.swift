@@ -22,13 +22,11 @@ extension AccountStorage {
         try preferences.makeDurable()
         try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // Fields that have appeared again were written by a process that missed the logout: their removal stays
-                // pending.
+                // Fields that appeared again come from a process that missed the logout: their removal stays pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. After a new login since, this may have removed the new profile:
-            // restore it.
+            // Another process finished this logout. This may have removed the profile of a new login: restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }

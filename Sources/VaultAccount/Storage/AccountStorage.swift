@@ -26,8 +26,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Stores a profile that the server sent, unless the session has ended.
     ///
-    /// - Parameter baseline: the fields at the time of the request. Fields that were changed since are newer than the
-    ///   answer.
+    /// - Parameter baseline: the fields at the time of the request. Fields changed since are newer than the answer.
     func keep(_ profile: Profile, since baseline: [String: StoredValue], of session: Session) throws {
         let change = try profile.change(since: baseline)
         guard !change.isEmpty else { return }

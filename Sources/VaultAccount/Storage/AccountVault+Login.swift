@@ -29,8 +29,7 @@ extension AccountVault {
         }
     }
 
-    /// Ends the session of an account. Returns false if the account has other tokens than those given. Nothing is
-    /// changed then.
+    /// Ends the session of an account. Returns false and changes nothing if the account has other tokens.
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens?) throws -> Bool {
         try store.atomically { transaction in
             if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }

@@ -31,8 +31,7 @@ struct AccountVault: Sendable {
 
     /// Waits for the lock on the renewal of the account's session, which all managers and processes share.
     ///
-    /// A server that rotates tokens accepts each refresh token only once, and may end the session if it receives one
-    /// twice.
+    /// A server that rotates tokens accepts each refresh token only once, and may end the session after a second use.
     func acquireLock(_ id: String) async throws -> NameLock {
         try await store.acquireLock("session/" + AccountVault.encoded(id))
     }

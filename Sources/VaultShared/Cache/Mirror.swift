@@ -15,8 +15,7 @@ final class Mirror: Sendable {
         var contact: UInt64
         /// The bytes that are there.
         var ranges = RangeSet<UInt64>()
-        /// The file of the bytes, once it was opened. It stays open even if another process that has read a later
-        /// generation removes it.
+        /// The file of the bytes, once it was opened. It stays open even if another process removes it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -148,8 +147,7 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Records that the copy can be replaced without a loss if it ends at a position: this process's log includes that,
-    /// or it was saved to a file.
+    /// Records that the copy can be replaced without a loss if it ends at a position; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
     /// Keeps the head that the database has stated, and bytes that the log has followed. Returns whether that
@@ -187,8 +185,7 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Keeps bytes of the vault in its present or a former state, which the log need not have followed. Returns whether
-    /// they are there.
+    /// Keeps bytes of the vault in a state that the log need not have followed. Returns whether they are there.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
             // A server that was restored from a backup must not change the copy. Bytes before the copy's end are not
@@ -216,8 +213,7 @@ final class Mirror: Sendable {
     /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
     ///
     /// Another process may have kept later changes. If a server is restored from a backup, there may be no other copy
-    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts without
-    /// it.
+    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts afresh.
     ///
     /// The state is written in place, since replacing the file costs ten times as much. Nothing is flushed: the remains
     /// after a power loss do not authenticate, or are older.

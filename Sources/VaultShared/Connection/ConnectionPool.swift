@@ -29,8 +29,7 @@ final class ConnectionPool: Sendable {
     /// The time for which a login is waited for at first. A server on this machine may share the processor with this
     /// process, and runs while it waits. A slower server logs in while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time for which an answer to a statement sent ahead counts. The user may have been prompted for a passphrase
-    /// meanwhile.
+    /// The time for which an answer to a statement sent ahead counts: a passphrase prompt may have come in between.
     private static let answerLifetime: Duration = .seconds(1)
     /// The time that one of several hosts has to answer, so that a dead one does not delay the next for long.
     private static let patience: Duration = .seconds(2)

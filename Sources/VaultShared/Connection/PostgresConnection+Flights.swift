@@ -75,8 +75,7 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // After each part that was sent, libpq moves the rest of its buffer: for 16 MiB, that would be 90
-                    // times.
+                    // After each part that it sends, libpq moves the rest of its buffer: 90 times for 16 MiB.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
@@ -162,15 +161,13 @@ extension PostgresConnection {
         }
     }
 
-    /// Reads the results up to the end of the pipeline. Throws an error of the connection, and returns one of a
-    /// statement.
+    /// Reads the results up to the end of the pipeline. Throws the error of a connection, returns that of a statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
-        // After the deadline, the bytes that have arrived are read once more. A server that continues to send is not
-        // waited for.
+        // After the deadline, the bytes that have arrived are read once more. A server that goes on is not waited for.
         var isLate = false
         while true {
             while PQisBusy(handle) == 1 {

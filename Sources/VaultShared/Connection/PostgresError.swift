@@ -48,8 +48,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"). Its error then has no
-        // SQLSTATE, only text.
+        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"), and states no SQLSTATE.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -81,8 +80,7 @@ extension PostgresError {
         }
     }
 
-    /// Whether no server can be reached at the moment. A server that is starting up or shutting down counts as
-    /// unreachable.
+    /// Whether no server can be reached now. One that is starting up or shutting down counts as unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
     /// The usefulness of the error for the user: a fault that must be fixed ranks above an unreachable host, and that
@@ -99,8 +97,7 @@ extension PostgresError {
     var isUnprepared: Bool { state == "26000" }
     /// Whether a lock was not free in time, or a limit of the role has ended the wait for one.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or already one at the
-    /// record's offset.
+    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or one at the offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

@@ -41,8 +41,7 @@ struct Server: Sendable {
         return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns the mode of the service that a URL names. A variable does not count, since it may be meant for another
-    /// database.
+    /// Returns the mode of the service that a URL names. A variable does not count: it may be for another database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode

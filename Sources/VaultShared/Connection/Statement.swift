@@ -82,8 +82,7 @@ extension Statement.Parameter {
 
 /// The result of a statement.
 ///
-/// It is Sendable although unchecked: libpq does not change a result after it was created (PostgreSQL's documentation,
-/// 34.20).
+/// It is Sendable although unchecked: libpq never changes a result (PostgreSQL's documentation, 34.20).
 final class Rows: @unchecked Sendable {
     private let result: OpaquePointer
 

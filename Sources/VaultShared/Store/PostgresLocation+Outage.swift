@@ -2,8 +2,7 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// The handling of a server that cannot be reached. A server that answers and refuses is not unreachable: its fault must
-// be fixed.
+// The handling of an unreachable server. One that answers and refuses is not unreachable: its fault must be fixed.
 
 extension PostgresLocation {
     struct Outage {

@@ -20,8 +20,7 @@ package final class PostgresLocation: StoreLocation {
     /// The reason why no copy is kept although one was requested.
     let cacheDistrust: LogError?
     let offline: VaultLocation.Offline
-    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command and
-    /// ends.
+    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command.
     let isShortLived: Bool
     /// Whether the vault's row is requested while the log is opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }

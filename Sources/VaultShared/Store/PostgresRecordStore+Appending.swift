@@ -203,8 +203,7 @@ extension PostgresRecordStore {
         return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
     }
 
-    /// Decides whether a record was appended on a connection that was lost. Returns false if it was not, and can be
-    /// appended again.
+    /// Decides whether a record was appended on a connection that was lost; if not, it can be appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {

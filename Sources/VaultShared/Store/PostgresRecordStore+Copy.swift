@@ -105,8 +105,7 @@ extension PostgresRecordStore: MachineCopy {
 extension PostgresRecordStore {
     /// Keeps the bytes that were read in this machine's copy.
     ///
-    /// - Parameter head: the head that the log was compared with. No other statement of the database about its end is
-    ///   kept.
+    /// - Parameter head: the head that the log was compared with. No other end that the database states is kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in

@@ -106,8 +106,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // On this machine, an occasional second flight takes less time than the first access of a server's session to
-        // another table.
+        // On this machine, an occasional second flight takes less time than a session's first access to another table.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

@@ -13,12 +13,10 @@ extension PostgresRecordStore {
                 }
             }
         }
-        /// The head that it has stated last for this store, if another store has replaced this one: its readers
-        /// continue.
+        /// The head that it has stated last for this store, if another has replaced it: its readers continue.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that came with the head: the header's extent, and the end of the bytes with which the generation
-        /// began.
+        /// Bytes that came with the head: the header's extent, and the end of the generation's first bytes.
         private(set) var pieces: [StoreBytes]
         /// Whether the database has bytes after the end that it states.
         var hasMore = false
@@ -39,8 +37,7 @@ extension PostgresRecordStore {
         /// The bytes that have authenticated before it is known whether the copy stays.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether no server has answered the request for the lock. Changes are then written to a file that is merged
-        /// later.
+        /// Whether no server has answered the request for the lock. Changes then go to a file that is merged later.
         var isLeftForPending = false
         /// The transaction of this process that holds the lock; nil if there is none.
         var transaction: Transaction?
@@ -68,8 +65,7 @@ extension PostgresRecordStore {
         /// The copy is not known to belong to this store until the log has accepted the store. It may belong to another
         /// one, and be needed to restore a server.
         ///
-        /// - Parameter isContinued: whether the log includes the copy's end. The bytes of this store's generation are
-        ///   then kept.
+        /// - Parameter isContinued: whether the log includes the copy's end. Then the bytes of this generation stay.
         case another(isContinued: Bool)
     }
 
@@ -155,8 +151,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Takes the bytes that the log has followed. Returns nil if the position is not an end that the database has
-    /// stated.
+    /// Takes the bytes that the log has followed. Returns nil for an end that the database has not stated.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -187,8 +182,7 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log as the database states it; nil while the store is being written, and once the end is
-    /// ignored.
+    /// The end of this store's log as the database states it; nil while it is being written, and once it is ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)

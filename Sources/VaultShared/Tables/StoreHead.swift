@@ -90,8 +90,7 @@ extension Rows {
     /// Passes on the bytes of rows that consist of an offset and bytes, in ascending order, as far as each follows the
     /// one before. Returns their end.
     ///
-    /// - Parameter limit: the largest possible end. If the server sends more than was requested, the bytes are not
-    ///   passed on.
+    /// - Parameter limit: the largest possible end. Bytes beyond the request are not passed on.
     func pieces(
         from offset: UInt64, upTo limit: UInt64, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(PostgresError) -> UInt64 {

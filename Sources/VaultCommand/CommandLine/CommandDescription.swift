@@ -94,14 +94,16 @@ struct CommandDescription: Sendable {
     let summary: String
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// The paragraphs below the usage line.
-    var details: [String] = []
+    /// The text below the usage line. A blank line separates paragraphs.
+    var details = ""
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
     /// Whether a user may have typed a secret on the command line by mistake. Errors then repeat no word.
     var mayHoldSecrets = false
     /// The exit code of all its failures; nil if they have different ones.
     var failure: ExitCode?
+
+    var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }
 
     /// Whether its arguments are the command line of another program, with options of that program.
     var takesProgram: Bool { arguments.last?.count == .program }

@@ -24,40 +24,33 @@ enum MergeCommand: Command {
                 name: .gitPath, value: "PATH",
                 help: "The vault's path in the repository. git's merge driver passes it along with temporary files."),
         ],
-        details: [
-            """
+        details: """
             Merges copies that have diverged, by file synchronization, git or a backup. For each name the later change \
             wins, even if it is a removal, and the history gets all values of both copies. Names that both copies have \
             changed are listed. Merging in the other direction has the same result.
-            """,
-            """
+
             The keys of the vault and the limits of its history stay as they are here. But if the data key was rotated \
             in the other copy, its keys replace those of this copy. A key that either copy has removed no longer opens \
             the vault; the report lists added and removed keys. If it is unknown who removed a key, or if both copies \
             were rotated, decide about each key that opens only this copy: keep it with --keep, or leave it out as the \
             message explains.
-            """,
-            """
+
             From a copy that is older than this vault's last rotation of the data key, only changes signed by a \
             current member are accepted. From any copy, changes signed by a removed member are left out. These names \
             are listed: accept the right ones by name.
-            """,
-            """
+
             Afterwards this file can replace both copies: machines that remember either one accept it as a later \
             version. With `vault setup git-merge`, git merges vaults this way.
-            """,
-            """
+
             A file synchronization may have put the other machine's copy in place of the vault, and this machine's \
             copy beside it. If the vault lacks changes that this machine has seen, it is still merged, provided that \
             one of the copies has them. Without OTHER, copies are found by the names that Syncthing, Nextcloud and \
             Dropbox give them.
-            """,
-            """
+
             A copy that cannot be merged does not stop the others. The report names it with its error, which also sets \
             the exit code. But if a copy may have removed someone's access that this vault has not removed, decide \
             about that first: later copies are not merged.
             """,
-        ],
         examples: [
             .init("vault merge", "merge the copies that Syncthing left beside the vault"),
             .init("vault merge /media/usb/default.vault", "merge a copy from another disk"),

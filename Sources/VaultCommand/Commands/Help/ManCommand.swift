@@ -1,7 +1,7 @@
 enum ManCommand: Command {
     static let description = CommandDescription(
         name: .man, section: .help, summary: "print the manual page",
-        details: ["The page is in the man(7) format."],
+        details: "The page is in the man(7) format.",
         examples: [
             .init("vault man > ~/.local/share/man/man1/vault.1", "install it for `man vault`")
         ])
@@ -42,7 +42,8 @@ enum ManPage {
     private static func command(_ command: CommandDescription) -> String {
         let arguments = command.arguments.map { ($0.name, $0.help) }
         let exits = command.exitCodes.map { ("exit code \($0.code.rawValue)", $0.meaning) }
-        let paragraphs = [command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."] + command.details
+        let summary = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
+        let paragraphs = [summary] + command.paragraphs
         var parts = [
             Roff.macro("SS", HelpText.usage(command)), paragraphs.map(Roff.text).joined(separator: Roff.macro("PP")),
         ]

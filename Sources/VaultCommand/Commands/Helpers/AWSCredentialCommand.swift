@@ -8,18 +8,15 @@ enum AWSCredentialCommand: Command {
         name: .awsCredential, section: .helpers, changesNothing: true,
         summary: "give AWS tools their keys (they run this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the secret access key.")],
-        details: [
-            """
+        details: """
             Serves `credential_process` in ~/.aws/config, which the AWS command line and SDKs run. `vault setup aws` \
             writes that setting.
-            """,
-            """
+
             The value is the secret access key, and the attribute access-key-id (or username) is the id of the access \
             key. A session token is an entry of its own, NAME.session-token. Alternatively, the value is a JSON object \
             with AccessKeyId, SecretAccessKey and optionally SessionToken, Expiration and AccountId. AWS tools request \
             the keys again when the entry expires.
             """,
-        ],
         examples: [.init("vault aws-credential aws/work", "show what AWS tools get")],
         exitCodes: [
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),

@@ -9,24 +9,20 @@ enum AskpassCommand: Command {
         name: .askpass, section: .helpers, changesNothing: true,
         summary: "answer a prompt of ssh, git or sudo (they run this)",
         arguments: [.init(name: "PROMPT", help: "The prompt that a user would see.")],
-        details: [
-            """
+        details: """
             Answers only prompts that are mapped to an entry by the attribute `askpass`. If the attribute is the path \
             of a private key, the entry holds its passphrase and answers the prompts of ssh and ssh-add for that key. \
             Any other text is the exact prompt, such as `[sudo] password for mia: ` for `sudo -A`. git's prompts are \
             also answered from the credentials of `vault git-credential`.
-            """,
-            """
+
             All other prompts are refused with exit code 1 and no output. Three kinds are never answered: whether to \
             trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and a prompt \
             repeated after a wrong passphrase.
-            """,
-            """
+
             $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments: set them to vault-askpass, \
             a symbolic link to `vault`. Requires OpenSSH 8.5 or later: older versions do not mark the questions of a \
             server.
             """,
-        ],
         examples: [
             .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
         ],

@@ -16,17 +16,14 @@ enum KubeCredentialCommand: Command {
         name: .kubeCredential, section: .helpers, changesNothing: true,
         summary: "give kubectl its token or certificate (kubectl runs this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the token.")],
-        details: [
-            """
+        details: """
             Serves users[].user.exec in a kubeconfig, which kubectl and other clients of Kubernetes run. `vault setup \
             kube` writes that setting.
-            """,
-            """
+
             The value is a bearer token. A client certificate and its key, both in PEM, are the entries \
             NAME.certificate and NAME.key; NAME itself is then optional. kubectl requests them again when one of them \
             expires.
             """,
-        ],
         exitCodes: [
             .init(.other, "kubectl did not start it, or uses another version of the protocol"),
             .init(.usage, "a certificate without its key, or a key without its certificate"),

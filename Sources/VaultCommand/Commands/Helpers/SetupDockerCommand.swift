@@ -8,18 +8,16 @@ enum SetupDockerCommand: Command {
             .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: all registries).")
         ],
         options: [.dryRun, .undo],
-        details: [
-            """
+        details: """
             Sets "credsStore" in docker's config.json, or "credHelpers" for one registry. The file is in \
             $DOCKER_CONFIG or ~/.docker. Its other keys stay; their order and the white space may change, as they do \
             when docker writes the file.
-            """,
-            """
+
             docker passes on no options. If the vault is not at its standard path, name it as [default] in the \
             configuration or in $VAULT_FILE; see `vault help locations`.
+
+            docker then ignores the logins in the file. Log in again to store them in the vault.
             """,
-            "docker then ignores the logins in the file. Log in again to store them in the vault.",
-        ],
         examples: [
             .init("vault setup docker", "set it up for all registries"),
             .init("vault setup docker registry.example.org", "set it up for one registry"),

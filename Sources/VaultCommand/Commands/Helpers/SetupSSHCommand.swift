@@ -11,17 +11,14 @@ enum SetupSSHCommand: Command {
             .init(name: "NAME", completion: .secretName, help: "The entry with its passphrase."),
         ],
         options: [.dryRun, .undo],
-        details: [
-            """
+        details: """
             Gives the entry the attribute `askpass`, and prints the lines with which ssh and ssh-add run \
             `vault-askpass`. With these lines in a shell's profile, ssh no longer prompts at the terminal: prompts \
             without an entry are refused, so accept an unknown host once without these lines. For a single run, set \
             the variables before the command.
-            """,
-            """
+
             A private key that is itself in the vault needs no passphrase and no setup: see `vault help ssh-add`.
             """,
-        ],
         examples: [
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then add the lines to ~/.profile"),
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute again"),

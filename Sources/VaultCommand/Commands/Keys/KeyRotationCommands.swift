@@ -9,12 +9,10 @@ enum KeyReplaceCommand: Command {
             .init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")
         ],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
-        details: [
-            """
+        details: """
             Nothing is sealed anew. Anyone who has the old key file can still open older copies of the vault, and with \
             the data key in them the current file too: rotate it with `vault key rotate`.
-            """
-        ],
+            """,
         exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -40,17 +38,14 @@ enum KeyRotateCommand: Command {
     static let description = CommandDescription(
         name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
-        details: [
-            """
+        details: """
             Writes a new file in place of the old one; the old data key opens nothing in it. Other processes may write \
             meanwhile. Each other key that stays needs its secret: vault asks for passphrases, runs commands, and \
             takes key files from --file. A recipient needs only its public key.
-            """,
-            """
+
             Users who open the vault with an age identity have to compare its new fingerprint, which `vault key ls` \
             shows. Backups made before the rotation still open with the old keys.
             """,
-        ],
         examples: [
             .init("vault key rotate", "rotate a vault with a single key"),
             .init("vault key rotate --drop 3", "remove key 3 after it was stolen"),

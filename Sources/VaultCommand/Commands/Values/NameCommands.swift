@@ -4,7 +4,7 @@ enum ExistsCommand: Command {
     static let description = CommandDescription(
         name: .exists, section: .values, changesNothing: true, summary: "check whether a name exists (exit code only)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Prints nothing, unless --json is given."],
+        details: "Prints nothing, unless --json is given.",
         examples: [.init("vault exists u.token || vault set u.token", "set a value unless the name exists")],
         exitCodes: [
             .init(.success, "the name exists"),
@@ -31,12 +31,10 @@ enum RemoveCommand: Command {
                 name: .purge,
                 help: "Also drop the earlier values, from this file and from copies that are merged later."),
         ],
-        details: [
-            """
+        details: """
             Removes all names or, if one of them does not exist, none. Does not ask for confirmation: unless --purge \
             is given, `vault undo` restores all of them, and `vault restore NAME` one.
-            """
-        ],
+            """,
         examples: [
             .init("vault rm old.token old.password", "remove both or neither"),
             .init("vault rm -r web/shop", "remove a login with its fields, such as web/shop.otp"),

@@ -13,17 +13,14 @@ enum PickCommand: Command {
                 help: "Choose with this shell command: fzf, rofi, 'wofi --dmenu' or a similar one."),
             ClipboardCommand.clearAfterOption,
         ],
-        details: [
-            """
+        details: """
             The typed words match parts of names and of attribute values, with gaps: `wgh` finds web/github.com. \
             Arrows or Ctrl-P and Ctrl-N move, Enter chooses, Esc or Ctrl-C cancels. The list appears below the cursor, \
             and disappears afterwards.
-            """,
-            """
+
             The program of --with gets the names, one per line, and prints one of them. It gets no values and no \
             attributes.
             """,
-        ],
         examples: [
             .init("vault pick", "choose an entry, and copy its password"),
             .init("vault pick --with fzf --print | program", "pass a value on to a program"),

@@ -4,7 +4,7 @@ enum ShowCommand: Command {
     static let description = CommandDescription(
         name: .show, section: .values, changesNothing: true, summary: "show everything about a name except its value",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Shows size, type, times, attributes and the names of its fields. Does not open the value."],
+        details: "Shows size, type, times, attributes and the names of its fields. Does not open the value.",
         examples: [.init("vault show web/shop", "show the times and the user name of a login")],
         exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
 
@@ -58,10 +58,11 @@ enum AttributeCommand: Command {
             .init(name: "NAME", completion: .secretName, help: "The name."),
             .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),
         ],
-        details: [
-            "Other attributes, the value and its expiry stay. The previous state becomes part of the history.",
-            "`vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.",
-        ],
+        details: """
+            Other attributes, the value and its expiry stay. The previous state becomes part of the history.
+
+            `vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.
+            """,
         examples: [
             .init("vault attr web/shop username=mia url=https://shop.example", "add or replace two attributes"),
             .init("vault attr web/shop url=", "remove an attribute"),

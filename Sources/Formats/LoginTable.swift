@@ -9,9 +9,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
     case firefox = "Firefox"
 
     /// The contents of a column.
-    private enum Column {
-        case folder, title, username, password, url, notes, otp, fields, tags, ignored
-    }
+    private enum Column { case folder, title, username, password, url, notes, otp, fields, tags, ignored }
 
     /// The columns by their names in lower case. 1Password has renamed some: `Url` was `Website`, and `OTPAuth` was
     /// `One-time password`.

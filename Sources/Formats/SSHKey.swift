@@ -145,9 +145,7 @@ struct SSHReader {
         return UnsafeRawBufferPointer(rebasing: buffer[position..<position + count])
     }
 
-    mutating func integer() throws(FormatError) -> UInt32 {
-        try bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
+    mutating func integer() throws(FormatError) -> UInt32 { try bytes(4).reduce(0) { $0 << 8 | UInt32($1) } }
 
     mutating func string() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(Int(integer())) }
 

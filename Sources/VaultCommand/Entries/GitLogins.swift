@@ -37,9 +37,7 @@ struct GitLogins {
         return (withoutPath.isEmpty ? items : withoutPath).max { $0.modified < $1.modified }
     }
 
-    private func read(_ name: String) throws -> HeldSecret? {
-        try invocation.held(name, from: keychain, action: "get")
-    }
+    private func read(_ name: String) throws -> HeldSecret? { try invocation.held(name, from: keychain, action: "get") }
 
     private func credential(_ login: Keychain.Item, _ secret: HeldSecret) throws -> GitCredential {
         var found = GitCredential()

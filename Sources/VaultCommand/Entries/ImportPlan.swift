@@ -134,7 +134,5 @@ enum SafeName {
     }
 
     /// Returns the name of a field without dots, since a dot would start another field.
-    static func field(_ text: String) -> String {
-        component(text, or: "field").replacing(".", with: "-")
-    }
+    static func field(_ text: String) -> String { component(text, or: "field").replacing(".", with: "-") }
 }

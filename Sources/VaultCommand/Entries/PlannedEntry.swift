@@ -33,9 +33,7 @@ enum EntryChange: String, Encodable {
 }
 
 /// The decision for a name that has a different value.
-enum ClashPolicy {
-    case refuse, replace, keep
-}
+enum ClashPolicy { case refuse, replace, keep }
 
 extension Keychain {
     /// Stores entries all together or not at all, with one durable write.

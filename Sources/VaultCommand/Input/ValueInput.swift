@@ -55,9 +55,7 @@ enum ValueInput {
     /// includes its last one. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
-        if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) {
-            used -= 1
-        }
+        if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) { used -= 1 }
     }
 
     /// Returns a file's size plus one byte, so that the buffer does not have to grow; a page for anything else.
@@ -104,9 +102,7 @@ enum ValueInput {
         let first = try readLine(prompt, terminal, consequence)
         try check(first)
         let second = try readLine(secondPrompt, terminal, consequence)
-        guard first.isEqual(to: second) else {
-            throw CommandError.refused("The two inputs differ; \(consequence).")
-        }
+        guard first.isEqual(to: second) else { throw CommandError.refused("The two inputs differ; \(consequence).") }
         return first
     }
 

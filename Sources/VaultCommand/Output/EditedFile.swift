@@ -46,9 +46,7 @@ struct FileLines {
     }
 
     /// Whether a line contains this word.
-    func contain(_ word: String) -> Bool {
-        lines.contains { String(decoding: $0, as: UTF8.self).contains(word) }
-    }
+    func contain(_ word: String) -> Bool { lines.contains { String(decoding: $0, as: UTF8.self).contains(word) } }
 
     /// Returns the range of these lines, if they occur one after the other; otherwise nil.
     func range(of wanted: [String]) -> Range<Int>? {

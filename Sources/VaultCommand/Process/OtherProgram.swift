@@ -57,9 +57,7 @@ enum OtherProgram {
     static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
 
     /// Returns a command line for a shell.
-    static func line(_ words: [String]) -> String {
-        words.map(\.shellWord).joined(separator: " ")
-    }
+    static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
     // MARK: Files of other programs
 

@@ -35,9 +35,7 @@ struct SignalSet {
     // MARK: Blocking
 
     /// Blocks these signals in addition to the blocked ones. Returns the set that was blocked before.
-    @discardableResult func block() -> SignalSet {
-        SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits))
-    }
+    @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
 
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 

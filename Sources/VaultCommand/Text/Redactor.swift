@@ -108,9 +108,7 @@ struct Redactor {
     /// Appends the bytes that were held back, at the end of the stream. More than a few bytes of a secret are replaced:
     /// a program was ended while it printed the secret.
     mutating func finish(into output: inout [UInt8]) {
-        if let longest, longest.count > Redactor.longestLittle {
-            hide(position - longest.count..<position)
-        }
+        if let longest, longest.count > Redactor.longestLittle { hide(position - longest.count..<position) }
         flush(into: &output)
         matches = []
     }

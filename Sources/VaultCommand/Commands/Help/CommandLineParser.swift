@@ -96,9 +96,7 @@ struct CommandLineParser {
         guard let description else { throw .noCommand }
         let expected = description.arguments
         let needed = expected.filter { ![.optional, .upToTwo, .any].contains($0.count) }
-        if arguments.count < needed.count {
-            throw .missingArgument(needed[arguments.count].name, of: description.name)
-        }
+        if arguments.count < needed.count { throw .missingArgument(needed[arguments.count].name, of: description.name) }
         let most =
             switch expected.last?.count {
             case .oneOrMore, .any, .program: Int.max

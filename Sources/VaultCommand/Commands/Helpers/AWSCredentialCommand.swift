@@ -44,9 +44,7 @@ enum AWSCredentialCommand: Command {
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
         // A temporary key is useless without its token, and AWS tools would not request it again.
-        guard token != nil || !id.hasPrefix("ASIA") else {
-            throw keychain.absent(Login.name(of: tokenField, in: name))
-        }
+        guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([
                 "Version": .number(1), "AccessKeyId": .text(id), "SecretAccessKey": .secret(HeldSecret(value)),

@@ -3,9 +3,7 @@ import Sealing
 import Vault
 
 enum DockerCredentialCommand: Command {
-    private enum Action: String, CaseIterable {
-        case store, get, erase, list, version
-    }
+    private enum Action: String, CaseIterable { case store, get, erase, list, version }
 
     /// The messages by which docker's client recognizes the result.
     private enum Answer {
@@ -15,9 +13,7 @@ enum DockerCredentialCommand: Command {
     }
 
     /// An error message that the protocol defines.
-    private struct Refusal: Error {
-        let answer: String
-    }
+    private struct Refusal: Error { let answer: String }
 
     private static let program = HelperName.dockerCredential.rawValue
 

@@ -3,9 +3,7 @@ import Sealing
 import Vault
 
 enum GitCredentialCommand: Command {
-    private enum Operation: String {
-        case get, store, erase, capability
-    }
+    private enum Operation: String { case get, store, erase, capability }
 
     static let description = CommandDescription(
         name: .gitCredential, section: .helpers, summary: "give git its credentials (git runs this)",

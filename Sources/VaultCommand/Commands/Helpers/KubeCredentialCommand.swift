@@ -5,9 +5,7 @@ import Vault
 
 enum KubeCredentialCommand: Command {
     /// The parts of kubectl's request that matter here.
-    private struct Request: Decodable {
-        let apiVersion: String
-    }
+    private struct Request: Decodable { let apiVersion: String }
 
     private static let variable = "KUBERNETES_EXEC_INFO"
     private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }

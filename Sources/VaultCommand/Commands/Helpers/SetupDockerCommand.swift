@@ -80,9 +80,7 @@ enum SetupDockerCommand: Command {
 
     /// Throws if another helper is set: it may hold logins, so the user has to decide.
     private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
-        guard former == nil || former == helper else {
-            throw .refused("\(path) has another \(what). Remove it first.")
-        }
+        guard former == nil || former == helper else { throw .refused("\(path) has another \(what). Remove it first.") }
     }
 
     private static func removeHelper(for registry: String?, from members: inout [String: StoredValue]) {

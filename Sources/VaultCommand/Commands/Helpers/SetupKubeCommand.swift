@@ -5,9 +5,7 @@ enum SetupKubeCommand: Command {
     /// The part of the output of `kubectl config view` that describes users.
     private struct Configuration: Decodable {
         struct User: Decodable {
-            struct Settings: Decodable {
-                let exec: Exec?
-            }
+            struct Settings: Decodable { let exec: Exec? }
 
             let name: String
             let user: Settings?

@@ -32,9 +32,7 @@ enum SetupSSHCommand: Command {
     private static let attribute = AskpassCommand.attribute
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        guard try invocation.handedOn().isEmpty else {
-            throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass)
-        }
+        guard try invocation.handedOn().isEmpty else { throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass) }
         let path = absolutePath(invocation.arguments[0])
         let name = invocation.arguments[1]
         let keychain = try invocation.openVault()

@@ -20,9 +20,7 @@ enum KeyReplaceCommand: Command {
         let keychain = try invocation.openVault()
         let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name])
         let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
-        if isGenerated {
-            Notes.reportKeyFile(invocation.name)
-        }
+        if isGenerated { Notes.reportKeyFile(invocation.name) }
         return try invocation.finish(json: ["key_file": invocation.name, "made_key_file": isGenerated]) {
             """
             Replaced. The old key file no longer opens this vault.

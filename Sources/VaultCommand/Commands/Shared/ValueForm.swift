@@ -4,9 +4,7 @@ import Vault
 /// The form in which a command writes a value.
 struct ValueForm {
     /// `auto` adds a newline on a terminal and after each of several values, unless the value already ends with one.
-    enum Newline: String, CaseIterable {
-        case auto, yes, no
-    }
+    enum Newline: String, CaseIterable { case auto, yes, no }
 
     static let newlineOption = OptionDescription(
         name: .newline, value: "WHEN", choices: Newline.allCases.map(\.rawValue),

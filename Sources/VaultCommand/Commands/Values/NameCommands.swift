@@ -85,9 +85,7 @@ enum RemoveCommand: Command {
         return try invocation.finish(keychain, json: report(removed: purged))
     }
 
-    private struct AbsentName: Error {
-        let name: String
-    }
+    private struct AbsentName: Error { let name: String }
 
     static func report(removed: [String]) -> JSONObject { ["removed": removed] }
 }

@@ -51,9 +51,7 @@ enum InitCommand: Command {
         do {
             return try invocation.createVault(label: label, cost: cost, replacingGone: isReplacing)
         } catch let error as VaultError where error.code == .gone {
-            guard Confirmation.ask("\(error.message.forTerminal) Create a new, empty one? [y/N] ") else {
-                throw error
-            }
+            guard Confirmation.ask("\(error.message.forTerminal) Create a new, empty one? [y/N] ") else { throw error }
             return try create(invocation, replacingGone: true)
         }
     }

@@ -43,9 +43,7 @@ enum SalvageCommand: Command {
 
     private static func text(_ vault: String, _ salvage: SalvageReport) -> String {
         var text = "Copied to \(StandardOutput.shown(vault)). Entries with their last value: \(salvage.certain).\n"
-        func list(_ names: [String], _ title: String) {
-            listLines(names.map(StandardOutput.shown), title)
-        }
+        func list(_ names: [String], _ title: String) { listLines(names.map(StandardOutput.shown), title) }
         func listLines(_ lines: [String], _ title: String) {
             if !lines.isEmpty { text += title + "\n" + lines.map { "  \($0)\n" }.joined() }
         }

@@ -29,8 +29,7 @@ struct PluginPrompts {
             return try answer(["ok", isChosen ? "yes" : "no"])
         case "request-public":
             guard let reply = prompter.requestPublic(text, from: plugin) else { return try answer(["fail"]) }
-            return PluginAnswer(
-                arguments: ["ok"], body: try translated(SecretBytes(copyOf: Array(reply.utf8))))
+            return PluginAnswer(arguments: ["ok"], body: try translated(SecretBytes(copyOf: Array(reply.utf8))))
         case "request-secret":
             guard let reply = prompter.requestSecret(text, from: plugin) else { return try answer(["fail"]) }
             return PluginAnswer(arguments: ["ok"], body: reply)

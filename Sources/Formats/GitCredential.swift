@@ -110,9 +110,7 @@ extension GitCredential {
         try secret?.bytes.withUnsafeBytes { (bytes) throws(FormatError) in try write(key, bytes, put) }
     }
 
-    private func write(
-        _ key: String, _ value: some Sequence<UInt8>, _ put: (UInt8) -> Void
-    ) throws(FormatError) {
+    private func write(_ key: String, _ value: some Sequence<UInt8>, _ put: (UInt8) -> Void) throws(FormatError) {
         guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw FormatError("the \(key) contains a line break or a zero byte")
         }

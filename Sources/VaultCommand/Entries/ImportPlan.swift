@@ -44,8 +44,7 @@ struct ImportPlan {
         let parts = ItemParts(item)
         let name = freeName(for: item, fields: parts.fields.map(\.name))
         let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: parts.value))
-        try add(
-            PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
+        try add(PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
             // git's helper uses these to find a token that outlives its password.
             let isToken = field == Login.Field.refreshToken.rawValue

@@ -21,8 +21,7 @@ extension CommandError {
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error, advising: advised)
         case is SealingError:
-            self.init(
-                code: "unavailable", exit: .inputOutput, message: "No guarded memory is left for the value.")
+            self.init(code: "unavailable", exit: .inputOutput, message: "No guarded memory is left for the value.")
         // Only the type is shown: the text of an unknown error could contain a secret.
         default: self.init(code: "other", exit: .other, message: "Unexpected error: \(type(of: error)).")
         }

@@ -40,9 +40,7 @@ enum TextEditor {
 
     /// Starts the editor at the terminal even if a standard stream is a pipe: otherwise its screen would become part of
     /// this command's output.
-    private static func start(
-        _ line: String, _ path: String, _ signals: Int32
-    ) throws(SystemError) -> ChildProcess {
+    private static func start(_ line: String, _ path: String, _ signals: Int32) throws(SystemError) -> ChildProcess {
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal

@@ -26,8 +26,7 @@ enum ValueInput {
         upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
         do {
-            return try readToEnd(
-                STDIN_FILENO, named: "Standard input", isExact: true, upTo: largest, until: isComplete)
+            return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true, upTo: largest, until: isComplete)
         } catch let error as CommandError where error == .tooLarge {
             throw CommandError.invalid("The request is larger than \(largest >> 10) KiB.")
         }

@@ -24,8 +24,7 @@ enum ProgramPicker {
         discard(input.reading)
         discard(output.writing)
         try write(names, to: input.writing)
-        let chosen = try ValueInput.read(
-            from: output.reading.number, named: "The output of `\(line)`", isExact: false)
+        let chosen = try ValueInput.read(from: output.reading.number, named: "The output of `\(line)`", isExact: false)
         switch process.wait() {
         case .status(0): break
         case .status(127): throw CommandError.refused("Program not found: `\(line)`.")

@@ -24,8 +24,7 @@ final class RawTerminal {
         self.terminal = terminal
         // In another session there are no jobs of this one, and no other process reads the terminal.
         let isOfSession = tcgetsid(terminal) == getsid(0)
-        own = FileDescriptor(
-            owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
+        own = FileDescriptor(owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
     }
 
     deinit { end() }

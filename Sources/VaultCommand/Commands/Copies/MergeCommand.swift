@@ -102,8 +102,7 @@ enum MergeCommand: Command {
                 sides.isJoining = keychain.copies.isJoining
                 return merge.refusal(of: sides)
             }
-            errors.insert(
-                CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
+            errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
             // A copy that could not be merged may be the one with the changes that this machine remembers.
             do { try keychain.copies.finishMerging() } catch {

@@ -5,8 +5,7 @@ enum HistoryCommand: Command {
     static let description = CommandDescription(
         name: .history, section: .earlierValues, summary: "list the earlier values of a name",
         arguments: [
-            .init(
-                name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
+            .init(name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
         ],
         options: [
             .init(

@@ -53,8 +53,7 @@ enum CollectCommand: Command {
         arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "A file written by `vault drop`.")],
         options: [
             .init(name: .force, short: "f", help: "Store without asking, even if values are replaced."),
-            .init(
-                name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
+            .init(name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
         ],
         details: """
             Lists names and attributes first and asks for confirmation, since nothing identifies the author of a drop. \

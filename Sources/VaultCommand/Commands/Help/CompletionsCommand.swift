@@ -6,9 +6,7 @@ import Vault
 enum CompletionsCommand: Command {
     static let description = CommandDescription(
         name: .completions, section: .help, summary: "print a script that lets a shell complete commands and names",
-        arguments: [
-            .init(name: "SHELL", choices: ShellScript.allCases.map(\.rawValue), help: "bash, zsh or fish.")
-        ],
+        arguments: [.init(name: "SHELL", choices: ShellScript.allCases.map(\.rawValue), help: "bash, zsh or fish.")],
         options: [
             .init(
                 name: .words,

@@ -39,8 +39,7 @@ enum AWSCredentialCommand: Command {
             return .success
         }
         guard let id = item?.attributes["access-key-id"] ?? item?.attributes[Login.AttributeKey.username] else {
-            throw CommandError.invalid(
-                "\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
+            throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
         // A temporary key is useless without its token, and AWS tools would not request it again.

@@ -117,9 +117,7 @@ enum SetupAWSCommand: Command {
     static let description = CommandDescription(
         name: .setupAWS, section: .helpers, summary: "set up AWS tools to get a profile's keys from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
-        options: [
-            .init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo,
-        ],
+        options: [.init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo],
         details: """
             Adds a line credential_process to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
             file stay.

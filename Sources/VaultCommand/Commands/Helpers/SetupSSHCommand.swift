@@ -58,8 +58,7 @@ enum SetupSSHCommand: Command {
 
     /// Sets the attribute. Returns whether that changed anything.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
-        let (former, present) = try keychain.setAttributes(
-            of: name, [attribute: path], ifMatching: [attribute: nil])
+        let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
                 "\"\(name)\" has the passphrase of another key. To remove that mapping, run "

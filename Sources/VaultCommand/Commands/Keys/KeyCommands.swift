@@ -99,9 +99,7 @@ enum KeyCheckCommand: Command {
     static let description = CommandDescription(
         name: .keyCheck, section: .keys, summary: "check that a key file, such as a backup, opens the vault",
         arguments: [
-            .init(
-                name: "PATH", count: .optional, completion: .file,
-                help: "The key file (default: the one in use).")
+            .init(name: "PATH", count: .optional, completion: .file, help: "The key file (default: the one in use).")
         ],
         details: "Reads the whole vault with this key file, and changes nothing.",
         examples: [.init("vault key check /media/usb/backup.key", "test a backup before you store the disk")],

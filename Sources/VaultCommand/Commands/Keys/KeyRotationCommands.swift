@@ -5,9 +5,7 @@ import Vault
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
         name: .keyReplace, section: .keys, summary: "replace a key file by another one",
-        arguments: [
-            .init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")
-        ],
+        arguments: [.init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: """
             Nothing is sealed anew. Anyone who has the old key file can still open older copies of the vault, and with \

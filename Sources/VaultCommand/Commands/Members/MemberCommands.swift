@@ -71,8 +71,7 @@ enum MemberRemoveCommand: Command {
                 name: .keep, value: "NUMBER", isRepeatable: true,
                 help: "Keep this key, because the member never had it."),
             .fileOfKey,
-            .init(
-                name: .force, help: "Remove even the last member. From then on, changes are unsigned."),
+            .init(name: .force, help: "Remove even the last member. From then on, changes are unsigned."),
         ],
         details: """
             The member's devices can no longer sign, and the member's age identities no longer open the vault. But the \

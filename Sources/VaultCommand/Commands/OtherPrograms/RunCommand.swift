@@ -7,9 +7,7 @@ enum RunCommand: Command {
     static let description = CommandDescription(
         name: .run, section: .otherPrograms, changesNothing: true,
         summary: "run a program with secrets that only it gets",
-        arguments: [
-            .init(name: "PROGRAM", count: .program, help: "The program, and its own arguments and options.")
-        ],
+        arguments: [.init(name: "PROGRAM", count: .program, help: "The program, and its own arguments and options.")],
         options: [
             .init(
                 name: .env, value: "NAME=REFERENCE", isRepeatable: true, completion: .variable,

@@ -34,9 +34,7 @@ extension Invocation {
     }
 
     /// - Parameter isReplacing: whether it may replace a vault that this machine remembers but that no longer exists.
-    func createVault(
-        label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool
-    ) throws -> Keychain {
+    func createVault(label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool) throws -> Keychain {
         try announced(
             Keychain.create(
                 at: location(), label: label, cost: cost, replacingGone: isReplacing, options: vaultOptions(),

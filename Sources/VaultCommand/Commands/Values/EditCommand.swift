@@ -24,9 +24,7 @@ enum EditCommand: Command {
             If vault is killed by SIGKILL, the folder stays until the editor has ended and the next `vault edit` or \
             `vault doctor` removes it.
             """,
-        examples: [
-            .init("vault edit mail/work.notes", "change or create a note")
-        ],
+        examples: [.init("vault edit mail/work.notes", "change or create a note")],
         exitCodes: [
             .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),
             .init(.inputOutput, "there is no file system in memory"),

@@ -85,13 +85,11 @@ enum GenerateCommand: Command {
         var numbers = try UniformNumbers()
         if let recipe = try invocation.passphraseRecipe {
             let words = recipe.count == 1 ? "1 word" : "\(recipe.count) words"
-            return Generated(
-                try recipe.passphrase(from: &numbers), "a passphrase of \(words)", entropy: recipe.entropy)
+            return Generated(try recipe.passphrase(from: &numbers), "a passphrase of \(words)", entropy: recipe.entropy)
         }
         let recipe = try invocation.passwordRecipe
         let characters = recipe.length == 1 ? "1 character" : "\(Quantity.number(recipe.length)) characters"
-        return Generated(
-            try recipe.password(from: &numbers), "a password of \(characters)", entropy: recipe.entropy)
+        return Generated(try recipe.password(from: &numbers), "a password of \(characters)", entropy: recipe.entropy)
     }
 
     private static func show(

@@ -74,9 +74,7 @@ enum RemoveCommand: Command {
         }
     }
 
-    private static func purge(
-        _ names: [String], in keychain: Keychain, _ invocation: Invocation
-    ) throws -> ExitCode {
+    private static func purge(_ names: [String], in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
         let known = Set(try keychain.history.purgeable(names).map { Array($0.utf8) })
         if !invocation.has(.force), let unknown = names.first(where: { !known.contains(Array($0.utf8)) }) {
             throw keychain.absent(unknown)

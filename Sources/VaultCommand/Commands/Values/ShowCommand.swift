@@ -77,8 +77,7 @@ enum AttributeCommand: Command {
         let keychain = try invocation.openVault()
         do {
             let attributes = try keychain.setAttributes(of: invocation.name, changes).present
-            return try invocation.finish(
-                keychain, json: ["name": invocation.name, "attributes": attributes])
+            return try invocation.finish(keychain, json: ["name": invocation.name, "attributes": attributes])
         } catch let error as VaultError where error.code == .absent {
             throw keychain.absent(invocation.name)
         }

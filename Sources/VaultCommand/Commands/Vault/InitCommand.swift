@@ -4,8 +4,7 @@ enum InitCommand: Command {
     static let description = CommandDescription(
         name: .initialize, section: .vault, summary: "create a vault and, if there is none, its key file",
         options: [
-            .init(
-                name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
+            .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
             .init(name: .sql, help: "Create nothing: print the SQL with which an administrator prepares the database."),
             .stretchCost,
             .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another one there."),

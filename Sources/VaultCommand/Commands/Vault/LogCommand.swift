@@ -141,9 +141,7 @@ enum LogCommand: Command {
     }
 
     /// Records the switch. If that fails, the log is switched off again; a failure never prevents switching it off.
-    private static func record(
-        _ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation
-    ) throws {
+    private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
             try keychain.accessLog.set(on: false)

@@ -19,10 +19,7 @@ struct AgeHeader {
     private let covered: [UInt8]
     private let code: [UInt8]
 
-    /// The size of the header in bytes.
     var size: Int { covered.count + AgeHeader.codeLineSize }
-
-    // MARK: Writing
 
     /// Creates a header and its MAC. Throws `malformed` if the header would be too large, and `outOfMemory`.
     init(_ stanzas: [Stanza], _ fileKey: borrowing SecretBytes) throws(AgeError) {
@@ -42,8 +39,6 @@ struct AgeHeader {
         }
         return covered + [UInt8(ascii: " ")] + digits.dropLast() + [UInt8(ascii: "\n")]
     }
-
-    // MARK: Reading
 
     /// Reads the header at the start of a file. Throws `malformed`.
     init(_ file: [UInt8]) throws(AgeError) {
@@ -83,8 +78,6 @@ struct AgeHeader {
         }
         return code
     }
-
-    // MARK: The MAC
 
     /// Checks the MAC. Throws `damaged` unless the stanzas were written with this file key.
     func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {

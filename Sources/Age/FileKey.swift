@@ -7,7 +7,6 @@ package enum FileKey {
 
     static let wrongSize = AgeError.malformed("a file key does not have \(size) bytes")
 
-    /// Creates a file key. Throws `outOfMemory`.
     package static func generate() throws(AgeError) -> SecretBytes {
         var key = try translated(SecretBytes(zeros: size, isKey: true))
         key.withUnsafeMutableBytes { RandomBytes.fill($0) }

@@ -1,7 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// The answer to a plugin's message.
 struct PluginAnswer: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -37,7 +36,6 @@ struct PluginPrompts {
         }
     }
 
-    /// Returns an error that repeats the plugin's report.
     func error(_ body: borrowing SecretBytes) -> AgeError {
         let text = PluginPrompts.shown(body).split(separator: "\n").joined(separator: " ")
         return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports \(text.isEmpty ? "an error" : text.quoted)")

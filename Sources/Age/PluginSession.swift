@@ -36,8 +36,6 @@ struct PluginSession: ~Copyable {
         wait = PatientWait(plugin.patience) { prompter.waiting(forPlugin: name) }
     }
 
-    // MARK: Sending
-
     mutating func send(_ arguments: [String]) throws(AgeError) {
         try send(arguments, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }
@@ -88,8 +86,6 @@ struct PluginSession: ~Copyable {
         receivedCount += count
         return sent
     }
-
-    // MARK: Receiving
 
     /// Returns the next message that the caller has to answer; nil once the plugin is done. Throws `plugin`,
     /// `outOfMemory`.

@@ -78,7 +78,6 @@ package struct AWSProfiles: Sendable {
     }
 
     private func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
-
     private func trimmed(_ text: Substring) -> String { String(text.trimming(while: \.isWhitespace)) }
 }
 

@@ -20,8 +20,6 @@ package struct GitCredential: Sendable {
     package init() {}
 }
 
-// MARK: - Reading
-
 extension GitCredential {
     /// The size limit of all lines together. git limits each line to 64 KiB.
     package static let sizeLimit = 1 << 20
@@ -81,8 +79,6 @@ extension GitCredential {
         }
     }
 }
-
-// MARK: - Writing
 
 extension GitCredential {
     package static let authtypeCapability = "authtype"

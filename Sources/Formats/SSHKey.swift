@@ -136,7 +136,6 @@ struct SSHReader {
     private(set) var position = 0
 
     init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
-
     var isAtEnd: Bool { position == buffer.count }
 
     mutating func bytes(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
@@ -146,8 +145,6 @@ struct SSHReader {
     }
 
     mutating func integer() throws(FormatError) -> UInt32 { try bytes(4).reduce(0) { $0 << 8 | UInt32($1) } }
-
     mutating func string() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(Int(integer())) }
-
     mutating func rest() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(buffer.count - position) }
 }

@@ -58,8 +58,6 @@ enum ClipboardClearing {
         return hash
     }
 
-    // MARK: The process
-
     /// Whether this process was started to clear the clipboard.
     static var isThisProcess: Bool { vault_argument(0).flatMap(String.init(validatingCString:)) == programName }
 

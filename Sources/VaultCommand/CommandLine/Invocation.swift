@@ -15,11 +15,8 @@ struct Invocation: Equatable, Sendable {
     var knownLocation: VaultLocation?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
-
     func value(of name: OptionName) -> String? { options[name]?.first }
 }
-
-// MARK: - Values of options
 
 extension Invocation {
     /// The timeout; nil unless `--timeout` is given. `vault unlock` has an option of the same name for itself.
@@ -32,7 +29,6 @@ extension Invocation {
         }
     }
 
-    /// Returns a time; nil if the option is not given.
     func duration(of option: OptionName) throws(UsageError) -> Duration? {
         guard let text = value(of: option) else { return nil }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
@@ -79,7 +75,6 @@ extension Invocation {
         }
     }
 
-    /// Returns a whole number; nil if the option is not given.
     func number(of option: OptionName) throws(UsageError) -> Int? {
         guard let text = value(of: option) else { return nil }
         return try number(text, option.spelling)

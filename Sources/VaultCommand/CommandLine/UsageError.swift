@@ -1,19 +1,15 @@
 /// The errors of a command line. Words that may hold a secret are nil, so that errors cannot repeat them.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
-    case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
+    case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly, badClasses, badSeparator, badSince
+    case switchAlone, badHistory, keepForAllNames, oneChoiceOfKey, oneKeySource, descriptorHandedOn, replaceOrSkip, oneUse
     case pastDate(OptionName)
     case badTime(OptionName)
-    case badClasses, badSeparator
     case badLength(atLeast: Int, atMost: Int)
     case badWords(atMost: Int)
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
-    case badSince, switchAlone
-    case badHistory, keepForAllNames, oneChoiceOfKey, oneKeySource, descriptorHandedOn
     case badKeyFile(String)
-    case replaceOrSkip
-    case oneUse
     case missingOption(OptionName, of: CommandName)
     case onlyWith(OptionName, String)
     case noOptionsHandedOn(by: String, to: HelperName)

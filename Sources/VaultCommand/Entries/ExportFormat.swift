@@ -32,7 +32,6 @@ final class ExportedText {
 
     init(bytes: consuming SecretBytes) { self.bytes = bytes }
 
-    /// Writes the export to a new file, or to standard output.
     func write(to path: String?) throws {
         try bytes.withUnsafeBytes { bytes in
             if let path { try NewFile.write(bytes, to: path) } else { try StandardOutput.write(bytes) }
@@ -40,7 +39,6 @@ final class ExportedText {
     }
 }
 
-/// An entry with its value.
 private final class ExportedEntry {
     let item: Keychain.Item
     let kind: Keychain.ValueKind

@@ -49,8 +49,6 @@ struct GitLogins {
         return found
     }
 
-    // MARK: Storing
-
     /// Stores a credential that has worked. An equal one is not written again.
     ///
     /// Older versions of git send no expiry and no refresh token. If these are missing, the stored ones stay as long as
@@ -94,8 +92,6 @@ struct GitLogins {
         if let field = items.first(where: \.isField), let (login, _) = Login.split(field.name) { return login }
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
-
-    // MARK: Erasing
 
     /// Removes the entries that match a request. A request with a password removes only an entry with an equal one:
     /// another git process may have stored a new password since.

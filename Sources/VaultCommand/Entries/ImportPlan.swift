@@ -10,7 +10,6 @@ struct ImportPlan {
     /// versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
-    /// A prefix for every name.
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
     /// The names so far. As strings, two spellings of an accented letter would be equal.
@@ -39,7 +38,6 @@ struct ImportPlan {
         return count - entries.count
     }
 
-    /// Adds the entries of an item.
     mutating func add(_ item: ImportedItem) throws {
         let parts = ItemParts(item)
         let name = freeName(for: item, fields: parts.fields.map(\.name))

@@ -23,7 +23,6 @@ struct HealthCheck {
     }
 
     var line: String { "\(TextLayout.padded(state.rawValue, to: 9))\(name): \(message)\(fix.map { " \($0)" } ?? "")\n" }
-
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
 }
 

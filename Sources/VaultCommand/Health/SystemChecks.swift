@@ -41,7 +41,6 @@ enum SystemChecks {
         return .ok("kernel keyring", "usable: `vault unlock` works")
     }
 
-    /// Checks the temporary files of `vault edit` in memory.
     private static var editedTexts: HealthCheck {
         let removed = ScratchFolder.removeLeftovers()
         let open = ScratchFolder.openCount
@@ -60,8 +59,6 @@ enum SystemChecks {
                 + (found.isEmpty ? "" : " Also: \(found.joined(separator: "; "))."),
             fix: "Store the texts that you still need, then run `rm -r \(folders)`.")
     }
-
-    // MARK: Programs
 
     private static var programs: [HealthCheck] { [command, helpers, hashiCorp, clipboard].compactMap(\.self) }
 

@@ -20,8 +20,6 @@ enum PassphrasePrompt {
         }
     }
 
-    /// Asks for a new passphrase, twice.
-    ///
     /// - Throws: ``CommandError``: refused if the two inputs differ, if the prompt is cancelled, or without a terminal.
     static func askForNew() throws -> SecretBytes {
         let first = try ValueInput.askTwice(
@@ -36,7 +34,6 @@ enum PassphrasePrompt {
 
 /// Asks for the passphrase of a vault at the terminal.
 struct TerminalPassphrasePrompter: PassphrasePrompter {
-    /// The number of attempts.
     private static let attempts = 3
 
     /// The vault's location, for the prompt.

@@ -3,8 +3,6 @@ import LinuxSystem
 
 /// The user's editor.
 enum TextEditor {
-    /// Runs the editor on a file.
-    ///
     /// - Throws: ``CommandError``: refused if the editor fails, or if a signal requests this process to end. The signal
     /// is then pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {

@@ -81,8 +81,6 @@ enum ValueInput {
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
-    // MARK: At the terminal
-
     /// - Parameter check: throws for an invalid value before it has to be typed again.
     /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
     /// `check`.

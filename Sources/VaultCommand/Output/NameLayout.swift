@@ -66,7 +66,6 @@ enum NameLayout: String, CaseIterable {
 }
 
 extension OutputBuffer {
-    /// Appends a line as an entry of a list.
     fileprivate mutating func appendLine(_ line: String) throws {
         append(line + "\n")
         try endEntry()

@@ -7,9 +7,7 @@ struct SecretText: ~Copyable {
     private var used = 0
 
     init() throws { held = try SecretBytes(zeroCount: 64 << 10) }
-
     mutating func append(_ text: String) throws { try append(Array(text.utf8)) }
-
     mutating func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws {

@@ -87,8 +87,6 @@ struct PickList {
         matches = scored.map(\.index)
     }
 
-    // MARK: Showing
-
     /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
         // The last column stays empty: after a character there, terminals differ in the position of the cursor.

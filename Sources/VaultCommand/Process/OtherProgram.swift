@@ -18,7 +18,7 @@ enum OtherProgram {
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         } catch {
             let command = words.joined(separator: " ")
-            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason(error)).")
+            throw CommandError.other("`\(command)` failed: \(reason(error)).")
         }
     }
 
@@ -59,13 +59,11 @@ enum OtherProgram {
     /// Returns a command line for a shell.
     static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
-    // MARK: Files of other programs
-
     /// Returns the path of a program's file: the value of the variable, or `path` in the home folder.
     static func path(_ path: String, orIn name: String) throws(CommandError) -> String {
         if let path = environmentVariable(name) { return absolutePath(path) }
         guard let home = environmentVariable("HOME") else {
-            throw CommandError(code: "other", exit: .other, message: "HOME is not set. Set it, or \(name).")
+            throw CommandError.other("HOME is not set. Set it, or \(name).")
         }
         return "\(home)/\(path)"
     }

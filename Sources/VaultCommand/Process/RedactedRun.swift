@@ -69,8 +69,6 @@ struct RedactedRun: ~Copyable {
         return .descriptor(pipe[1])
     }
 
-    // MARK: Relaying
-
     private func relay() throws -> ChildProcess.Exit {
         var buffer = try SecretBytes(zeros: 4_096)
         var exit: ChildProcess.Exit?

@@ -64,8 +64,6 @@ struct ScratchFolder: ~Copyable {
         return (rename(folder.path, kept) == 0 ? kept : folder.path) + "/value"
     }
 
-    // MARK: Location
-
     private static let usedName = "vault-edit-"
     private static let keptName = "vault-kept-"
 
@@ -114,9 +112,8 @@ struct ScratchFolder: ~Copyable {
                 return folder
             }
         }
-        throw CommandError(
-            code: "unavailable", exit: .inputOutput,
-            message: "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
+        throw CommandError.unavailable(
+            "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
                 + "system in memory. Use `vault get` and `vault set` with pipes.")
     }
 

@@ -17,9 +17,8 @@ enum SharedProgram {
                 || invocation.knownLocation?.isInDatabase ?? false
         else { return }
         guard let path else {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
+            throw CommandError.unavailable(
+                "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
                     + "`Tools/install --shared`.")
         }
         ProcessState.restore()

@@ -29,14 +29,10 @@ struct SignalSet {
     }
 
     var numbers: [Int32] { (1...64).filter(contains) }
-
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }
-
-    // MARK: Blocking
 
     /// Blocks these signals in addition to the blocked ones. Returns the set that was blocked before.
     @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
-
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
     /// Blocks exactly these signals.
@@ -71,7 +67,6 @@ struct HeldSignals: ~Copyable {
     deinit { release() }
 
     func hold() { signals.block() }
-
     func release() { former.blockExactly() }
 
     /// Waits for one of the signals, and consumes it without an effect. Returns its number.

@@ -31,7 +31,6 @@ final class TurnLock: Sendable {
 
     /// Whether other processes wait.
     var isAwaited: Bool { vault_is_byte_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
-
     func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }
     func release() { _ = set(TurnLock.turn, F_UNLCK) }
     func announce() { _ = set(TurnLock.waiting, F_RDLCK) }

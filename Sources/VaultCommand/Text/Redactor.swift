@@ -19,7 +19,6 @@ struct Redactor {
         }
 
         fileprivate var count: Int { text.count }
-
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
         /// Returns the number of matching bytes after another byte.

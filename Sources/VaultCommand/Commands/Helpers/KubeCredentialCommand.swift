@@ -58,17 +58,15 @@ enum KubeCredentialCommand: Command {
     /// Returns the version that kubectl requests, which the answer must have.
     private static func requestedVersion() throws(CommandError) -> String {
         guard let pointer = getenv(variable) else {
-            throw CommandError(
-                code: "other", exit: .other,
-                message: "\(variable) is not set. kubectl sets it when it runs this command; see `vault setup kube`.")
+            throw CommandError.other(
+                "\(variable) is not set. kubectl sets it when it runs this command; see `vault setup kube`.")
         }
         let text = Data(String(cString: pointer).utf8)
         guard let version = (try? JSONDecoder().decode(Request.self, from: text))?.apiVersion,
             versions.contains(version)
         else {
-            throw CommandError(
-                code: "other", exit: .other,
-                message: "\(variable) requests none of the supported versions \(versions.joined(separator: ", ")).")
+            throw CommandError.other(
+                "\(variable) requests none of the supported versions \(versions.joined(separator: ", ")).")
         }
         return version
     }

@@ -80,9 +80,8 @@ enum SSHAddCommand: Command {
 
     private static func send(_ message: borrowing SecretBytes) throws(CommandError) {
         guard let path = getenv("SSH_AUTH_SOCK").map({ String(cString: $0) }), !path.isEmpty else {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
+            throw CommandError.unavailable(
+                "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
         }
         let answer: [UInt8]
         var isOthers = false

@@ -93,23 +93,15 @@ enum SetupGitCommand: Command {
         let adding = scope + ["--add"] + setting
         let removing = scope + ["--fixed-value", "--unset-all"] + setting
         let isThere = (try? OtherProgram.run(scope + ["--fixed-value", "--get-all"] + setting)) != nil
+        func change(_ words: [String]) throws -> Bool {
+            try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+            _ = try OtherProgram.run(words)
+            return true
+        }
         return try invocation.finish(
             Setting(
                 lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)],
-                write: {
-                    if !isThere {
-                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
-                        _ = try OtherProgram.run(adding)
-                    }
-                    return !isThere
-                },
-                undo: {
-                    if isThere {
-                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
-                        _ = try OtherProgram.run(removing)
-                    }
-                    return isThere
-                }))
+                write: { try !isThere && change(adding) }, undo: { try isThere && change(removing) }))
     }
 }
 

@@ -133,7 +133,6 @@ enum ImportCommand: Command {
 }
 
 extension ImportContents {
-    /// Leaves out entries that have expired.
     fileprivate mutating func dropExpired(at now: Date) {
         let count = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
         leftOut += Array(repeating: .expiredEntry, count: count)
@@ -145,7 +144,6 @@ extension ImportFormat {
     fileprivate var isPlainFile: Bool { self != .pass && self != .libsecret }
 }
 
-/// The result of an import or a dry run.
 private struct ImportReport {
     let contents: ImportContents
     let changes: [EntryChange]

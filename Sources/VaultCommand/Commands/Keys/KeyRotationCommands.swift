@@ -105,7 +105,6 @@ struct KeyChoices {
 
     var isEmpty: Bool { dropped.isEmpty && replaced.isEmpty && kept.isEmpty }
 
-    /// Whether a choice names this key.
     func includes(_ number: Int) -> Bool {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }

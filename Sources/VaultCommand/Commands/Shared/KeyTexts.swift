@@ -23,7 +23,6 @@ extension Keychain.VaultKeys.Key {
         ]
     }
 
-    /// A description of the key in one line.
     var line: String {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"

@@ -96,6 +96,6 @@ enum ClipboardCommand: Command {
             case .terminal: "No terminal found."
             case let tool?: "\(tool.rawValue) is not installed, or cannot connect to a display."
             }
-        return CommandError(code: "unavailable", exit: .inputOutput, message: problem)
+        return .unavailable(problem)
     }
 }

@@ -28,7 +28,6 @@ struct ItemList {
         try output.finish()
     }
 
-    /// Returns whether no item matches.
     func isEmpty() throws -> Bool {
         var listing = listing
         while let item = try listing.next() {

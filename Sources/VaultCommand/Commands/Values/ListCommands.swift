@@ -93,7 +93,6 @@ enum FindCommand: Command {
         return .success
     }
 
-    /// One argument of `find`.
     private struct Condition {
         let word: String
         let pattern: Glob?

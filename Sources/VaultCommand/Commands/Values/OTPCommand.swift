@@ -114,7 +114,6 @@ enum OTPCommand: Command {
     }
 }
 
-/// A code, with further information for the user.
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
     /// The code after this one.

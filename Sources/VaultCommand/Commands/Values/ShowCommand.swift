@@ -12,7 +12,6 @@ enum ShowCommand: Command {
         try show(invocation.name, in: invocation.openVault(), invocation)
     }
 
-    /// Shows a name, and ends the command.
     static func show(_ name: String, in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
         let fields = try fields(of: name, in: keychain)
         let item = try keychain.item(name)
@@ -24,7 +23,6 @@ enum ShowCommand: Command {
         }
     }
 
-    /// Returns the names of the entries that are fields of a login.
     private static func fields(of name: String, in keychain: Keychain) throws -> [String] {
         try keychain.keys(prefix: name + ".").filter { Login.split($0)?.login.utf8.elementsEqual(name.utf8) == true }
     }

@@ -96,9 +96,7 @@ enum LogCommand: Command {
         case nil:
             problem = "This history ends before the other machine's: it is older, or that machine has changed more."
         case .unknown:
-            throw CommandError(
-                code: "other", exit: .other, message: "The word is too old to compare: this vault was compacted since."
-            )
+            throw CommandError.other("The word is too old to compare: this vault was compacted since.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }

@@ -62,7 +62,6 @@ struct QRVersion: Hashable {
 
     /// The number of modules per side (section 6.3.1).
     var size: Int { 4 * number + 17 }
-
     var dataCodewords: Int { codewords - blockCount * checkSize }
 
     /// The size of the length field in bytes (section 7.4.1, table 3).

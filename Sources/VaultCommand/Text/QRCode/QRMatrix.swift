@@ -111,8 +111,6 @@ struct QRMatrix: ~Copyable {
         return number << degree | remainder
     }
 
-    // MARK: Data
-
     /// Draws codewords in columns of two modules, up and down from the right (section 7.7.3).
     mutating func fill(with codewords: borrowing SecretBytes) {
         let bitCount = codewords.count * 8

@@ -51,9 +51,7 @@ enum Bech32 {
             text[end + index] = UInt8(truncatingIfNeeded: (sum.value ^ 1) >> UInt32(5 * (5 - index))) & 31
         }
         for index in start..<text.count { text[index] = character(of: text[index]) }
-        if letterCase == .upper {
-            for index in text.indices where isLower(text[index]) { text[index] ^= 0x20 }
-        }
+        if letterCase == .upper { for index in text.indices where isLower(text[index]) { text[index] ^= 0x20 } }
     }
 
     struct Decoded: ~Copyable {

@@ -81,9 +81,7 @@ extension Identity {
     var publicKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: X25519.keySize)
         let isWritten: ()? = secret.withUnsafeBytes { secret in
-            try? key.withMutableRawBytes { (key) throws(SealingError) in
-                try X25519.publicKey(of: secret, into: key)
-            }
+            try? key.withMutableRawBytes { (key) throws(SealingError) in try X25519.publicKey(of: secret, into: key) }
         }
         return isWritten.map { key }
     }

@@ -76,8 +76,7 @@ struct StanzaText {
     private static let notBase64 = AgeError.malformed("the body of a stanza is not canonical base64")
 
     static func areWritable(_ arguments: [String]) -> Bool {
-        !arguments.isEmpty
-            && arguments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        !arguments.isEmpty && arguments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
     }
 
     static func size(_ arguments: [String], bodySize: Int) -> Int {

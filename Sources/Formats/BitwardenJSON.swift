@@ -57,9 +57,7 @@ package enum BitwardenJSON {
         item.username = try login.string("username")
         item.password = try login.string("password")
         item.otp = try login.string("totp")
-        for uri in try login.elements("uris") {
-            if let uri = try uri.members().string("uri") { item.urls.append(uri) }
-        }
+        for uri in try login.elements("uris") { if let uri = try uri.members().string("uri") { item.urls.append(uri) } }
     }
 
     /// Adds all members of a card, an identity or a key, in the order of their names.

@@ -86,9 +86,7 @@ private final class KeePassEvents: XMLEvents {
         }
     }
 
-    private func changeGroup(_ body: (inout Group) -> Void) {
-        if !groups.isEmpty { body(&groups[groups.count - 1]) }
-    }
+    private func changeGroup(_ body: (inout Group) -> Void) { if !groups.isEmpty { body(&groups[groups.count - 1]) } }
 
     private func takeString() {
         guard !value.isEmpty else { return }

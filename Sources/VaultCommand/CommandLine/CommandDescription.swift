@@ -168,9 +168,9 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     // These options belong to single commands.
     case argon2id, at, attribute, changes, classes, command, confirm, copy, detached, device, drop, env, exact, expires
     case expiring, file, fingerprint, force, format, head, `in`, keep, key, label, last, layout, length, lifetime, local
-    case long, name, newline, next, off, on, out, output, passphrase, plaintext, prefix, print, profile, purge, recipient
-    case recursive, redact, replace, rotate, separator, session, show, since, skip, sql, stdin, suite, to, type, undo
-    case user, with, words
+    case long, name, newline, next, off, on, out, output, passphrase, plaintext, prefix, print, profile, purge
+    case recipient, recursive, redact, replace, rotate, separator, session, show, since, skip, sql, stdin, suite, to
+    case type, undo, user, with, words
     case ifAbsent = "if-absent"
     case allowEmpty = "allow-empty"
     case noQR = "no-qr"

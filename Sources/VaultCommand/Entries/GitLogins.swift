@@ -137,9 +137,7 @@ private enum Key {
     static let field = "field"
 }
 
-extension Keychain.Item {
-    fileprivate var isField: Bool { attributes[Key.field] != nil }
-}
+extension Keychain.Item { fileprivate var isField: Bool { attributes[Key.field] != nil } }
 
 extension GitCredential {
     /// Whether it has a protocol and a host. git's own requests always do, with an empty host if there is none; without

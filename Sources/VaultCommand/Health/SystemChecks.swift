@@ -12,9 +12,7 @@ enum SystemChecks {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
             vault_is_dumpable() == 0
-        else {
-            return .warning("core dumps", "The system prevents this process from forbidding them.")
-        }
+        else { return .warning("core dumps", "The system prevents this process from forbidding them.") }
         return .ok("core dumps", "forbidden; your other programs cannot read its memory either")
     }
 

@@ -16,8 +16,7 @@ enum TextEditor {
         case .status(127): throw missing(line)
         case .status(let status):
             throw CommandError.refused("The editor ended with exit code \(status); nothing was stored.")
-        case .signal(let number):
-            throw CommandError.refused("Signal \(number) ended the editor; nothing was stored.")
+        case .signal(let number): throw CommandError.refused("Signal \(number) ended the editor; nothing was stored.")
         case .unseen: throw CommandError.refused("The editor's exit status is unknown; nothing was stored.")
         }
     }

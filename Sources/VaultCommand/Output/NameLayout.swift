@@ -17,8 +17,7 @@ enum NameLayout: String, CaseIterable {
         case .tree:
             var folders: [Substring] = []
             while let name = try names.next() { try Self.appendBranch(of: name, below: &folders, to: &output) }
-        case .folders:
-            try Self.printLevel(&names, below: prefix, to: &output)
+        case .folders: try Self.printLevel(&names, below: prefix, to: &output)
         }
         try output.finish()
     }

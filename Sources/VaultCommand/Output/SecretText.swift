@@ -19,7 +19,6 @@ struct SecretText: ~Copyable {
 
     mutating func append(_ bytes: borrowing SecretBytes) throws { try bytes.withUnsafeBytes { try append($0) } }
 
-    /// Appends the text as a JSON string.
     mutating func append(json text: String) throws { try append(Array("\"".utf8) + Escaping.json(text) + "\"".utf8) }
 
     private mutating func reserve(_ count: Int) throws {

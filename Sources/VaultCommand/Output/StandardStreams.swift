@@ -90,7 +90,6 @@ enum Notes {
         write(created.message(at: location), asJSON ? ["note": created.json(at: location)] : nil)
     }
 
-    /// Reports an additional effect of a command to the user.
     static func inform(_ text: String) { write("vault: " + text, nil) }
 
     static func reportKeyFile(_ path: String?) {

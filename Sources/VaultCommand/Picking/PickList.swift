@@ -2,7 +2,6 @@
 struct PickList {
     struct Candidate {
         let name: String
-        /// The text after the name.
         let note: String
         /// The name and the other searched texts, in the form in which they are compared.
         fileprivate let searched: [[Unicode.Scalar]]

@@ -28,12 +28,10 @@ enum OtherProgram {
         SystemCall.writeAll("vault: \(text.forTerminal), or press Ctrl-C.\n", to: STDERR_FILENO)
     }
 
-    /// Returns the reason for a program's failure.
     static func reason(_ error: LogError) -> String {
         error.systemError.map { "\(error.detail): \(SystemError.message(for: $0))" } ?? error.detail
     }
 
-    /// Returns the first program of this name in the PATH.
     static func path(of name: String) -> String? {
         environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
     }
@@ -53,10 +51,8 @@ enum OtherProgram {
             && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
     }
 
-    /// Whether the PATH has a program of this name.
     static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
 
-    /// Returns a command line for a shell.
     static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
     /// Returns the path of a program's file: the value of the variable, or `path` in the home folder.

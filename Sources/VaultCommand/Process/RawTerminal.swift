@@ -63,7 +63,6 @@ final class RawTerminal {
     /// changed them.
     func forget() { isInUse = false }
 
-    /// Restores the modes.
     func end() {
         // If another program controls the terminal, its modes are left alone.
         guard isInUse, isInFront, var modes = former else { return }

@@ -16,7 +16,6 @@ final class Relay {
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
-    /// Whether the source has ended.
     private(set) var hasEnded = false
     /// The error that stopped writing to the target; nil as long as it works.
     private(set) var failure: Int32?

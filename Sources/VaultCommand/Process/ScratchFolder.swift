@@ -44,7 +44,6 @@ struct ScratchFolder: ~Copyable {
     /// Prevents programs that are started later from inheriting the folder's lock.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
-    /// Whether the editor has left a file.
     var hasText: Bool {
         var status = stat()
         return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
@@ -67,7 +66,6 @@ struct ScratchFolder: ~Copyable {
     private static let usedName = "vault-edit-"
     private static let keptName = "vault-kept-"
 
-    /// A locked folder.
     private final class Folder {
         let path: String
         let lock: FileDescriptor

@@ -13,8 +13,7 @@ enum SharedProgram {
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard invocation.databases == nil else { return }
         guard
-            invocation.arguments.contains(where: VaultLocation.isURL)
-                || invocation.knownLocation?.isInDatabase ?? false
+            invocation.arguments.contains(where: VaultLocation.isURL) || invocation.knownLocation?.isInDatabase ?? false
         else { return }
         guard let path else {
             throw CommandError.unavailable(

@@ -35,7 +35,6 @@ struct SignalSet {
     @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
-    /// Blocks exactly these signals.
     func blockExactly() { _ = vault_change_blocked_signals(SIG_SETMASK, bits) }
 }
 

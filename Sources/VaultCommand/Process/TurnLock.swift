@@ -29,7 +29,6 @@ final class TurnLock: Sendable {
         isOfProcess = 1
     }
 
-    /// Whether other processes wait.
     var isAwaited: Bool { vault_is_byte_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
     func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }
     func release() { _ = set(TurnLock.turn, F_UNLCK) }

@@ -206,8 +206,7 @@ enum MergeCommand: Command {
     {
         let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
         let isWhole = merge.isWhole && merge.dropped.isEmpty && !merge.isUnfinished
-        return title + merge.text
-            + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
+        return title + merge.text + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
     /// Whether the user may delete the file at a path. git removes its own copies.

@@ -59,9 +59,7 @@ struct Candidates {
         let index = parser.arguments.count
         guard let last = arguments.last,
             index < arguments.count || [.oneOrMore, .any, .program, .upToTwo].contains(last.count)
-        else {
-            return
-        }
+        else { return }
         let argument = index < arguments.count ? arguments[index] : last
         if argument.completion == .command {
             let isTopic = parser.arguments.isEmpty

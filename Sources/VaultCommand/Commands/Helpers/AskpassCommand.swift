@@ -62,7 +62,8 @@ enum AskpassCommand: Command {
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false
         }
         guard items.count <= 1 else {
-            throw CommandError.other("Several entries are mapped to the prompt: \(items.map(\.name).joined(separator: ", ")).")
+            let names = items.map(\.name).joined(separator: ", ")
+            throw CommandError.other("Several entries are mapped to the prompt: \(names).")
         }
         return try items.first.flatMap { item in try invocation.held(item.name, from: keychain) }
     }

@@ -87,9 +87,7 @@ enum DockerCredentialCommand: Command {
         let server = try readServer()
         guard let keychain = try invocation.openVaultIfAny(),
             try DockerLogins(keychain: keychain, invocation: invocation).erase(server)
-        else {
-            throw Refusal(answer: Answer.notFound)
-        }
+        else { throw Refusal(answer: Answer.notFound) }
         keychain.maintenance.finishUpkeep()
     }
 

@@ -34,8 +34,7 @@ enum SetupDockerCommand: Command {
         }
         let file = try EditedFile(try OtherProgram.path(".docker", orIn: "DOCKER_CONFIG") + "/config.json")
         let registry = invocation.arguments.first
-        let line =
-            registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
+        let line = registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
         if !invocation.has(.undo) { HelperName.dockerCredential.noteIfMissing(for: "docker") }
         return try invocation.finish(
             Setting(

@@ -155,8 +155,7 @@ extension Keychain.Members.Removal {
         let parts = authors.map { author in
             "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
-        return parts.joined(separator: "; ")
-            + ". They stay. Remove those you do not know: `vault member rm NAME`."
+        return parts.joined(separator: "; ") + ". They stay. Remove those you do not know: `vault member rm NAME`."
     }
 }
 

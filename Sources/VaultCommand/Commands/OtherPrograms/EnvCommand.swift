@@ -46,9 +46,7 @@ enum EnvCommand: Command {
             try text.withUnsafeBytes(StandardOutput.write)
             return .success
         }
-        let shown = try text.withUnsafeBytes { text in
-            try SecretBytes(composing: { Escaping.terminal(text, $0) })
-        }
+        let shown = try text.withUnsafeBytes { text in try SecretBytes(composing: { Escaping.terminal(text, $0) }) }
         try shown.withUnsafeBytes(StandardOutput.write)
         return .success
     }

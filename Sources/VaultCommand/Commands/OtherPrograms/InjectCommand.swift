@@ -59,8 +59,7 @@ enum InjectCommand: Command {
             for piece in template.pieces {
                 switch piece {
                 case .text(let text): text.forEach(put)
-                case .placeholder(let placeholder):
-                    values[placeholder.name]?.bytes.withUnsafeBytes { $0.forEach(put) }
+                case .placeholder(let placeholder): values[placeholder.name]?.bytes.withUnsafeBytes { $0.forEach(put) }
                 }
             }
         })

@@ -91,8 +91,7 @@ enum ClipboardCommand: Command {
     private static func noClipboard(_ tool: Clipboard?) -> CommandError {
         let problem =
             switch tool {
-            case nil:
-                "No clipboard found. Install wl-clipboard (Wayland) or xclip (X11), or run this at a terminal."
+            case nil: "No clipboard found. Install wl-clipboard (Wayland) or xclip (X11), or run this at a terminal."
             case .terminal: "No terminal found."
             case let tool?: "\(tool.rawValue) is not installed, or cannot connect to a display."
             }

@@ -95,8 +95,7 @@ enum LogCommand: Command {
         case .excluded: problem = "This vault's history does not include the other machine's: the two have diverged."
         case nil:
             problem = "This history ends before the other machine's: it is older, or that machine has changed more."
-        case .unknown:
-            throw CommandError.other("The word is too old to compare: this vault was compacted since.")
+        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }
@@ -197,9 +196,7 @@ extension AccessRecord {
     }
 }
 
-extension String {
-    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
-}
+extension String { fileprivate var nonEmpty: String? { isEmpty ? nil : self } }
 
 extension LoggedChange {
     private var shownTime: String { Timestamp.text(Date(milliseconds: time)) }

@@ -11,7 +11,6 @@ struct QRMatrix: ~Copyable {
     /// A flag for modules that are in every code of the version; data and masks leave them out.
     private static let function: UInt8 = 2
 
-    /// Draws the function patterns.
     init(_ version: QRVersion) throws(SealingError) {
         self.version = version
         modules = try SecretBytes(zeros: version.size * version.size)

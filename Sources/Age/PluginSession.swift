@@ -137,8 +137,6 @@ struct PluginSession: ~Copyable {
             }
             receivedCount -= text.end
             return PluginMessage(arguments: text.arguments, body: body)
-        } catch {
-            throw error.code == .malformed ? broken(error.detail) : error
-        }
+        } catch { throw error.code == .malformed ? broken(error.detail) : error }
     }
 }

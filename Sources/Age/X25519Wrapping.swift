@@ -32,9 +32,7 @@ enum X25519Wrapping {
             try share.withRawBytes { (share) throws(SealingError) in
                 try text.withMutableRawBytes { (text) throws(SealingError) in try Base64.encode(share, into: text) }
             }
-        } catch {
-            throw error.code == .forged ? .malformed("the recipient's public key is invalid") : AgeError(error)
-        }
+        } catch { throw error.code == .forged ? .malformed("the recipient's public key is invalid") : AgeError(error) }
         return try Stanza(arguments: [kind, String(decoding: text.dropLast(), as: UTF8.self)], body: body)
     }
 

@@ -83,8 +83,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
             case .url: item.urls = urls(value)
             case .notes: item.notes = value
             case .otp: item.otp = value
-            case .fields:
-                for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
+            case .fields: for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
             // A column of a later version may contain secrets.

@@ -44,9 +44,7 @@ struct VariableRequest {
             let text = try ValueInput.readText(at: path)
             do {
                 return try DotEnv.variables(in: text).map { try VariableRequest($0, in: path) }
-            } catch let error as FormatError {
-                throw CommandError.malformed(error, in: path)
-            }
+            } catch let error as FormatError { throw CommandError.malformed(error, in: path) }
         }
     }
 

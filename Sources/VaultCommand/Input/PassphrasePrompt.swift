@@ -7,9 +7,7 @@ enum PassphrasePrompt {
     ///
     /// - Parameter isAnswered: checks, after others have used the prompt before, whether the question is still open; if
     /// not, this also returns nil.
-    static func ask(
-        _ prompt: String, unless isAnswered: () -> Bool = { false }
-    ) throws(VaultError) -> SecretBytes? {
+    static func ask(_ prompt: String, unless isAnswered: () -> Bool = { false }) throws(VaultError) -> SecretBytes? {
         guard let terminal = try? PromptTerminal.open() else { return nil }
         if terminal.hasWaited, isAnswered() { return nil }
         do { return try ValueInput.readLine(prompt, terminal) } catch {

@@ -51,8 +51,7 @@ struct PickList {
     mutating func take(_ key: KeyDecoder.Key) -> Outcome {
         switch key {
         case .cancel: return .cancelled
-        case .enter:
-            if matches.indices.contains(selected) { return .chosen(candidates[matches[selected]].name) }
+        case .enter: if matches.indices.contains(selected) { return .chosen(candidates[matches[selected]].name) }
         case .up: selected = max(selected - 1, 0)
         case .down: selected = min(selected + 1, max(matches.count - 1, 0))
         case .text(let scalar): search(query + String(scalar), within: matches)

@@ -18,8 +18,7 @@ enum ProgramPicker {
         var process: ChildProcess
         do throws(SystemError) {
             process = try ChildProcess(
-                "/bin/sh", ["sh", "-c", line], input: .descriptor(input.reading.number),
-                output: output.writing.number)
+                "/bin/sh", ["sh", "-c", line], input: .descriptor(input.reading.number), output: output.writing.number)
         } catch { throw CommandError.system("/bin/sh could not be started", error.number) }
         discard(input.reading)
         discard(output.writing)

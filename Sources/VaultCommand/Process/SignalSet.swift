@@ -24,9 +24,7 @@ struct SignalSet {
 
     init(bits: UInt64) { self.bits = bits }
 
-    init(_ numbers: [Int32]) {
-        for number in numbers { bits |= 1 << UInt64(number - 1) }
-    }
+    init(_ numbers: [Int32]) { for number in numbers { bits |= 1 << UInt64(number - 1) } }
 
     var numbers: [Int32] { (1...64).filter(contains) }
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }

@@ -36,9 +36,7 @@ final class TurnLock: Sendable {
     func withdraw() { _ = set(TurnLock.waiting, F_UNLCK) }
 
     private func set(_ byte: Int64, _ kind: Int32) -> Bool {
-        while vault_lock_byte(descriptor, byte, kind, isOfProcess) != 0 {
-            if errno != EINTR { return false }
-        }
+        while vault_lock_byte(descriptor, byte, kind, isOfProcess) != 0 { if errno != EINTR { return false } }
         return true
     }
 }

@@ -40,7 +40,7 @@ enum ManPage {
     private static func command(_ command: CommandDescription) -> String {
         let arguments = command.arguments.map { ($0.name, $0.help) }
         let exits = command.exitCodes.map { ("exit code \($0.code.rawValue)", $0.meaning) }
-        let summary = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
+        let summary: String = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
         let paragraphs = [summary] + command.paragraphs
         var parts = [
             Roff.macro("SS", HelpText.usage(command)), paragraphs.map(Roff.text).joined(separator: Roff.macro("PP")),

@@ -88,9 +88,7 @@ enum ImportCommand: Command {
             case .libsecret: return try ImportContents(SecretTool.items(with: source), prefix: prefix)
             default: return try format.read(bytes(of: source, named: shown), from: shown, prefix: prefix)
             }
-        } catch let error as FormatError {
-            throw CommandError.malformed(error, in: shown, "nothing was imported")
-        }
+        } catch let error as FormatError { throw CommandError.malformed(error, in: shown, "nothing was imported") }
     }
 
     private static func bytes(of source: String, named name: String) throws -> [UInt8] {

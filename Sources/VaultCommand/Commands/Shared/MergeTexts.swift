@@ -214,8 +214,7 @@ extension Keychain.Copies.Merge {
         "Nothing was merged: \(sides.shownCopy) has removed someone's access, by a rotation of the data key or as a "
             + "member."
             + refusals(
-                "They may have written these in \(sides.vault):",
-                "They may have removed these in \(sides.vault):")
+                "They may have written these in \(sides.vault):", "They may have removed these in \(sides.vault):")
             + "\nIf you know that they are right, such as your own changes while you were offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }

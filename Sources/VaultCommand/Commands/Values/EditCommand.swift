@@ -67,9 +67,7 @@ enum EditCommand: Command {
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
-        } catch {
-            throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error))
-        }
+        } catch { throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error)) }
     }
 
     private static let emptied = CommandError.refused(

@@ -76,8 +76,6 @@ enum AttributeCommand: Command {
         do {
             let attributes = try keychain.setAttributes(of: invocation.name, changes).present
             return try invocation.finish(keychain, json: ["name": invocation.name, "attributes": attributes])
-        } catch let error as VaultError where error.code == .absent {
-            throw keychain.absent(invocation.name)
-        }
+        } catch let error as VaultError where error.code == .absent { throw keychain.absent(invocation.name) }
     }
 }

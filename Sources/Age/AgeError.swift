@@ -45,7 +45,6 @@ extension AgeError {
     }
 }
 
-/// Translates the error of a call to Sealing.
 func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(AgeError) -> Result {
     do { return try call() } catch { throw AgeError(error) }
 }

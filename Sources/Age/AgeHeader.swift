@@ -69,13 +69,10 @@ struct AgeHeader {
     }
 
     private static func code(in line: ArraySlice<UInt8>) throws(AgeError) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: RunningHMAC.size)
-        let isRead = line.dropFirst().dropLast().withRawBytes { digits in
-            code.withMutableRawBytes { Base64.decode(digits, into: $0) }
-        }
-        guard line.first == UInt8(ascii: " "), line.last == UInt8(ascii: "\n"), isRead else {
-            throw .malformed("the last line of the header is invalid")
-        }
+        let digits = Array(line.dropFirst().dropLast())
+        guard line.first == UInt8(ascii: " "), line.last == UInt8(ascii: "\n"),
+            let code = Base64.bytes(digits, count: RunningHMAC.size)
+        else { throw .malformed("the last line of the header is invalid") }
         return code
     }
 

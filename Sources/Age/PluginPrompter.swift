@@ -34,7 +34,6 @@ extension PluginPrompter {
     public func waiting(forCommand command: String) {}
 }
 
-/// A prompter that shows nothing and answers nothing.
 package struct NoPrompts: PluginPrompter {
     package init() {}
     package func message(_ text: String, from plugin: String) -> Bool { false }

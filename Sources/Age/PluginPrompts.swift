@@ -56,11 +56,8 @@ struct PluginPrompts {
     /// Decodes the label of a choice. Returns nil if it is not base64.
     private static func label(_ digits: String) -> String? {
         guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: size)
-        let isRead = Array(digits.utf8).withRawBytes { digits in
-            bytes.withMutableRawBytes { Base64.decode(digits, into: $0) }
-        }
-        return isRead ? bytes.withRawBytes(shown) : nil
+        guard let bytes = Base64.bytes(Array(digits.utf8), count: size) else { return nil }
+        return bytes.withRawBytes(shown)
     }
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }

@@ -54,7 +54,6 @@ struct PluginSession: ~Copyable {
         try send(text)
     }
 
-    /// Sends a command whose argument is a secret.
     mutating func send(_ command: String, secret argument: borrowing SecretBytes) throws(AgeError) {
         let start = Array("-> \(command) ".utf8)
         var text = try translated(SecretBytes(zeros: start.count + argument.count + 2, isKey: true))
@@ -106,7 +105,6 @@ struct PluginSession: ~Copyable {
         }
     }
 
-    /// Returns the error for a plugin that violates the protocol.
     func broken(_ how: String) -> AgeError {
         AgeError(.plugin, "the plugin \(process.program) does not follow the protocol: \(how)")
     }

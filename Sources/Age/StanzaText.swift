@@ -15,9 +15,7 @@ struct StanzaText {
 
     let arguments: [String]
     let bodySize: Int
-    /// The offset after the last line.
     let end: Int
-    /// The offset of the first line of the body.
     private let body: Int
 
     /// Parses the stanza at an offset. Returns nil if the bytes end before the stanza does. Throws `malformed`.

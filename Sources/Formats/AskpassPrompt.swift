@@ -73,7 +73,6 @@ extension String {
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Returns the longest suffix of accepted bytes.
     fileprivate func suffix(while isAccepted: (UInt8) -> Bool) -> SubSequence {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }

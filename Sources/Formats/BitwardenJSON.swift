@@ -15,7 +15,6 @@ package enum BitwardenJSON {
         return found
     }
 
-    /// Returns the names of folders by their ids.
     private static func names(_ nodes: [JSONNode]) throws(FormatError) -> [String: String] {
         var names: [String: String] = [:]
         for node in nodes {

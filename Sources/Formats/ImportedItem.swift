@@ -55,7 +55,6 @@ package enum LeftOut: CaseIterable, Sendable {
 }
 
 extension ImportedItem {
-    /// Adds a detail, unless it is empty.
     mutating func add(_ name: String, _ value: String?, isSecret: Bool = false) {
         guard let value, !value.isEmpty else { return }
         details.append(Detail(name, value, isSecret: isSecret))

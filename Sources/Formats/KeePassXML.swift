@@ -22,7 +22,6 @@ private final class KeePassEvents: XMLEvents {
 
     private(set) var found = ImportedItems()
     private(set) var hasRoot = false
-    /// The elements that are open.
     private var open: [String] = []
     private var text: [UInt8] = []
     private var groups: [Group] = []

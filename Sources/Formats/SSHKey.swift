@@ -26,7 +26,6 @@ package struct SSHKey: ~Copyable {
     let fields: SecretBytes
 }
 
-/// The contents of a text that was stored as a private key.
 package enum SSHKeyFile: ~Copyable {
     case key(SSHKey)
     /// OpenSSH's format, under a passphrase.

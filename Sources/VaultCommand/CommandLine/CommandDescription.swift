@@ -144,7 +144,6 @@ struct ArgumentDescription: Sendable, Encodable {
     let help: String
 }
 
-/// The kind of completion that a shell offers for an argument or a value.
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
     /// NAME=REFERENCE, with completion of the reference.

@@ -7,7 +7,6 @@ struct Invocation: Equatable, Sendable {
     var arguments: [String] = []
     /// The values of each given option, in order; empty for an option without values.
     var options: [OptionName: [String]] = [:]
-    /// Whether the command only reads.
     var changesNothing = false
     /// Opens vaults in databases; nil in a program that cannot.
     var databases: VaultLocation.Databases?

@@ -1,7 +1,6 @@
 import Sealing
 import Vault
 
-/// Asks for passphrases at the terminal.
 enum PassphrasePrompt {
     /// Asks for a passphrase. Returns nil without a terminal, or while other programs control it.
     ///
@@ -30,7 +29,6 @@ enum PassphrasePrompt {
     }
 }
 
-/// Asks for the passphrase of a vault at the terminal.
 struct TerminalPassphrasePrompter: PassphrasePrompter {
     private static let attempts = 3
 

@@ -1,7 +1,6 @@
 import Glibc
 import LinuxSystem
 
-/// The user's editor.
 enum TextEditor {
     /// - Throws: ``CommandError``: refused if the editor fails, or if a signal requests this process to end. The signal
     /// is then pending.

@@ -32,7 +32,6 @@ final class RawTerminal {
     /// The descriptor from which keys are read, while ``isInUse``.
     var keys: Int32 { own.number >= 0 ? own.number : terminal }
 
-    /// Whether this process controls the modes and the input now.
     var isInFront: Bool { ProcessState.isInFront(at: terminal) }
 
     /// Sets the modes if this process has come to the foreground.

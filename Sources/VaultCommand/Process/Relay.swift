@@ -42,7 +42,6 @@ final class Relay {
         self.keyboard = keyboard
     }
 
-    /// The descriptor and event to wait for.
     var interest: pollfd {
         if !pending.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
         return pollfd(fd: hasEnded || keyboard?.isInUse == false ? -1 : source, events: Int16(POLLIN), revents: 0)

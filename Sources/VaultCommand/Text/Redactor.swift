@@ -6,7 +6,6 @@ import Sealing
 /// number of secrets that it may belong to. Bytes that may become a secret are held back. They are the beginning of a
 /// secret, so no copy of them is needed.
 struct Redactor {
-    /// A text that is replaced.
     final class Pattern: Sendable {
         let text: SecretBytes
         /// For each number of matching bytes, the next smaller number that also matches.

@@ -128,7 +128,6 @@ enum MergeCommand: Command {
         throw CommandError(code: first.code, exit: first.exit, message: message)
     }
 
-    /// The result for each copy.
     private struct Outcome {
         var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []

@@ -4,7 +4,6 @@ import Vault
 struct Candidates {
     enum Kind: String, Encodable { case words, files }
 
-    /// A word and, if known, its meaning.
     struct Word: Encodable {
         let word: String
         var meaning: String?

@@ -153,7 +153,6 @@ struct CommandLineParser {
         options[option.name, default: []] += value.map { [$0] } ?? []
     }
 
-    /// The options that are valid for the command.
     var allowed: [OptionDescription] { (description?.options ?? []) + GlobalOptions.all }
 
     private func unknown(_ typed: String) -> UsageError {

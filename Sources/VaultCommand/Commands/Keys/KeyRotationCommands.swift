@@ -117,9 +117,7 @@ struct KeyChoices {
     }
 
     func keys(_ numbers: some Sequence<Int>, of keychain: Keychain) throws -> Set<Keychain.VaultKeys.Key> {
-        var keys: Set<Keychain.VaultKeys.Key> = []
-        for number in numbers { keys.insert(try keychain.key(number)) }
-        return keys
+        try Set(numbers.map { try keychain.key($0) })
     }
 
     /// Returns the new secret of a key that is replaced, or the current secret of a key that stays.

@@ -3,7 +3,6 @@ import SealedLog
 import Sealing
 import Vault
 
-/// The formats that `vault export` writes.
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 

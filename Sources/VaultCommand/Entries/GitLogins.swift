@@ -9,7 +9,6 @@ struct GitLogins {
     static let prefix = "git/"
 
     let keychain: Keychain
-    /// The command that reads the entries.
     let invocation: Invocation
 
     /// Returns the credential for a request; nil if there is none. If several match, one without a path is preferred

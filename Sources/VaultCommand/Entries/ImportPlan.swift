@@ -31,7 +31,6 @@ struct ImportPlan {
         entries.append(entry)
     }
 
-    /// Removes entries, and returns how many.
     mutating func removeAll(where isRemoved: (PlannedEntry) -> Bool) -> Int {
         let count = entries.count
         entries.removeAll(where: isRemoved)
@@ -124,7 +123,6 @@ enum SafeName {
         return trimmed.isEmpty ? substitute : String(trimmed)
     }
 
-    /// Returns the path of a folder, with slashes between its parts.
     static func folder(_ text: String) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { component(String($0), or: "") }
         return String(parts.joined(separator: "/").trimming { $0 == "/" })

@@ -64,7 +64,6 @@ struct AdvisedCommand {
 
     static func path(_ path: String) -> String { word(path.isOption ? "./" + path : path) }
 
-    /// Returns a name as the first argument.
     static func name(_ name: String) -> String {
         if name.isOption { return "-- \(word(name))" }
         return name.shellWord == name ? name : word(name)

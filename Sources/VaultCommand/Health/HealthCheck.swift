@@ -1,6 +1,5 @@
 import CVaultCommand
 
-/// The result of one check of `vault doctor`.
 struct HealthCheck {
     enum State: String { case ok, warning, problem }
 

@@ -109,7 +109,6 @@ enum VaultChecks {
 }
 
 extension KeptCopy {
-    /// One line about this machine's copy of a vault in a database.
     var line: String {
         let time = Timestamp.text(Date(timeIntervalSince1970: Double(time) / 1000))
         let part = isComplete ? "complete" : "incomplete (\(Quantity.size(Int(clamping: missing))) missing)"

@@ -31,7 +31,6 @@ extension HelperName {
 }
 
 extension Invocation {
-    /// Applies a setting as the options say.
     func finish(_ setting: Setting) throws -> ExitCode {
         let isWritten = has(.dryRun) ? false : try has(.undo) ? setting.undo() : setting.write()
         let lines = has(.undo) ? setting.undoing ?? setting.lines : setting.lines

@@ -192,7 +192,6 @@ enum MemberDeviceCommand: Command {
 extension MemberList.Member {
     fileprivate var report: JSONObject { ["name": name, "added_by": addedBy, "devices": machines.map(\.report)] }
 
-    /// The member in lines for output, one for each device.
     fileprivate var lines: String { machines.map { "\(name.quoted), \($0.line)\n" }.joined() }
 }
 

@@ -1,7 +1,6 @@
 import Sealing
 import Vault
 
-/// The form in which a command writes a value.
 struct ValueForm {
     /// `auto` adds a newline on a terminal and after each of several values, unless the value already ends with one.
     enum Newline: String, CaseIterable { case auto, yes, no }
@@ -68,7 +67,6 @@ struct ValueForm {
 }
 
 extension Invocation {
-    /// Ends a command whose result is one value.
     func finish(_ stored: consuming SealableValue, of name: String) throws -> ExitCode {
         try finish(ValueText.shown(stored, of: name), of: name, newline: newline)
     }

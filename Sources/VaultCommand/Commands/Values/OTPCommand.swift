@@ -116,7 +116,6 @@ enum OTPCommand: Command {
 
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
-    /// The code after this one.
     let following: SecretBytes
     /// The validity in seconds; nil for counter-based codes.
     let secondsLeft: Int?

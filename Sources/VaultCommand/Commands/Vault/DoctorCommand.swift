@@ -39,7 +39,6 @@ enum DoctorCommand: Command {
         } catch { return files + [.problem("opening", error)] }
     }
 
-    /// Returns how the vault and its key file were located.
     private static func rules(_ location: VaultLocation, _ invocation: Invocation) -> (vault: String, key: String) {
         func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: [String]) -> String {
             if let option = options.first(where: invocation.has) { return "from \(option.spelling)" }

@@ -87,7 +87,8 @@ struct CopiedHistory {
         if isWhole, let end, stated.offset > 0, stated.position.sequence <= end.sequence { return .included }
         guard isOlderAccepted else {
             throw LogError(
-                .rolledBack, "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
+                .rolledBack,
+                "change \(positions.newest.sequence), and \(store.path) may have had later ones: its row "
                     + (stated.offset == 0 ? "is malformed" : "states change \(stated.position.sequence)"))
         }
         return .included

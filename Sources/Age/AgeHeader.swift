@@ -4,7 +4,7 @@ import Sealing
 /// The textual start of an age file: the version, the stanzas, and a MAC over both under a key derived from the file
 /// key.
 struct AgeHeader {
-    /// The largest size of a header in bytes. It is limited because a header is parsed before it is authenticated.
+    /// The maximum size of a header in bytes. It is limited because a header is parsed before it is authenticated.
     static let sizeLimit = 64 << 10
 
     private static let version = Array("age-encryption.org/v1\n".utf8)

@@ -22,9 +22,9 @@ package enum KernelKeyring {
         case user
     }
 
-    /// The largest size of a secret in bytes.
+    /// The maximum size of a secret in bytes.
     package static let maximumSize = 32_767
-    /// The largest size of a description in bytes.
+    /// The maximum size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
     /// Stores a secret until its time limit. It replaces an earlier one of the same description.

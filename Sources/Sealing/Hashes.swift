@@ -136,7 +136,7 @@ package enum KeyDerivation {
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed; the largest number if the product overflows.
+        /// The number of bytes processed; the maximum number if the product overflows.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost

@@ -95,7 +95,7 @@ struct AccessFrame {
     static let headSize = size + Nonce.size
     /// Both the offset and the size of a record are multiples of this.
     static let alignment = 64
-    /// The largest size of a whole record in bytes.
+    /// The maximum size of a whole record in bytes.
     static let largestSize = 4_096
 
     /// The size of the whole record in bytes.

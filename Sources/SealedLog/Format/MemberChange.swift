@@ -15,7 +15,7 @@ struct MemberChange: Hashable, Sendable {
     let known: [Authenticator]
 
     static let limit = 1_024
-    /// The largest size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
+    /// The maximum size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
     static let sizeLimit = 512 << 10
 }
 

@@ -3,7 +3,7 @@ import Sealing
 
 /// Keeps opened pages, up to a limit, and blocks of sealed bytes (2 MiB). Neither changes while its file exists.
 struct PageCache: Sendable {
-    /// The largest number of pages; each takes up to 16 KiB.
+    /// The maximum number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
     /// The number of neighbouring slots in which a page may be.

@@ -53,7 +53,7 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // The line is compared in place, since it may be the rest of a share that was broken in two.
+        // The line is compared without a copy: it may be the second half of a share, which is secret.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }

@@ -19,7 +19,7 @@ package struct SecretFile: ~Copyable {
     package consuming func takeContents() -> SecretBytes { contents }
 
     /// - Parameters:
-    ///   - limit: the largest size of a file in bytes.
+    ///   - limit: the maximum size of a file in bytes.
     ///   - room: the number of zero bytes before the contents, for the caller's use.
     ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
     ///   - acceptsShared: whether others may read root's files in any folder.

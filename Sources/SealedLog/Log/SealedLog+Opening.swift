@@ -16,7 +16,7 @@ extension SealedLog {
         /// Whether a compaction that is due after a change starts by itself, on a thread. Otherwise it is left to
         /// ``SealedLog/finishUpkeep()``.
         package var compactsByItself: Bool
-        /// The largest number of bytes of opened pages that are kept.
+        /// The maximum number of bytes of opened pages that are kept.
         package var indexMemory: Int
         /// Creates or reads the key with which this machine signs changes of a vault with members.
         package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?

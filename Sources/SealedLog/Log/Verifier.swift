@@ -56,11 +56,11 @@ struct Verifier: ~Copyable {
     private let members: MemberList
     private let counter: UpkeepProgress?
 
-    /// - Parameter isWhole: whether the counter starts with this verification.
-    init(of whole: LogView, _ counter: UpkeepProgress?, isWhole: Bool = true) throws(LogError) {
+    /// - Parameter startsCounter: whether the counter begins here; otherwise it continues that of a longer call.
+    init(of whole: LogView, _ counter: UpkeepProgress?, startsCounter: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
-        if isWhole { counter?.begin(whole.end) }
+        if startsCounter { counter?.begin(whole.end) }
         view = LogView(
             store: whole.store, keys: whole.keys, header: whole.header, authenticator: whole.origin.authenticator)
         let members = try whole.members()

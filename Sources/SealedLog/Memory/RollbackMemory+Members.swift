@@ -1,6 +1,6 @@
 import Sealing
 
-// The members; Format.md, "The rollback memory".
+// The members that the rollback memory keeps. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)

@@ -6,7 +6,7 @@ package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: ArraySlice<UInt8>
     let keys: KeyRing
-    /// The store that it was read from; nil if it was not written yet.
+    /// The store that the value was read from; nil if the value has not been written yet.
     var store: (any RecordStore)?
 }
 

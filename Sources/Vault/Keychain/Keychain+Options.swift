@@ -53,7 +53,7 @@ extension Keychain {
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
         /// Whether the program makes one request and ends: the state from opening the vault is then recent enough.
         package var isShortLived = false
-        /// Whether the program reads first: the server is then queried while the vault is opened.
+        /// Whether the program will read at once. The server is then queried while the vault is opened.
         package var readsAtOnce = false
         /// Whether the program only reads: a server that was unreachable a moment ago is then not contacted.
         package var changesNothing = false

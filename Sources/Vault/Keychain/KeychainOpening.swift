@@ -77,7 +77,7 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // A database would raise the alarm only when it is read: at first, this machine's copy of it is opened.
+        // A vault in a database is opened from this machine's copy, so a rollback would show only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }

@@ -25,7 +25,7 @@ struct KeyCommand {
 }
 
 extension ChildProcess {
-    /// The largest output, in bytes: that of a key file.
+    /// The maximum size of the output in bytes, which is that of a key file.
     private static var outputLimit: Int { 1 << 20 }
 
     /// Runs a program to its end and returns what it has printed; its standard error is ours. Throws `commandFailed`,

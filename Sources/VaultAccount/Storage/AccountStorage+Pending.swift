@@ -58,7 +58,7 @@ extension AccountStorage {
             }
             // Another pending change belongs to a later login, which writes it.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
-            // A logout by the server leaves the profile.
+            // If the server has logged the user out, the profile is kept.
             let reason = try transaction.read(vault.ended)
             guard reason != .endedByServer, reason != .rejected else { return false }
             try transaction.write(true, to: vault.pendingRemoval(id))

@@ -54,7 +54,7 @@ enum VaultChecks {
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
-                name, "It cannot be stored: a rollback would not be detected.",
+                name, "It cannot be stored, so a rollback would not be detected.",
                 fix: "Set HOME or XDG_STATE_HOME to a writable folder.")
         }
     }

@@ -5,7 +5,7 @@ import Vault
 
 /// Reads the value that `set` stores directly into guarded memory.
 enum ValueInput {
-    /// - Parameter limit: the largest size in bytes; by default that of a value.
+    /// - Parameter limit: the maximum size in bytes; by default that of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
         let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }

@@ -110,7 +110,7 @@ extension PostgresConnection {
         }
     }
 
-    /// - Parameter limit: the largest number of bytes of values that the results may have.
+    /// - Parameter limit: the maximum number of bytes of values that the results may have.
     private func depart(
         _ session: inout Session, limit: UInt64, until deadline: Deadline,
         _ send: (inout Session) throws(PostgresError) -> Void

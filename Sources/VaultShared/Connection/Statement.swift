@@ -13,7 +13,7 @@ struct Statement {
 
     let text: String
     let parameters: [Parameter]
-    /// The largest number of bytes of values in its result.
+    /// The maximum number of bytes of values in its result.
     let limit: UInt64
 
     init(_ text: String, _ parameters: Parameter..., limit: UInt64 = 0) {

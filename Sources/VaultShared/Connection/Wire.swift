@@ -39,7 +39,7 @@ struct Wire: ~Copyable {
 
     /// Allows the server to send the result of the next statements, and no more.
     ///
-    /// - Parameter bytes: the largest number of bytes of values. Each record is in a row of its own, whose overhead is
+    /// - Parameter bytes: the maximum number of bytes of values. Each record is in a row of its own, whose overhead is
     ///   smaller than the record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 

@@ -27,7 +27,7 @@ package final class PostgresLocation: StoreLocation {
     private let readsAtOnce: Bool
     /// The path of the file for changes that are made while no server answers.
     let pendingPath: String?
-    /// The start of the paths of files to which a copy is saved that the vault does not include.
+    /// The path prefixes of the files that keep a copy with changes that the vault lacks.
     let keptPaths: [String]
     /// The position at which the copy ended that was last saved to a file.
     let copyInFile = Mutex<LogPosition?>(nil)
@@ -40,11 +40,11 @@ package final class PostgresLocation: StoreLocation {
     let changesNothing: Bool
     let outage = Mutex(Outage())
 
-    /// The time that a server has for a login or an answer.
+    /// The time to wait for the server to accept a login or to answer.
     let timeout: Duration
     /// The time that a server has for an answer of many megabytes.
     let longTimeout: Duration
-    /// The time to wait in the queue before it is doubted that the processes in front write.
+    /// The time to wait in the queue before this process suspects that those ahead of it do not write.
     static let patience: Duration = .seconds(2)
     /// The time for which the queue is then not used.
     static let impatience: Duration = .seconds(10)

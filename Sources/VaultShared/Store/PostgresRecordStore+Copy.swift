@@ -130,6 +130,6 @@ extension PostgresRecordStore {
 
     /// The number of bytes that a command reads for the copy beyond its own needs.
     static let completedAtOnce: UInt64 = 256 << 10
-    /// The largest number of missing bytes for which it does so.
+    /// The maximum number of missing bytes for which it does so.
     static let mostCompleted: UInt64 = 8 << 20
 }

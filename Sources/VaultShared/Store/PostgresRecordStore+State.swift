@@ -138,7 +138,7 @@ extension PostgresRecordStore.State {
         phase = .constructing(construction)
     }
 
-    /// The largest number of blocks that are held until it is known that the copy may have them.
+    /// The maximum number of blocks that are held until it is known that the copy may have them.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -170,7 +170,7 @@ extension PostgresRecordStore.State {
         doubts += 1
     }
 
-    /// The largest number of bytes that are held until it is known whether the copy stays.
+    /// The maximum number of bytes that are held until it is known whether the copy stays.
     private static let mostConfirmed = 8 << 20
 
     mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {

@@ -28,7 +28,7 @@ package enum Fault: Hashable, Sendable {
     case afterwards(Int32)
 }
 
-/// The files of this machine, with calls that fail on demand. It records all calls.
+/// The real file system, with calls that fail on demand. Records every call.
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>

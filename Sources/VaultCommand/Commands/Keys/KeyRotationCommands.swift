@@ -187,5 +187,5 @@ extension OptionDescription {
         help: "Replace a key by this key file, generated if it does not exist.")
     static let fileOfKey = OptionDescription(
         name: .file, value: "NUMBER=PATH", isRepeatable: true,
-        help: "The key file of another key that stays. Otherwise drop or replace that key.")
+        help: "The key file of another key to keep. Without its file, drop or replace that key.")
 }

@@ -94,7 +94,9 @@ enum LogCommand: Command {
             }
         case .excluded: problem = "This vault's history does not include the other machine's: the two have diverged."
         case nil:
-            problem = "This history ends before the other machine's: it is older, or that machine has changed more."
+            problem =
+                "This history ends before the other machine's: it is out of date, or more changes were made on that "
+                + "machine."
         case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)

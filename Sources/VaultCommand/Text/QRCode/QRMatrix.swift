@@ -130,7 +130,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Inverts the modules that a mask selects. Applying it twice changes nothing.
+    /// Inverts the modules that a mask selects. Applying the same mask again undoes it.
     mutating func apply(_ mask: QRMask) {
         for row in 0..<size {
             for column in 0..<size where !isFunction(row, column) && mask.selects(row, column) {

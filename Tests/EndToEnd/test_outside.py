@@ -137,6 +137,7 @@ def test_what_a_program_wrote_is_shown_as_text(outside: Path, home: Home) -> Non
     }  # fmt: skip
 
 
+@pytest.mark.in_a_file
 def test_two_programs_do_not_overwrite_each_other(outside: Path, home: Home) -> None:
     for name in ["mail", "chat"]:
         assert run(outside, home, "token", name, APP_NAME=name) == name

@@ -40,9 +40,11 @@ let package = Package(
             name: "VaultShared",
             dependencies: ["CPostgres", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
-        .target(name: "Formats", dependencies: ["PropertyList", "Sealing"], swiftSettings: settings),
+        .target(name: "Formats", dependencies: ["LinuxSystem", "PropertyList", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
-        .target(name: "OneTimeCode", dependencies: ["CNettle", "Formats", "Sealing"], swiftSettings: settings),
+        .target(
+            name: "OneTimeCode", dependencies: ["CNettle", "Formats", "LinuxSystem", "Sealing"],
+            swiftSettings: settings),
         .target(name: "VaultAccount", dependencies: ["Vault"], packageAccess: false, swiftSettings: settings),
         .target(name: "CVaultTesting", dependencies: ["CLinux"]),
         .target(

@@ -21,7 +21,6 @@ package struct AgeError: Error, Hashable, Sendable {
         package static let outOfMemory = Code(kind: .outOfMemory)
     }
 
-    /// The kind of this failure.
     package let code: Code
     package let detail: String
     /// The `errno` of the system call that failed, if one did.
@@ -46,7 +45,6 @@ extension AgeError {
     }
 }
 
-/// Translates the error of a call to Sealing.
 func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(AgeError) -> Result {
     do { return try call() } catch { throw AgeError(error) }
 }

@@ -4,7 +4,7 @@ import Sealing
 /// The textual start of an age file: the version, the stanzas, and a MAC over both under a key derived from the file
 /// key.
 struct AgeHeader {
-    /// The largest size of a header in bytes. It is limited because a header is parsed before it is authenticated.
+    /// The maximum size of a header in bytes. It is limited because a header is parsed before it is authenticated.
     static let sizeLimit = 64 << 10
 
     private static let version = Array("age-encryption.org/v1\n".utf8)
@@ -19,10 +19,7 @@ struct AgeHeader {
     private let covered: [UInt8]
     private let code: [UInt8]
 
-    /// The size of the header in bytes.
     var size: Int { covered.count + AgeHeader.codeLineSize }
-
-    // MARK: Writing
 
     /// Creates a header and its MAC. Throws `malformed` if the header would be too large, and `outOfMemory`.
     init(_ stanzas: [Stanza], _ fileKey: borrowing SecretBytes) throws(AgeError) {
@@ -42,8 +39,6 @@ struct AgeHeader {
         }
         return covered + [UInt8(ascii: " ")] + digits.dropLast() + [UInt8(ascii: "\n")]
     }
-
-    // MARK: Reading
 
     /// Reads the header at the start of a file. Throws `malformed`.
     init(_ file: [UInt8]) throws(AgeError) {
@@ -74,17 +69,12 @@ struct AgeHeader {
     }
 
     private static func code(in line: ArraySlice<UInt8>) throws(AgeError) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: RunningHMAC.size)
-        let isRead = line.dropFirst().dropLast().withRawBytes { digits in
-            code.withMutableRawBytes { Base64.decode(digits, into: $0) }
-        }
-        guard line.first == UInt8(ascii: " "), line.last == UInt8(ascii: "\n"), isRead else {
-            throw .malformed("the last line of the header is invalid")
-        }
+        let digits = Array(line.dropFirst().dropLast())
+        guard line.first == UInt8(ascii: " "), line.last == UInt8(ascii: "\n"),
+            let code = Base64.bytes(digits, count: RunningHMAC.size)
+        else { throw .malformed("the last line of the header is invalid") }
         return code
     }
-
-    // MARK: The MAC
 
     /// Checks the MAC. Throws `damaged` unless the stanzas were written with this file key.
     func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {

@@ -12,12 +12,9 @@ enum Bech32 {
     private static let textLimit = 16_384
     private static let separator = UInt8(ascii: "1")
 
-    /// Returns the length of the text of `dataSize` bytes.
     static func textSize(prefix: String, dataSize: Int) -> Int {
         prefix.utf8.count + 1 + (dataSize * 8 + 4) / 5 + checksumSize
     }
-
-    // MARK: Writing
 
     /// Writes the text. Throws `malformed` unless `text` has exactly the right size.
     ///
@@ -54,12 +51,8 @@ enum Bech32 {
             text[end + index] = UInt8(truncatingIfNeeded: (sum.value ^ 1) >> UInt32(5 * (5 - index))) & 31
         }
         for index in start..<text.count { text[index] = character(of: text[index]) }
-        if letterCase == .upper {
-            for index in text.indices where isLower(text[index]) { text[index] ^= 0x20 }
-        }
+        if letterCase == .upper { for index in text.indices where isLower(text[index]) { text[index] ^= 0x20 } }
     }
-
-    // MARK: Reading
 
     struct Decoded: ~Copyable {
         /// The prefix, in lower case. Do not show it: in a mistyped text it may be part of the secret.
@@ -118,8 +111,6 @@ enum Bech32 {
         }
         return data
     }
-
-    // MARK: Characters
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 

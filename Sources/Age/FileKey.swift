@@ -7,7 +7,6 @@ package enum FileKey {
 
     static let wrongSize = AgeError.malformed("a file key does not have \(size) bytes")
 
-    /// Creates a file key. Throws `outOfMemory`.
     package static func generate() throws(AgeError) -> SecretBytes {
         var key = try translated(SecretBytes(zeros: size, isKey: true))
         key.withUnsafeMutableBytes { RandomBytes.fill($0) }
@@ -38,6 +37,17 @@ func withBytes<Result: ~Copyable, Failure: Error>(
     }
 }
 
+extension Base64 {
+    /// Returns the decoded bytes; nil unless the digits are canonical and encode this number of bytes.
+    static func bytes(_ digits: [UInt8], count: Int, padding: Padding = .none) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isRead = digits.withRawBytes { digits in
+            bytes.withMutableRawBytes { Base64.decode(digits, padding: padding, into: $0) }
+        }
+        return isRead ? bytes : nil
+    }
+}
+
 /// The textual form of an age file: strict PEM (RFC 7468). It is read, but never written.
 enum Armor {
     private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
@@ -58,12 +68,9 @@ enum Armor {
         else { throw invalid }
         let padding = last.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let digits = Array(lines.joined())
-        guard padding <= 2, digits.count % 4 == 0 else { throw invalid }
-        var bytes = [UInt8](repeating: 0, count: digits.count / 4 * 3 - padding)
-        let isRead = digits.withRawBytes { digits in
-            bytes.withMutableRawBytes { Base64.decode(digits, padding: .equalSigns, into: $0) }
-        }
-        guard isRead else { throw invalid }
+        guard padding <= 2, digits.count % 4 == 0,
+            let bytes = Base64.bytes(digits, count: digits.count / 4 * 3 - padding, padding: .equalSigns)
+        else { throw invalid }
         return bytes
     }
 

@@ -24,10 +24,7 @@ package struct Identity: ~Copyable, Sendable {
         let decoded = try Bech32.decode(text)
         guard decoded.letterCase == .upper else { throw .malformed("it is not in upper case") }
         if decoded.prefix == Identity.prefix {
-            guard decoded.data.count == X25519.keySize else {
-                throw .malformed("it is not a secret key of \(X25519.keySize) bytes")
-            }
-            self = Identity(kind: .x25519, secret: decoded.data)
+            self = try Identity(secretKey: decoded.data)
         } else if decoded.prefix.hasPrefix(Identity.pluginPrefix), decoded.prefix.hasSuffix("-") {
             let name = String(decoded.prefix.dropFirst(Identity.pluginPrefix.count).dropLast())
             guard PluginName.isValid(name) else { throw .malformed("its plugin has an invalid name") }
@@ -65,7 +62,6 @@ package struct Identity: ~Copyable, Sendable {
 }
 
 extension Identity {
-    /// Creates a new secret key. Throws `outOfMemory`.
     package static func generate() throws(AgeError) -> Identity {
         var key = try translated(SecretBytes(zeros: X25519.keySize, isKey: true))
         key.withUnsafeMutableBytes { RandomBytes.fill($0) }
@@ -85,9 +81,7 @@ extension Identity {
     var publicKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: X25519.keySize)
         let isWritten: ()? = secret.withUnsafeBytes { secret in
-            try? key.withMutableRawBytes { (key) throws(SealingError) in
-                try X25519.publicKey(of: secret, into: key)
-            }
+            try? key.withMutableRawBytes { (key) throws(SealingError) in try X25519.publicKey(of: secret, into: key) }
         }
         return isWritten.map { key }
     }

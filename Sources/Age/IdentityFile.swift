@@ -11,7 +11,6 @@ package struct IdentityFile: ~Copyable, Sendable {
 
     package enum Kind: Sendable { case secretKeys, plugins }
 
-    /// The size limit of a file in bytes.
     package static let sizeLimit = 256 << 10
     private static let countLimit = 256
     private static let pinMark = "# vault:"
@@ -25,7 +24,6 @@ package struct IdentityFile: ~Copyable, Sendable {
     /// The number of identities, at least 1.
     package var count: Int { identities.count }
 
-    /// Creates a list of a single identity.
     package init(_ identity: consuming Identity) {
         identities = [Holder(identity)]
         pins = []

@@ -44,8 +44,6 @@ struct PluginProcess: ~Copyable {
             .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    // MARK: Exchanging bytes
-
     /// Waits until some bytes can be sent or were received, and returns how many. It waits for both at once: a plugin
     /// that writes before it reads would otherwise wait for this process, while this process waits for the plugin.
     /// Throws `plugin` if the plugin has ended.
@@ -73,8 +71,6 @@ struct PluginProcess: ~Copyable {
 
     /// Whether a failed call may be repeated, by `errno`.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
-
-    // MARK: Ending
 
     /// Waits for the plugin's exit, and returns the error for one that exits before its work is done.
     private mutating func ended() -> AgeError {

@@ -34,10 +34,8 @@ extension PluginPrompter {
     public func waiting(forCommand command: String) {}
 }
 
-/// A prompter that shows nothing and answers nothing.
 package struct NoPrompts: PluginPrompter {
     package init() {}
-
     package func message(_ text: String, from plugin: String) -> Bool { false }
     package func confirm(_ text: String, yes: String, no: String?, from plugin: String) -> Bool? { nil }
     package func requestPublic(_ text: String, from plugin: String) -> String? { nil }

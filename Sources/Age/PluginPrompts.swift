@@ -1,7 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// The answer to a plugin's message.
 struct PluginAnswer: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -29,8 +28,7 @@ struct PluginPrompts {
             return try answer(["ok", isChosen ? "yes" : "no"])
         case "request-public":
             guard let reply = prompter.requestPublic(text, from: plugin) else { return try answer(["fail"]) }
-            return PluginAnswer(
-                arguments: ["ok"], body: try translated(SecretBytes(copyOf: Array(reply.utf8))))
+            return PluginAnswer(arguments: ["ok"], body: try translated(SecretBytes(copyOf: Array(reply.utf8))))
         case "request-secret":
             guard let reply = prompter.requestSecret(text, from: plugin) else { return try answer(["fail"]) }
             return PluginAnswer(arguments: ["ok"], body: reply)
@@ -38,7 +36,6 @@ struct PluginPrompts {
         }
     }
 
-    /// Returns an error that repeats the plugin's report.
     func error(_ body: borrowing SecretBytes) -> AgeError {
         let text = PluginPrompts.shown(body).split(separator: "\n").joined(separator: " ")
         return AgeError(.plugin, "the plugin age-plugin-\(plugin) reports \(text.isEmpty ? "an error" : text.quoted)")
@@ -59,11 +56,8 @@ struct PluginPrompts {
     /// Decodes the label of a choice. Returns nil if it is not base64.
     private static func label(_ digits: String) -> String? {
         guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: size)
-        let isRead = Array(digits.utf8).withRawBytes { digits in
-            bytes.withMutableRawBytes { Base64.decode(digits, into: $0) }
-        }
-        return isRead ? bytes.withRawBytes(shown) : nil
+        guard let bytes = Base64.bytes(Array(digits.utf8), count: size) else { return nil }
+        return bytes.withRawBytes(shown)
     }
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }

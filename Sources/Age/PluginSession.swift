@@ -36,8 +36,6 @@ struct PluginSession: ~Copyable {
         wait = PatientWait(plugin.patience) { prompter.waiting(forPlugin: name) }
     }
 
-    // MARK: Sending
-
     mutating func send(_ arguments: [String]) throws(AgeError) {
         try send(arguments, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }
@@ -56,7 +54,6 @@ struct PluginSession: ~Copyable {
         try send(text)
     }
 
-    /// Sends a command whose argument is a secret.
     mutating func send(_ command: String, secret argument: borrowing SecretBytes) throws(AgeError) {
         let start = Array("-> \(command) ".utf8)
         var text = try translated(SecretBytes(zeros: start.count + argument.count + 2, isKey: true))
@@ -89,8 +86,6 @@ struct PluginSession: ~Copyable {
         return sent
     }
 
-    // MARK: Receiving
-
     /// Returns the next message that the caller has to answer; nil once the plugin is done. Throws `plugin`,
     /// `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
@@ -110,7 +105,6 @@ struct PluginSession: ~Copyable {
         }
     }
 
-    /// Returns the error for a plugin that violates the protocol.
     func broken(_ how: String) -> AgeError {
         AgeError(.plugin, "the plugin \(process.program) does not follow the protocol: \(how)")
     }
@@ -141,8 +135,6 @@ struct PluginSession: ~Copyable {
             }
             receivedCount -= text.end
             return PluginMessage(arguments: text.arguments, body: body)
-        } catch {
-            throw error.code == .malformed ? broken(error.detail) : error
-        }
+        } catch { throw error.code == .malformed ? broken(error.detail) : error }
     }
 }

@@ -64,9 +64,7 @@ package enum Recipient: Hashable, Sendable {
         return nil
     }
 
-    private static func described(
-        _ decode: () throws(AgeError) -> Bech32.Decoded
-    ) throws(AgeError) -> Bech32.Decoded {
+    private static func described(_ decode: () throws(AgeError) -> Bech32.Decoded) throws(AgeError) -> Bech32.Decoded {
         do { return try decode() } catch {
             throw error.code == .malformed ? .malformed("the recipient is invalid: \(error.detail)") : error
         }

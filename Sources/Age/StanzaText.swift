@@ -15,12 +15,8 @@ struct StanzaText {
 
     let arguments: [String]
     let bodySize: Int
-    /// The offset after the last line.
     let end: Int
-    /// The offset of the first line of the body.
     private let body: Int
-
-    // MARK: Reading
 
     /// Parses the stanza at an offset. Returns nil if the bytes end before the stanza does. Throws `malformed`.
     init?(_ bytes: UnsafeRawBufferPointer, at start: Int) throws(AgeError) {
@@ -77,14 +73,10 @@ struct StanzaText {
 
     private static let notBase64 = AgeError.malformed("the body of a stanza is not canonical base64")
 
-    // MARK: Writing
-
     static func areWritable(_ arguments: [String]) -> Bool {
-        !arguments.isEmpty
-            && arguments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        !arguments.isEmpty && arguments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
     }
 
-    /// Returns the size of a stanza's text in bytes.
     static func size(_ arguments: [String], bodySize: Int) -> Int {
         let lines = bodySize / lineSize + 1
         // The mark comes first. A space or the line's end follows each argument.

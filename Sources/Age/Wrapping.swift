@@ -11,8 +11,7 @@ package enum Wrapping {
     ) throws(AgeError) -> [Stanza] {
         switch recipient {
         case .x25519(let key): return [try X25519Wrapping.wrap(fileKey, to: key)]
-        case .plugin(let name, let text):
-            return try Plugin(name: name, prompter: prompter).wrap(fileKey, to: text)
+        case .plugin(let name, let text): return try Plugin(name: name, prompter: prompter).wrap(fileKey, to: text)
         }
     }
 

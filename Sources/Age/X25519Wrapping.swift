@@ -32,9 +32,7 @@ enum X25519Wrapping {
             try share.withRawBytes { (share) throws(SealingError) in
                 try text.withMutableRawBytes { (text) throws(SealingError) in try Base64.encode(share, into: text) }
             }
-        } catch {
-            throw error.code == .forged ? .malformed("the recipient's public key is invalid") : AgeError(error)
-        }
+        } catch { throw error.code == .forged ? .malformed("the recipient's public key is invalid") : AgeError(error) }
         return try Stanza(arguments: [kind, String(decoding: text.dropLast(), as: UTF8.self)], body: body)
     }
 
@@ -56,11 +54,9 @@ enum X25519Wrapping {
         guard stanza.arguments.count == 2 else {
             throw .malformed("an X25519 stanza does not have exactly one argument")
         }
-        var share = [UInt8](repeating: 0, count: X25519.keySize)
-        let isRead = Array(stanza.arguments[1].utf8).withRawBytes { text in
-            share.withMutableRawBytes { Base64.decode(text, into: $0) }
+        guard let share = Base64.bytes(Array(stanza.arguments[1].utf8), count: X25519.keySize) else {
+            throw .malformed("the share of an X25519 stanza is not base64 of 32 bytes")
         }
-        guard isRead else { throw .malformed("the share of an X25519 stanza is not base64 of 32 bytes") }
         // The size is checked before the body is opened: a longer body could be made to open under several keys, and
         // would reveal which of them is used.
         guard stanza.body.count == bodySize else {

@@ -111,6 +111,16 @@ int vault_seal_memory_file(int descriptor) {
     return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
+static _Thread_local uint32_t held_mutexes;
+
+uint32_t vault_held_mutexes(void) {
+    return held_mutexes;
+}
+
+void vault_set_held_mutexes(uint32_t held) {
+    held_mutexes = held;
+}
+
 void vault_name_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }

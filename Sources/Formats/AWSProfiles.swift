@@ -58,7 +58,6 @@ package struct AWSProfiles: Sendable {
         if header > 0, lines[header - 1].isEmpty { lines.remove(at: header - 1) }
     }
 
-    /// Returns the lines of a profile, including its header.
     private func section(of profile: String) -> Range<Int>? {
         let header = lines.firstIndex { line in
             AWSProfiles.profile(ofHeader: text(line)).map { $0.utf8.elementsEqual(profile.utf8) } ?? false
@@ -78,12 +77,10 @@ package struct AWSProfiles: Sendable {
     }
 
     private func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
-
     private func trimmed(_ text: Substring) -> String { String(text.trimming(while: \.isWhitespace)) }
 }
 
 extension Substring {
-    /// Returns the text without this character around it.
     fileprivate func unquoted(_ quote: Character) -> String {
         count >= 2 && first == quote && last == quote ? String(dropFirst().dropLast()) : String(self)
     }

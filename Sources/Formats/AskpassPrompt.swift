@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// The prompt that a program passes to another one for a person's answer, through `SSH_ASKPASS`, `GIT_ASKPASS` or
 /// `SUDO_ASKPASS`.
 package enum AskpassPrompt: Sendable {
@@ -71,7 +73,6 @@ extension String {
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Returns the longest suffix of accepted bytes.
     fileprivate func suffix(while isAccepted: (UInt8) -> Bool) -> SubSequence {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }

@@ -15,7 +15,6 @@ package enum BitwardenJSON {
         return found
     }
 
-    /// Returns the names of folders by their ids.
     private static func names(_ nodes: [JSONNode]) throws(FormatError) -> [String: String] {
         var names: [String: String] = [:]
         for node in nodes {
@@ -57,9 +56,7 @@ package enum BitwardenJSON {
         item.username = try login.string("username")
         item.password = try login.string("password")
         item.otp = try login.string("totp")
-        for uri in try login.elements("uris") {
-            if let uri = try uri.members().string("uri") { item.urls.append(uri) }
-        }
+        for uri in try login.elements("uris") { if let uri = try uri.members().string("uri") { item.urls.append(uri) } }
     }
 
     /// Adds all members of a card, an identity or a key, in the order of their names.

@@ -31,9 +31,7 @@ private struct CSVReader {
     private var rest: ArraySlice<UInt8>
     private var line = 1
 
-    init(rest: ArraySlice<UInt8>) {
-        self.rest = rest.starts(with: [0xEF, 0xBB, 0xBF]) ? rest.dropFirst(3) : rest
-    }
+    init(rest: ArraySlice<UInt8>) { self.rest = rest.starts(with: [0xEF, 0xBB, 0xBF]) ? rest.dropFirst(3) : rest }
 
     mutating func readAll() throws(FormatError) -> [CSV.Record] {
         var records: [CSV.Record] = []

@@ -113,19 +113,15 @@ private struct DotEnvReader {
     }
 
     private mutating func dropSpaces() { rest = rest.drop(while: \.isSpace) }
-
     private mutating func dropComment() { rest = rest.drop { $0 != UInt8(ascii: "\n") } }
 
-    private mutating func endLine() {
-        if rest.popFirst() != nil { line += 1 }
-    }
+    private mutating func endLine() { if rest.popFirst() != nil { line += 1 } }
 
     private func fault(_ problem: String) -> FormatError { FormatError(line: line, problem) }
 }
 
 extension UInt8 {
     fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
     fileprivate var isLineEnd: Bool { self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") }
 
     fileprivate var isNameByte: Bool {

@@ -7,7 +7,6 @@ package enum EntryDocument {
 
     package struct Entry: Hashable, Sendable {
         package let name: String
-        /// The name of the value's kind.
         package let kind: String
         package let value: [UInt8]
         package let attributes: [String: String]

@@ -20,8 +20,6 @@ package struct GitCredential: Sendable {
     package init() {}
 }
 
-// MARK: - Reading
-
 extension GitCredential {
     /// The size limit of all lines together. git limits each line to 64 KiB.
     package static let sizeLimit = 1 << 20
@@ -82,8 +80,6 @@ extension GitCredential {
     }
 }
 
-// MARK: - Writing
-
 extension GitCredential {
     package static let authtypeCapability = "authtype"
 
@@ -110,9 +106,7 @@ extension GitCredential {
         try secret?.bytes.withUnsafeBytes { (bytes) throws(FormatError) in try write(key, bytes, put) }
     }
 
-    private func write(
-        _ key: String, _ value: some Sequence<UInt8>, _ put: (UInt8) -> Void
-    ) throws(FormatError) {
+    private func write(_ key: String, _ value: some Sequence<UInt8>, _ put: (UInt8) -> Void) throws(FormatError) {
         guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw FormatError("the \(key) contains a line break or a zero byte")
         }

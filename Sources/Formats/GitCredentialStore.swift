@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// `~/.git-credentials`, in which `git credential-store` keeps passwords: one address per line, such as
 /// `https://mia:secret@github.com/org`, with percent-encoding.
 package enum GitCredentialStore {

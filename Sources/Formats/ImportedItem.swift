@@ -37,7 +37,6 @@ package struct ImportedItem: Hashable, Sendable {
     }
 }
 
-/// The items that were read from another program's file.
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
     /// Each part that was left out, in the order of the file.
@@ -46,7 +45,6 @@ package struct ImportedItems: Hashable, Sendable {
     package init(_ items: [ImportedItem] = []) { self.items = items }
 }
 
-/// A part that an import leaves out.
 package enum LeftOut: CaseIterable, Sendable {
     /// Parts that no entry can represent.
     case attachment, passkey, macro
@@ -57,7 +55,6 @@ package enum LeftOut: CaseIterable, Sendable {
 }
 
 extension ImportedItem {
-    /// Adds a detail, unless it is empty.
     mutating func add(_ name: String, _ value: String?, isSecret: Bool = false) {
         guard let value, !value.isEmpty else { return }
         details.append(Detail(name, value, isSecret: isSecret))

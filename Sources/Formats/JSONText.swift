@@ -160,11 +160,8 @@ private struct JSONReader {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         let text = String(decoding: literal, as: UTF8.self)
         let digits = literal.first == UInt8(ascii: "-") ? literal.dropFirst() : literal
-        let isPadded =
-            digits.count > 1 && digits.first == UInt8(ascii: "0")
-            && digits.dropFirst().first.map {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-            } == true
+        let second = digits.dropFirst().first
+        let isPadded = digits.first == UInt8(ascii: "0") && second.map { (0x30...0x39).contains($0) } == true
         guard Double(text) != nil, !isPadded, let last = literal.last, (0x30...0x39).contains(last),
             let first = digits.first, (0x30...0x39).contains(first)
         else { throw fault("a number is malformed") }

@@ -22,7 +22,6 @@ private final class KeePassEvents: XMLEvents {
 
     private(set) var found = ImportedItems()
     private(set) var hasRoot = false
-    /// The elements that are open.
     private var open: [String] = []
     private var text: [UInt8] = []
     private var groups: [Group] = []
@@ -86,9 +85,7 @@ private final class KeePassEvents: XMLEvents {
         }
     }
 
-    private func changeGroup(_ body: (inout Group) -> Void) {
-        if !groups.isEmpty { body(&groups[groups.count - 1]) }
-    }
+    private func changeGroup(_ body: (inout Group) -> Void) { if !groups.isEmpty { body(&groups[groups.count - 1]) } }
 
     private func takeString() {
         guard !value.isEmpty else { return }

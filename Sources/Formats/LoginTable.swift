@@ -8,10 +8,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
     case chrome = "Chrome"
     case firefox = "Firefox"
 
-    /// The contents of a column.
-    private enum Column {
-        case folder, title, username, password, url, notes, otp, fields, tags, ignored
-    }
+    private enum Column { case folder, title, username, password, url, notes, otp, fields, tags, ignored }
 
     /// The columns by their names in lower case. 1Password has renamed some: `Url` was `Website`, and `OTPAuth` was
     /// `One-time password`.
@@ -34,8 +31,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
                 "group": .folder, "title": .title, "username": .username, "password": .password, "url": .url,
                 "notes": .notes, "totp": .otp, "icon": .ignored, "last modified": .ignored, "created": .ignored,
             ]
-        case .chrome:
-            ["name": .title, "url": .url, "username": .username, "password": .password, "note": .notes]
+        case .chrome: ["name": .title, "url": .url, "username": .username, "password": .password, "note": .notes]
         case .firefox:
             [
                 "url": .url, "username": .username, "password": .password, "httprealm": .ignored,
@@ -87,8 +83,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
             case .url: item.urls = urls(value)
             case .notes: item.notes = value
             case .otp: item.otp = value
-            case .fields:
-                for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
+            case .fields: for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
             // A column of a later version may contain secrets.

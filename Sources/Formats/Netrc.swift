@@ -91,29 +91,15 @@ private struct NetrcReader {
         rest = rest.dropFirst()
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\n") {
             if byte == UInt8(ascii: "\"") { return word }
-            if byte == UInt8(ascii: "\\"), let next = rest.popFirst() {
-                word.append(next)
-            } else {
-                word.append(byte)
-            }
+            if byte == UInt8(ascii: "\\"), let next = rest.popFirst() { word.append(next) } else { word.append(byte) }
         }
         throw FormatError(line: line, "the closing quotation mark is missing")
     }
 
     /// Skips a macro, which ends with a blank line.
-    private mutating func dropMacro() {
-        while !rest.isEmpty, !rest.starts(with: "\n\n".utf8) { dropByte() }
-    }
-
-    private mutating func dropLine() {
-        while let byte = rest.first, byte != UInt8(ascii: "\n") { dropByte() }
-    }
-
-    private mutating func dropByte() {
-        if rest.popFirst() == UInt8(ascii: "\n") { line += 1 }
-    }
+    private mutating func dropMacro() { while !rest.isEmpty, !rest.starts(with: "\n\n".utf8) { dropByte() } }
+    private mutating func dropLine() { while let byte = rest.first, byte != UInt8(ascii: "\n") { dropByte() } }
+    private mutating func dropByte() { if rest.popFirst() == UInt8(ascii: "\n") { line += 1 } }
 }
 
-extension UInt8 {
-    fileprivate var isWhiteSpace: Bool { " \t\r\n".utf8.contains(self) }
-}
+extension UInt8 { fileprivate var isWhiteSpace: Bool { " \t\r\n".utf8.contains(self) } }

@@ -26,7 +26,6 @@ package struct SSHKey: ~Copyable {
     let fields: SecretBytes
 }
 
-/// The contents of a text that was stored as a private key.
 package enum SSHKeyFile: ~Copyable {
     case key(SSHKey)
     /// OpenSSH's format, under a passphrase.
@@ -136,7 +135,6 @@ struct SSHReader {
     private(set) var position = 0
 
     init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
-
     var isAtEnd: Bool { position == buffer.count }
 
     mutating func bytes(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
@@ -145,11 +143,7 @@ struct SSHReader {
         return UnsafeRawBufferPointer(rebasing: buffer[position..<position + count])
     }
 
-    mutating func integer() throws(FormatError) -> UInt32 {
-        try bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
+    mutating func integer() throws(FormatError) -> UInt32 { try bytes(4).reduce(0) { $0 << 8 | UInt32($1) } }
     mutating func string() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(Int(integer())) }
-
     mutating func rest() throws(FormatError) -> UnsafeRawBufferPointer { try bytes(buffer.count - position) }
 }

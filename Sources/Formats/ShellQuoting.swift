@@ -6,7 +6,6 @@ package enum ShellQuoting {
         case fish
     }
 
-    /// Quotes a word for a shell.
     package static func quoted(_ word: String, for shell: Shell = .sh) -> String {
         var result: [UInt8] = []
         quote(word.utf8, for: shell) { result.append($0) }

@@ -6,18 +6,14 @@ extension ArraySlice<UInt8> {
     @inlinable
     package func withRawBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try span.bytes.withUnsafeBytes(body)
-    }
+    ) throws(Failure) -> Result { try span.bytes.withUnsafeBytes(body) }
 }
 
 extension [UInt8] {
     @inlinable
     package func withRawBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try span.bytes.withUnsafeBytes(body)
-    }
+    ) throws(Failure) -> Result { try span.bytes.withUnsafeBytes(body) }
 
     @inlinable
     package mutating func withMutableRawBytes<Result: ~Copyable, Failure: Error>(

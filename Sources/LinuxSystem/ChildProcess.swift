@@ -10,7 +10,6 @@ package struct ChildProcess: ~Copyable {
         case descriptor(Int32)
     }
 
-    /// The way in which a program has ended.
     package enum Exit: Hashable, Sendable {
         case status(Int32)
         case signal(Int32)
@@ -27,13 +26,9 @@ package struct ChildProcess: ~Copyable {
     /// The way in which the program ended; nil until it was waited for.
     private var exit: Exit?
 
-    /// Starts a program.
-    ///
     /// - Parameters:
     /// - program: the program's path; a name without a slash is looked up in PATH.
     /// - arguments: the arguments; the first is the program's name by convention.
-    ///   - output: the descriptor that becomes its standard output.
-    ///   - errors: the descriptor that becomes its standard error.
     /// - outlivesTerminal: whether the program gets a session of its own, which does not end with the terminal, and
     ///   none of the files that this process has inherited.
     package init(
@@ -47,9 +42,7 @@ package struct ChildProcess: ~Copyable {
         vault_permit_core_dumps(started)
     }
 
-    deinit {
-        if exit == nil { _ = ChildProcess.end(number) }
-    }
+    deinit { if exit == nil { _ = ChildProcess.end(number) } }
 
     /// Returns 0, or an error number.
     private static func spawn(
@@ -89,30 +82,25 @@ package struct ChildProcess: ~Copyable {
 
     // MARK: Ending
 
-    /// Sends it a signal.
     package func send(_ signal: Int32) { kill(number, signal) }
 
     /// Leaves the program running without this process.
     package consuming func detach() { exit = .unseen }
 
-    /// Returns how the program ended; nil while it runs.
     package mutating func exitIfEnded() -> Exit? {
         if exit == nil { exit = ChildProcess.wait(number, WNOHANG) }
         return exit
     }
 
-    /// Waits for the program's end.
     package mutating func wait() -> Exit {
-        if let exit { return exit }
-        let found = ChildProcess.wait(number, 0) ?? .unseen
+        let found = exit ?? ChildProcess.wait(number, 0) ?? .unseen
         exit = found
         return found
     }
 
     /// Gives the program a while to exit by itself, then terminates it.
     package mutating func end() -> Exit {
-        if let exit { return exit }
-        let found = ChildProcess.end(number)
+        let found = exit ?? ChildProcess.end(number)
         exit = found
         return found
     }
@@ -128,10 +116,8 @@ package struct ChildProcess: ~Copyable {
         return wait(process, 0) ?? .unseen
     }
 
-    /// A change in the state of a child process.
     package enum Change: Hashable, Sendable {
         case ended(Exit)
-        /// A signal has stopped it.
         case stopped
     }
 

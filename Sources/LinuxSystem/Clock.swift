@@ -30,11 +30,10 @@ package enum Clock {
 }
 
 extension timespec {
-    /// The time in nanoseconds. A file system may report times past the year 2262, which wrap around; they are only
-    /// compared.
+    /// The time in nanoseconds. Times past the year 2262, which a file system may report, wrap: they are only compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 
-    /// The time in milliseconds: 0 before 1970, and the largest number if it overflows.
+    /// The time in milliseconds: 0 before 1970, and the maximum number if it overflows.
     fileprivate var milliseconds: UInt64 {
         let (seconds, overflows) = UInt64(max(tv_sec, 0)).multipliedReportingOverflow(by: 1_000)
         let (sum, isBeyond) = seconds.addingReportingOverflow(UInt64(max(tv_nsec, 0)) / 1_000_000)

@@ -10,9 +10,7 @@ package struct ExactText: Hashable, Sendable {
 
     package static func == (left: ExactText, right: ExactText) -> Bool { left.text.isSame(as: right.text) }
 
-    package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-    }
+    package func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
 
 extension String? {
@@ -22,9 +20,7 @@ extension String? {
 
 extension StringProtocol {
     /// Whether another text has the same bytes.
-    package func isSame(as other: (some StringProtocol)?) -> Bool {
-        other.map { utf8.elementsEqual($0.utf8) } ?? false
-    }
+    package func isSame(as other: (some StringProtocol)?) -> Bool { other.map { utf8.elementsEqual($0.utf8) } ?? false }
 
     /// Whether the text's bytes start with those of another one.
     package func begins(with start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }

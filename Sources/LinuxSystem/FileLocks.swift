@@ -47,14 +47,13 @@ extension FileSystem {
 /// another namespace or on another machine.
 package func lockHolder(of path: String) -> Int? {
     let files = PosixFileSystem()
-    var bytes = [UInt8](repeating: 0, count: 64 << 10)
     guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
-        let count = try? bytes.withUnsafeMutableBytes({ try files.read(locks, into: $0, at: 0) })
+        let bytes = try? files.read(locks, upTo: 64 << 10)
     else { return nil }
     // The device number is split as by gnu_dev_major(3) and gnu_dev_minor(3).
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
-    for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n") {
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
         // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
         let fields = line.split(separator: " ")
         guard fields.count > 5, fields[1] == "FLOCK" else { continue }
@@ -82,7 +81,6 @@ package final class ByteLock: Sendable {
         self.offset = offset
     }
 
-    /// Tries to acquire the lock. Returns false if it is held elsewhere.
     package func tryLock() throws(SystemError) -> Bool {
         while vault_lock_byte(file.number, offset, F_WRLCK, 0) != 0 {
             if errno == EAGAIN || errno == EACCES { return false }

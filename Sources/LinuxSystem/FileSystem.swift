@@ -17,7 +17,6 @@ package protocol FileSystem: Sendable {
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
     /// Calls syncfs(2): flushes everything on the file system of a file, including the names in all folders.
     func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError)
-    /// Tries to acquire the lock. Returns false if another process holds it.
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
@@ -68,9 +67,7 @@ package struct Volume: Hashable, Sendable {
     }
 }
 
-package enum LockKind: Hashable, Sendable {
-    case shared, exclusive
-}
+package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
     /// Throws. A file system on which every folder can be opened never needs this call.
@@ -103,6 +100,17 @@ extension FileSystem {
             try makeFolders(parent)
             try makeFolder(path)
         }
+    }
+
+    /// Reads `count` bytes, or fewer if the file ends before.
+    package func read(
+        _ file: borrowing FileDescriptor, upTo count: Int, at offset: UInt64 = 0
+    ) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
+            try read(file, into: bytes, at: offset)
+        }
+        return found == count ? bytes : Array(bytes[..<found])
     }
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
@@ -223,13 +231,11 @@ package struct SystemError: Error, Hashable, Sendable {
         }
     }
 
-    /// Returns the system's message for an error number.
     package static func message(for number: Int32) -> String {
         // strerror(3) has been safe with threads since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 
-    /// Returns advice for the user; nil if there is none.
     package static func advice(for number: Int32) -> String? {
         switch number {
         case ENOSPC, EDQUOT: "Nothing was changed; free some space and try again."

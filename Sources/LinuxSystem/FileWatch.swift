@@ -9,8 +9,7 @@ package final class FileWatch: Sendable {
 
     private let loop: WatchLoop
 
-    /// Starts to watch. `onChange` is also called at the start, for earlier changes. Throws if no thread can be
-    /// started.
+    /// Calls `onChange` also at the start, for earlier changes. Throws if no thread can be started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -22,8 +21,7 @@ package final class FileWatch: Sendable {
 }
 
 private final class WatchLoop: Sendable {
-    /// The polling interval in milliseconds, for files whose changes the system does not report and without a stop
-    /// event.
+    /// The polling interval in milliseconds, if the system reports no changes or has no stop event left.
     private static let pause: Int32 = 1_000
 
     private let path: String
@@ -58,9 +56,8 @@ private final class WatchLoop: Sendable {
 
     /// Returns when the folders have changed and must be looked up again, or when the watch is over.
     private func follow(_ events: borrowing FileEvents) {
-        while stopEvent.wait(
-            for: events.queue.number, milliseconds: stopEvent.descriptor < 0 ? WatchLoop.pause : -1)
-        {
+        let pause = stopEvent.descriptor < 0 ? WatchLoop.pause : -1
+        while stopEvent.wait(for: events.queue.number, milliseconds: pause) {
             switch events.take() {
             case .nothing: continue
             case .changed: onChange()
@@ -74,8 +71,7 @@ private final class WatchLoop: Sendable {
         var hasChanged = true
         repeat {
             let status = try? fileSystem.status(at: path)
-            // The closure is called once more a round later: the times of a file are too coarse to show two changes in
-            // quick succession.
+            // The closure is called once more a round later: a file's times are too coarse to show two quick changes.
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status

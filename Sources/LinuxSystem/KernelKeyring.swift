@@ -16,16 +16,15 @@ private import Glibc
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
-        /// The processes of this login, which have the same session keyring. Processes without one share the user's
-        /// default session.
+        /// The processes with this login's session keyring. Those without one share the user's default session.
         case session
         /// All processes of this user. Older kernels drop the user's keyring when the last of them ends.
         case user
     }
 
-    /// The largest size of a secret in bytes.
+    /// The maximum size of a secret in bytes.
     package static let maximumSize = 32_767
-    /// The largest size of a description in bytes.
+    /// The maximum size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
     /// Stores a secret until its time limit. It replaces an earlier one of the same description.
@@ -166,7 +165,6 @@ extension KernelKeyring {
         Int(try checked(vault_key_read(key, buffer.baseAddress, UInt64(buffer.count)), call))
     }
 
-    /// Returns the serial numbers of the keys in a keyring.
     private static func keys(in keyring: Int32) throws(SystemError) -> [Int32] {
         var bytes: [UInt8] = []
         while true {
@@ -229,8 +227,7 @@ extension KernelKeyring {
             case ENOSYS, EPERM:
                 "The kernel has no keyrings, or a seccomp profile forbids them, as in most containers. "
                     + "Allow the system calls add_key and keyctl there."
-            case EACCES:
-                "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
+            case EACCES: "This session has no access to the user's keyring. Log in again, or run `keyctl link @u @s`."
             case EDQUOT:
                 "The user's quota for keys is used up. Remove keys with keyctl, or raise the limits in "
                     + "/proc/sys/kernel/keys (maxkeys and maxbytes, for root root_maxkeys and root_maxbytes)."

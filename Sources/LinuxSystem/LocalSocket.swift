@@ -36,7 +36,6 @@ package struct LocalSocket: ~Copyable {
     }
 }
 
-/// The other end of a connected socket.
 package struct LocalPeer: Hashable, Sendable {
     /// The address that the other end is bound to. An address that is not in the file system begins with a zero byte.
     package let address: [UInt8]

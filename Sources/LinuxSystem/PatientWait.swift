@@ -2,7 +2,6 @@ private import Glibc
 
 /// Waits for another program, which may be waiting for a person. After a while of silence, it reports this once.
 package struct PatientWait {
-    /// The usual time for which a program may be silent before that.
     package static let usualPatience: Duration = .seconds(5)
 
     private let patience: Duration
@@ -30,7 +29,6 @@ package struct PatientWait {
         }
     }
 
-    /// Waits until a program has exited.
     package mutating func end(of process: inout ChildProcess) -> ChildProcess.Exit {
         while !hasNotified {
             if let exit = process.exitIfEnded() { return exit }
@@ -41,9 +39,7 @@ package struct PatientWait {
     }
 
     /// The milliseconds until the report; -1 after it.
-    private var milliseconds: Int32 {
-        hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1)
-    }
+    private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {
         guard !hasNotified, deadline.hasPassed else { return }

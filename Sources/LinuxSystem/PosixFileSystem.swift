@@ -48,13 +48,9 @@ package struct PosixFileSystem: FileSystem {
         return offset
     }
 
-    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try flush(file, fdatasync)
-    }
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) { try flush(file, fdatasync) }
 
-    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        try flush(file, fsync)
-    }
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) { try flush(file, fsync) }
 
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         try flush(file, vault_synchronize_file_system)
@@ -76,7 +72,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // These are numbers of statfs(2): NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
+        // These are the magic numbers that statfs(2) returns: NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,
@@ -118,8 +114,7 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// Repeats a system call while signals interrupt it, which can happen on network file systems and FUSE. Every call here
-/// goes through this.
+/// Repeats a system call while signals interrupt it, as they can on network file systems and FUSE. Every call uses it.
 func uninterrupted<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

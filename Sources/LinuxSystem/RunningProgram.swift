@@ -1,7 +1,6 @@
 private import Glibc
 
-/// Returns the path of a process's executable, or the process's name if the path may not be read; nil if /proc shows
-/// neither.
+/// Returns the path of a process's executable, or its name if the path may not be read; nil if /proc shows neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
     // The kernel's limit is 16 bytes.
@@ -25,11 +24,7 @@ private func lines(of text: String) -> [String] {
 
 private func text(ofProcess process: Int32, _ name: String, upTo size: Int) -> String? {
     let files = PosixFileSystem()
-    var bytes = [UInt8](repeating: 0, count: size)
-    guard let file = try? files.open("/proc/\(process)/\(name)", .read),
-        let count = try? bytes.withMutableRawBytes({ (bytes) throws(SystemError) in
-            try files.read(file, into: bytes, at: 0)
-        })
+    guard let file = try? files.open("/proc/\(process)/\(name)", .read), let bytes = try? files.read(file, upTo: size)
     else { return nil }
-    return String(decoding: bytes[..<count], as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
 }

@@ -18,8 +18,7 @@ package final class StopEvent: Sendable {
         _ = write(event.number, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Waits until a descriptor is readable, the event is signalled or the time is up. Returns false if it was
-    /// signalled.
+    /// Waits until a descriptor is readable, the event is signalled or the time is up. Returns false if signalled.
     ///
     /// - Parameters:
     /// - descriptor: the descriptor to wait for; -1 for none.
@@ -27,8 +26,7 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If the system has no memory for poll(2), this pauses, since the caller would spin. The event is then noticed
-        // late.
+        // Without memory for poll(2), this pauses, since the caller would spin. The event is then noticed late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

@@ -8,8 +8,7 @@ extension Unicode.Scalar {
     @inlinable
     package var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names have only these characters. A lookup in Unicode's tables takes 80 ns, and a list may have a
-        // million names.
+        // Most names have only these. A lookup in Unicode's tables takes 80 ns, and a list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x370..<0x600, 0x3165..<0xFE00: false
         default: isUnseenKind || isBlank || properties.isDefaultIgnorableCodePoint
         }
@@ -36,8 +35,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON. Its end is visible in any sentence, whatever the
-    /// text contains.
+    /// The text in quotation marks, on one line, escaped as in JSON, so that its end is visible in any sentence.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

@@ -3,8 +3,6 @@ private import Glibc
 
 /// Runs a blocking call on a separate pool of threads. The tasks of a process share one thread per core: a few of them
 /// that wait for a file's lock there would stop all others.
-///
-/// - Throws: the error of `body`.
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
@@ -66,9 +64,7 @@ private final class BlockingThreads: TaskExecutor {
         }
     }
 
-    private func run() {
-        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
+    private func run() { while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 
     /// Waits for a job. Returns nil if there was none for a while; the thread then ends.
     private func next() -> UnownedJob? {
@@ -136,8 +132,7 @@ private final class Work {
 /// A semaphore of the system, which starts at zero. A thread that waits for it sleeps at once, while one that waits for
 /// a mutex of the standard library spins first.
 ///
-/// The type is Sendable, though unchecked: the pointer never changes, and any thread may call the functions of
-/// sem_overview(7).
+/// Sendable is unchecked: the pointer never changes, and any thread may call the functions of sem_overview(7).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 

@@ -3,13 +3,11 @@ private import Glibc
 /// An open file that only root or this process's user can have written. Some files decide which programs a process
 /// runs, which vault it opens, and which state it considers the newest: they are read through this type alone.
 ///
-/// The opened file is checked, since its path may lead elsewhere by now. Root trusts only root's files, but may read a
-/// user's.
+/// The opened file is checked: its path may lead elsewhere by now. Root trusts only root's, but may read a user's.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
 
-    /// Takes over an opened file. Throws unless it can be trusted.
     package init(
         _ descriptor: consuming FileDescriptor, in fileSystem: any FileSystem, withTimes: Bool = false
     ) throws(Distrust) {
@@ -27,10 +25,8 @@ package struct TrustworthyFile: ~Copyable, Sendable {
     package consuming func takeDescriptor() -> FileDescriptor { descriptor }
 }
 
-/// The reason why a file or folder is not trusted.
 package enum Distrust: Error, Hashable, Sendable {
     case anotherOwner, writableByOthers
-    /// It could not be inspected.
     case system(SystemError)
 
     /// Returns the problem with a file or folder, as part of a sentence that contains its path. Advice is included if

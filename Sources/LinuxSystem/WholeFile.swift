@@ -12,16 +12,13 @@ package struct WholeFile: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Returns the file's status; nil if there is no file.
     package func status(withTimes: Bool) throws(SystemError) -> FileStatus? {
         try unlessMissing(fileSystem.status(at: path, withTimes: withTimes))
     }
 
-    /// An open file and its contents.
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the bytes were read, with the times. If the sizes differ, another process wrote in
-        /// between.
+        /// The status before the bytes were read, with the times. A different size means a write in between.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
@@ -51,11 +48,7 @@ package struct WholeFile: Sendable {
         of file: consuming FileDescriptor, _ status: FileStatus, upTo limit: UInt64
     ) throws(SystemError) -> Contents {
         try status.checkRegular(upTo: limit)
-        var bytes = [UInt8](repeating: 0, count: Int(status.size))
-        let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
-            try fileSystem.read(file, into: bytes, at: 0)
-        }
-        bytes.removeLast(bytes.count - count)
+        let bytes = try fileSystem.read(file, upTo: Int(status.size))
         return Contents(bytes: bytes, status: status, file: file)
     }
 
@@ -116,15 +109,13 @@ extension FileSystem {
         return try open(temporaryPath, .create)
     }
 
-    /// Sets the owner of a file to that of the file it will replace, so that a file that root rewrites stays its
-    /// user's.
+    /// Gives a file the owner of the one that it replaces: a file that root rewrites stays its user's.
     package func setOwner(of file: borrowing FileDescriptor, asOf other: FileStatus) throws(SystemError) {
         let own = try status(of: file)
         guard own.owner != other.owner || own.group != other.group else { return }
         try setOwner(file, owner: other.owner, group: other.group)
     }
 
-    /// Flushes an unpublished file and renames it to `path`.
     package func publish(_ file: borrowing FileDescriptor, at path: String, replacing: Bool) throws(SystemError) {
         try synchronize(file)
         try rename(unpublishedPath(for: path), to: path, replacing: replacing)

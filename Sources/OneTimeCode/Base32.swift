@@ -11,7 +11,7 @@ struct Base32Decoder: ~Copyable {
     private var paddingCount = 0
     private var isValid = true
 
-    /// - Parameter limit: the largest number of characters.
+    /// - Parameter limit: the maximum number of characters.
     init(upTo limit: Int) throws(OneTimeKeyError) {
         do { data = try SecretBytes(zeros: limit / 8 * 5 + 5) } catch { throw .outOfMemory }
     }

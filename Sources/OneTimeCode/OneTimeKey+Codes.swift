@@ -49,8 +49,6 @@ extension OneTimeKey {
     }
 }
 
-// MARK: - The counter
-
 extension OneTimeKey {
     /// Returns the address with the counter incremented by 1; nil for a key that depends on the time.
     ///

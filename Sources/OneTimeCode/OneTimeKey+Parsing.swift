@@ -1,10 +1,10 @@
 import Formats
+import LinuxSystem
 package import Sealing
 
 // The key URI format is described in Google Authenticator's wiki and, as "Usage of otpauth URI", in an Internet draft.
 
 extension OneTimeKey {
-    /// The bounds of the numbers in an address.
     private static let digits: ClosedRange<UInt64> = 6...8
     private static let periods: ClosedRange<UInt64> = 1...86_400
     /// The largest counter can still be incremented.

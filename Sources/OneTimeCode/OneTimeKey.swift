@@ -71,6 +71,4 @@ extension UInt8 {
     fileprivate var lowered: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }
 
-extension String {
-    var nonempty: String? { isEmpty ? nil : self }
-}
+extension String { var nonempty: String? { isEmpty ? nil : self } }

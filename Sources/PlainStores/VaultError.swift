@@ -4,8 +4,7 @@ package import LinuxSystem
 /// Why an operation of a store failed.
 ///
 /// Programs decide by ``code`` and show ``message`` to the user: a sentence or two on what is wrong, where, and how to
-/// fix it. `description` and `localizedDescription` are the message too. Neither code nor message ever contains a
-/// secret.
+/// fix it. `description` and `localizedDescription` are the message too. None of them contains a secret.
 ///
 /// A missing value is no error: reading returns nil for it, and only for it.
 public struct VaultError: Error, Hashable, Sendable {
@@ -15,8 +14,7 @@ public struct VaultError: Error, Hashable, Sendable {
     public let message: String
     /// The value of `errno`, if a system call failed.
     public let systemError: Int32?
-    /// Details that ``code`` does not distinguish, of a type of the module that creates the error; nil if there are
-    /// none.
+    /// Details that ``code`` does not distinguish, of a type of the module that creates the error.
     package let detail: (any Sendable)?
 
     /// Creates an error that a store of your own throws.
@@ -76,8 +74,7 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let wrongType = Code("wrongType")
         /// The value has the type that was asked for, but the type rejects it, for example as out of bounds.
         public static let unreadable = Code("unreadable")
-        /// An entry would lose the policy that guards it. Only the command uses this code, since it alone keeps
-        /// policies.
+        /// An entry would lose the policy that guards it. Only the command keeps policies.
         package static let guarded = Code("guarded")
     }
 }
@@ -109,7 +106,6 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     /// Other transactions kept changing the values that this one had read, before it could commit.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
-    /// Another process held the lock of a file for too long.
     package static func held(_ path: String) -> VaultError {
         VaultError(.busy, "Another process holds \(path). Try again when it is done.")
     }

@@ -64,7 +64,6 @@ struct BinaryReader {
     private var allowance: Int
     /// The trees that were read, by reference; nil for a container that is still open.
     private var subtrees: [Int: Subtree?] = [:]
-    /// The open containers.
     private var containers: [Container] = []
 
     init(_ bytes: [UInt8], allowsUIDs: Bool) throws(PropertyListError) {
@@ -143,8 +142,7 @@ struct BinaryReader {
             guard entries.count == keys.count else { throw .malformed("a key twice in a dictionary") }
             value = .dictionary(entries)
         }
-        subtrees[container.reference] = Subtree(
-            value: value, valueCount: container.valueCount, depth: container.depth)
+        subtrees[container.reference] = Subtree(value: value, valueCount: container.valueCount, depth: container.depth)
     }
 
     private mutating func string(_ reference: Int) throws(PropertyListError) -> String {

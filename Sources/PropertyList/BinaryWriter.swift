@@ -25,8 +25,7 @@ struct BinaryWriter {
         try PropertyListFormat.check(size: output.count)
     }
 
-    /// Lists all objects, level by level. A container's children come after it, next to each other, with the keys
-    /// first.
+    /// Lists all objects, level by level. A container's children follow it, next to each other, the keys first.
     private static func objects(of tree: StoredValue) throws(PropertyListError) -> [(value: StoredValue, depth: Int)] {
         var objects = [(value: tree, depth: 1)]
         var index = 0

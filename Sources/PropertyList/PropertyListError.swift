@@ -1,4 +1,3 @@
-/// The reason why a property list could not be read or written.
 package struct PropertyListError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// The bytes break the format.

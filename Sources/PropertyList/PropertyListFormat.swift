@@ -5,13 +5,11 @@
 ///
 /// The limits apply to reading and to writing, so whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
-    case xml
-    case binary
+    case xml, binary
 
     /// The size limit of a file in bytes.
     package static let maximumSize = 64 << 20
-    /// The limit on values in a tree. A binary file may refer to an object many times, and so represent a tree far
-    /// larger than itself.
+    /// The limit on values in a tree, which may be far larger than a binary file that refers to objects many times.
     package static let maximumValues = 1_000_000
 
     /// The only key of the dictionary that represents a keyed archive's UID in XML.

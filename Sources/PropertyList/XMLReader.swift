@@ -39,8 +39,7 @@ package final class XMLReader {
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
             }
         }
-        // If the document names a document type, which is not fetched, expat skips unknown entities. They would be
-        // missing from the text.
+        // If a document names a document type, which is not fetched, expat would skip unknown entities in the text.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             XMLReader.step(context) { _ throws(PropertyListError) in throw .malformed("an unknown entity") }
         }
@@ -57,8 +56,7 @@ package final class XMLReader {
         if let failure { throw failure }
     }
 
-    /// Passes an event on. The first error ends the parse, though expat may still report the rest of the current
-    /// element.
+    /// Passes an event on. The first error ends the parse; expat may still report the rest of the element.
     private static func step(
         _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
@@ -101,7 +99,6 @@ package final class XMLReader {
 /// that permits: one value below `<plist>`, and no key twice. A value without `<plist>` is read too, as in
 /// CoreFoundation. An attribute other than `version` would be lost, so it is refused.
 final class XMLTreeBuilder: XMLEvents {
-    /// An array or dictionary that has not ended yet.
     private struct Container {
         let isDictionary: Bool
         var values: [StoredValue] = []
@@ -116,7 +113,6 @@ final class XMLTreeBuilder: XMLEvents {
     private var leaf: (element: XMLElement, text: [UInt8])?
     private var hasStarted = false
     private var valueCount = 0
-    /// The tree, once it is complete.
     private(set) var root: StoredValue?
 
     func start(_ name: String, attributes: [String: String]) throws(PropertyListError) {

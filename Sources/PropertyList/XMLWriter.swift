@@ -4,7 +4,6 @@ import FoundationEssentials
 ///
 /// The writer does not recurse, since the depth of a tree is not known in advance.
 struct XMLWriter {
-    /// An array or dictionary that is being written.
     private struct Container {
         let element: XMLElement
         /// The children; those of an array have no keys.
@@ -51,8 +50,7 @@ struct XMLWriter {
             guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number):
-            // This is the shortest decimal that is read as the same number. Infinity and NaN are named as in
-            // CoreFoundation.
+            // This is the shortest decimal that is read as the same number. CoreFoundation names infinity and NaN so.
             let infinity = number < 0 ? "-infinity" : "+infinity"
             line("<real>\(number.isNaN ? "nan" : number.isFinite ? "\(number)" : infinity)</real>")
         case .string(let string): try write(string, in: .string)

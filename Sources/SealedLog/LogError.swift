@@ -10,7 +10,6 @@ package struct LogError: Error, Hashable, Sendable {
         case missing, gone
         /// There is a folder, a named pipe, a socket or a device at the path.
         case notAFile
-        /// There is already a file at the path.
         case exists
         /// A vault is not replaced by a copy that lacks part of it (`notContained`), or if it is unknown whether it
         /// does (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is its
@@ -65,7 +64,6 @@ package struct LogError: Error, Hashable, Sendable {
         case deviceUnusable
         /// The access log is on but cannot be written or read.
         case accessLogUnusable
-        /// The lock was not free in time.
         case busy
         /// The system refused a call: the disk is full, the file system is read-only, or a permission is missing.
         case unavailable
@@ -78,7 +76,6 @@ package struct LogError: Error, Hashable, Sendable {
         case conflict
         /// Another writer has appended to the log meanwhile, in spite of the lock.
         case overtaken
-        /// Guarded memory cannot be allocated.
         case outOfMemory
 
         package static let alarms: [Code] = [.rolledBack, .diverged, .exchanged]
@@ -133,9 +130,7 @@ extension LogError {
     }
 
     /// Whether the same call may succeed later, or at another location.
-    package var isPassing: Bool {
-        [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code)
-    }
+    package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
     var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
@@ -180,9 +175,7 @@ package final class NoticeBoard: Sendable {
 
     /// Adds a notice, unless it was posted here before.
     package func post(_ notice: Notice) {
-        state.withLock { state in
-            if !state.posted.contains(notice) { state.posted.append(notice) }
-        }
+        state.withLock { state in if !state.posted.contains(notice) { state.posted.append(notice) } }
         hasNew.store(true, ordering: .releasing)
     }
 
@@ -208,12 +201,20 @@ package final class NoticeBoard: Sendable {
 /// Translates the error of a system call about `path`, or of a call to Sealing.
 func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
-) throws(LogError) -> Result {
-    do { return try call() } catch { throw LogError(error, path) }
-}
+) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
 
 func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(LogError) -> Result {
     do { return try call() } catch { throw LogError(error) }
+}
+
+/// Returns nil if a call fails with this code.
+func unless<Result: ~Copyable>(
+    _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
+) throws(LogError) -> Result? {
+    do { return try call() } catch {
+        guard error.code == code else { throw error }
+        return nil
+    }
 }
 
 extension FolderLock {

@@ -13,15 +13,14 @@ package enum Base64 {
         digits >= 0 && digits % 4 != 1 ? digits / 4 * 3 + digits % 4 * 3 / 4 : nil
     }
 
-    /// Writes the digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has
-    /// exactly this size.
+    /// Writes digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has that
+    /// size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         guard text.count == digits(of: bytes.count) + 1 else { throw SealingError(.length) }
         _ = text.pointer.withMemoryRebound(to: CChar.self, capacity: text.count) {
-            sodium_bin2base64(
-                $0, text.count, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL_NO_PADDING)
+            sodium_bin2base64($0, text.count, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL_NO_PADDING)
         }
     }
 
@@ -32,8 +31,7 @@ package enum Base64 {
     ) -> Bool {
         // libsodium 1.0.18 accepts some bytes above 0x7F as digits if `char` is signed.
         guard text.reduce(0, |) < 0x80 else { return false }
-        let variant =
-            padding == .none ? sodium_base64_VARIANT_ORIGINAL_NO_PADDING : sodium_base64_VARIANT_ORIGINAL
+        let variant = padding == .none ? sodium_base64_VARIANT_ORIGINAL_NO_PADDING : sodium_base64_VARIANT_ORIGINAL
         var count = 0
         let status = text.pointer.withMemoryRebound(to: CChar.self, capacity: text.count) {
             sodium_base642bin(bytes.pointer, bytes.count, $0, text.count, nil, &count, nil, variant)

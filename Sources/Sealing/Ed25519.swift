@@ -50,9 +50,7 @@ package enum X25519 {
         of secretKey: UnsafeRawBufferPointer, into publicKey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
         guard secretKey.count == keySize, publicKey.count == keySize else { throw SealingError(.length) }
-        try Wiping.leavingNoTraces(orThrow: .length) {
-            crypto_scalarmult_base(publicKey.pointer, secretKey.pointer)
-        }
+        try Wiping.leavingNoTraces(orThrow: .length) { crypto_scalarmult_base(publicKey.pointer, secretKey.pointer) }
     }
 
     /// Writes the shared secret of two key pairs. Derive a key from it before use: its bits are not uniform.

@@ -35,14 +35,12 @@ package struct RunningHash: ~Copyable {
         _ = crypto_generichash_update(state, bytes.pointer, UInt64(bytes.count))
     }
 
-    /// Returns the 32-byte hash of bytes.
     package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var hash = RunningHash()
         hash.update(bytes)
         return hash.finish()
     }
 
-    /// Returns the 32-byte hash of a text.
     package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
 
     /// Returns 62 bits of the hash of a text.
@@ -108,8 +106,7 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits of 3 passes that take about `time` on this machine: at least the recommended limits, and at
-        /// most the bounds.
+        /// Returns limits of 3 passes that take about `time` here: at least the recommended ones, at most the bounds.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -125,7 +122,6 @@ package enum KeyDerivation {
             return affordable(in: time, as: sample, took: taken)
         }
 
-        /// Computes such limits from the time that a sample took.
         static func affordable(in time: Duration, as sample: StretchLimits, took taken: Duration) -> StretchLimits {
             let cost = Double(sample.cost) * (time / max(taken, .microseconds(1)))
             let bounded = min(max(cost, Double(recommended.cost)), Double(largestCost))
@@ -133,15 +129,14 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. They are read from a file, which could otherwise make its reader work
-        /// for days.
+        /// Whether a reader accepts the limits, which come from a file and could otherwise make it work for days.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed; the largest number if the product overflows.
+        /// The number of bytes processed; the maximum number if the product overflows.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost

@@ -99,9 +99,7 @@ struct SecretArena: ~Copyable {
 
     private static let canarySize = 16
 
-    private static func units(_ capacity: Int) -> Int {
-        (capacity + 2 * canarySize + Region.unit - 1) / Region.unit
-    }
+    private static func units(_ capacity: Int) -> Int { (capacity + 2 * canarySize + Region.unit - 1) / Region.unit }
 }
 
 /// A region of guarded memory, with the free ranges of its units of 64 bytes.

@@ -57,9 +57,7 @@ package struct Nonce: Hashable, Sendable {
     @inlinable
     package func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try Swift.withUnsafeBytes(of: self, body)
-    }
+    ) throws(Failure) -> Result { try Swift.withUnsafeBytes(of: self, body) }
 }
 
 /// Draws random nonces from the system, twice as many each time: a single one costs 0.26 µs, one of many far less.
@@ -81,7 +79,6 @@ package struct NonceSource {
         return pool.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[used..<used + Nonce.size])) }
     }
 
-    /// Returns a nonce from a new source.
     package static func one() -> Nonce {
         var source = NonceSource()
         return source.next()

@@ -4,7 +4,7 @@ extension SecretBytes {
     ///
     /// - Parameters:
     /// - capacity: the expected number of bytes, at least 1.
-    /// - limit: the largest number of bytes to read.
+    /// - limit: the maximum number of bytes to read.
     /// - isKey: as in ``init(zeros:isKey:)``.
     /// - failure: translates the error of an allocation.
     /// - read: receives the memory and the number of used bytes, and may change both; returns whether the input has

@@ -89,41 +89,31 @@ extension SecretBytes {
     @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withUnsafeBytes { (bytes) throws(Failure) in try body(bytes.bytes) }
-    }
+    ) throws(Failure) -> Result { try withUnsafeBytes { (bytes) throws(Failure) in try body(bytes.bytes) } }
 
     /// Reads the secret through a pointer, for C functions. The pointer is valid only inside the closure.
     @inlinable
     public borrowing func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: base, count: count))
-    }
+    ) throws(Failure) -> Result { try body(UnsafeRawBufferPointer(start: base, count: count)) }
 
     /// Writes the secret in place. The pointer is valid only inside the closure.
     @inlinable
     public mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(UnsafeMutableRawBufferPointer(start: base, count: count))
-    }
+    ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: count)) }
 
     /// Reads the secret followed by its zero padding, up to a multiple of 16 bytes, at least 16.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: base, count: SecretBytes.paddedSize(count)))
-    }
+    ) throws(Failure) -> Result { try body(UnsafeRawBufferPointer(start: base, count: SecretBytes.paddedSize(count))) }
 
     /// Writes to the whole allocation, to open a padded value. Call ``truncate(to:)`` afterwards.
     @inlinable
     package mutating func withUnsafeMutablePaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(UnsafeMutableRawBufferPointer(start: base, count: paddedCapacity))
-    }
+    ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: paddedCapacity)) }
 
     /// Returns whether two secrets are equal. The time depends only on their lengths.
     public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
@@ -142,6 +132,16 @@ extension SecretBytes {
     package init(copyOf bytes: UnsafeRawBufferPointer, isKey: Bool = false) throws(SealingError) {
         try self.init(zeros: bytes.count, isKey: isKey)
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+    }
+
+    /// Returns `start` followed by these bytes.
+    package borrowing func following(_ start: [UInt8], isKey: Bool = true) throws(SealingError) -> SecretBytes {
+        var whole = try SecretBytes(zeros: start.count + count, isKey: isKey)
+        whole.withUnsafeMutableBytes { whole in
+            whole.copyBytes(from: start)
+            withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: whole[start.count...]).copyMemory(from: $0) }
+        }
+        return whole
     }
 
     /// Returns a copy of a key, in pages of its own.

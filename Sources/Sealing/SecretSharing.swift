@@ -10,8 +10,7 @@ package struct SecretSharing: ~Copyable {
     /// The possible numbers of shares. The field allows 255, but with more than 32, people lose track of who has one.
     package static let counts = 2...32
 
-    /// Whether `threshold` of `count` shares can restore a secret. With a threshold of 1, each share would be the
-    /// secret.
+    /// Whether `threshold` of `count` shares can restore a secret. With a threshold of 1, each would be the secret.
     package static func isPossible(count: Int, threshold: Int) -> Bool {
         counts.contains(count) && (2...count).contains(threshold)
     }

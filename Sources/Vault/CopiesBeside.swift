@@ -22,7 +22,6 @@ package struct CopiesBeside: Hashable, Sendable {
         name = path.lastPathComponent
     }
 
-    /// The same without files that were tried already.
     package func without(_ paths: [String]) -> CopiesBeside {
         var rest = self
         let tried = Set(paths.map(resolvedPath))

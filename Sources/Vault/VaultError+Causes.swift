@@ -7,32 +7,20 @@ extension VaultError {
     }
 
     package enum Cause: Hashable, Sendable {
-        case homeUnset
-        case oneFileForVaultAndKey
+        case homeUnset, oneFileForVaultAndKey, keyFileMissing, keyWrong, keyFileShared, passphraseNeeded, valuesLeft
+        case commandUntrusted, identityMissing, fingerprintUnknown, accessLogUnusable
         case unexpandedTilde(path: String, isKeyFile: Bool)
-        case keyFileMissing
-        case keyWrong
-        case keyFileShared
         case keySecretMissing(Int)
         case passphraseMissing(Int)
-        case valuesLeft
-        case passphraseNeeded
-        case commandUntrusted
-        case identityMissing
-        case fingerprintUnknown
-        case accessLogUnusable
         /// A drop was sealed before its name was last changed.
         case olderDrop
         /// A field that needs the policy of the login that would leave it.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
-        /// The vault at a URL is damaged.
         case damagedInDatabase(url: String)
         /// A database shows another vault under the name that was asked for. No option accepts that.
         case otherName
-        /// The copies beside a vault that is damaged or missing.
         case copyInstead(CopiesBeside, isDamaged: Bool)
-        /// The vault at a path is damaged.
         case damagedVault(String)
         /// A copy at a path is complete, and may not outlast a power loss.
         case unflushedCopy(String)
@@ -51,7 +39,6 @@ extension VaultError {
         case copyKept(String, isComplete: Bool)
     }
 
-    /// Returns the same error, of a copy that was to be merged.
     var ofMergedCopy: VaultError {
         VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
     }

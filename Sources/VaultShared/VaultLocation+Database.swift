@@ -9,8 +9,7 @@ extension VaultLocation.Databases {
 }
 
 extension VaultLocation {
-    /// Returns the locations of a vault in a PostgreSQL database, with the standard ones for its key file and for what
-    /// this machine remembers.
+    /// Returns the locations of a vault in a PostgreSQL database, with the standard ones for its key file and memory.
     ///
     /// ```swift
     /// let keychain = try Keychain(at: .database("postgresql://db.example.org/vaults#team"), options: options)

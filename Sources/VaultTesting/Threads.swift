@@ -3,9 +3,7 @@ import LinuxSystem
 
 /// Runs `body` on several threads at once, with the number of the thread, and waits for all of them. None begins before
 /// all have started, since a short body would otherwise end before the next one begins. Tasks are unsuitable: the
-/// bodies block, and there are more of them than cores.
-///
-/// - Throws: the first error of a thread.
+/// bodies block, and there are more of them than cores. Throws the first error of a thread.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()

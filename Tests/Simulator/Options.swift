@@ -1,8 +1,8 @@
 import Glibc
 
 /// The command line:
-/// `VaultSimulator [--database] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--survey] [--trace]
-/// [--events PATH]`.
+/// `VaultSimulator [--database | --objects] [--seeds FROM..<TO | --seed SEED [--keep NUMBERS]] [--twice] [--survey]
+/// [--trace] [--events PATH]`.
 struct Options {
     var seeds = 0..<100
     /// Whether a seed was given, and not a range.
@@ -10,8 +10,8 @@ struct Options {
     /// The actions of the one seed that are made; nil for all.
     var kept: Set<Int>?
     var isTraced = false
-    /// Whether the vault is in the database of a server, which is started for that.
-    var isInDatabase = false
+    /// Where the vaults are.
+    var site = Plan.Site.files
     /// Whether each seed runs twice, to see that both runs are equal.
     var isRepeated = false
     /// Whether to go on after a seed that fails, without reducing it.
@@ -24,7 +24,8 @@ struct Options {
         while let option = rest.popFirst() {
             switch option {
             case "--trace": isTraced = true
-            case "--database": isInDatabase = true
+            case "--database": site = .database
+            case "--objects": site = .objects
             case "--twice": isRepeated = true
             case "--survey": isSurvey = true
             case "--events":

@@ -16,11 +16,40 @@ package final class Bucket: Sendable {
         case record(StoredObject)
         /// The generation was replaced by another one.
         case moved(to: UInt64)
+
+        fileprivate var bytes: [UInt8]? {
+            switch self {
+            case .base(let bytes, _, _): bytes
+            case .record(let record): record.bytes
+            case .moved: nil
+            }
+        }
+
+        /// The log position that it ends with.
+        fileprivate var position: LogPosition? {
+            switch self {
+            case .base(_, let position, _): position
+            case .record(let record): record.position
+            case .moved: nil
+            }
+        }
+
+        fileprivate mutating func flip(_ index: Int, _ mask: UInt8) {
+            switch self {
+            case .base(var bytes, let position, let hint):
+                bytes[index] ^= mask
+                self = .base(bytes: bytes, position: position, hint: hint)
+            case .record(var record):
+                record.bytes[index] ^= mask
+                self = .record(record)
+            case .moved: break
+            }
+        }
     }
 
     struct StoredObject: Sendable, Equatable {
         let offset: UInt64
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         let position: LogPosition
         let hint: Hint?
 
@@ -42,8 +71,18 @@ package final class Bucket: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Called before each request, with its name; may throw, before or after the request was carried out.
-    package let onRequest: Mutex<(@Sendable (Request) throws(LogError) -> Void)?> = Mutex(nil)
+    /// In a struct, since a closure that is read from a mutex is wrapped once more each time.
+    private struct Hook: Sendable {
+        let call: @Sendable (Request) throws(LogError) -> Void
+    }
+
+    private let hook = Mutex<Hook?>(nil)
+
+    /// Calls a closure before each request from now on. It may throw, before or after the request is carried out.
+    package func onRequest(_ call: (@Sendable (Request) throws(LogError) -> Void)?) {
+        let new = call.map { Hook(call: $0) }
+        hook.withLock { $0 = new }
+    }
 
     package enum Request: Sendable, Equatable {
         case get, put, answer
@@ -51,11 +90,68 @@ package final class Bucket: Sendable {
 
     package init() {}
 
+    /// All objects at one time, for a test that puts an older state back.
+    package struct Contents: Sendable {
+        fileprivate var objects: [Key: Object] = [:]
+        fileprivate var head: UInt64?
+
+        package init() {}
+
+        package var isEmpty: Bool { head == nil }
+    }
+
+    package var contents: Contents {
+        get {
+            state.withLock { state in
+                var contents = Contents()
+                contents.objects = state.objects
+                contents.head = state.head
+                return contents
+            }
+        }
+        set {
+            state.withLock { state in
+                state.objects = newValue.objects
+                state.head = newValue.head
+            }
+        }
+    }
+
+    /// A bit of an object.
+    package struct Bit: Sendable {
+        fileprivate let key: Key
+        fileprivate let index: Int
+        fileprivate let mask: UInt8
+    }
+
+    /// Returns a bit of the present generation; nil if there is none.
+    ///
+    /// - Parameters: its byte and its number in the byte, each as a part of all of them, from 0 to 1.
+    package func bit(at location: Double, _ bit: Double) -> Bit? {
+        let contents = contents
+        var keys = contents.objects.keys.filter { $0.generation == contents.head }
+        keys.sort { $0.sequence < $1.sequence }
+        let sizes = keys.map { contents.objects[$0]?.bytes?.count ?? 0 }
+        var index = Int(location * Double(sizes.reduce(0, +)))
+        for (key, size) in zip(keys, sizes) {
+            guard index >= size else { return Bit(key: key, index: index, mask: 1 << UInt8(bit * 8)) }
+            index -= size
+        }
+        return nil
+    }
+
+    /// Changes a bit. Returns whether the present generation has it.
+    package func flip(_ bit: Bit) -> Bool {
+        state.withLock { state in
+            state.objects[bit.key]?.flip(bit.index, bit.mask)
+            return state.head == bit.key.generation
+        }
+    }
+
     package var objectCount: Int { state.withLock { $0.objects.count } }
 
     private func begin(_ request: Request) throws(LogError) {
-        guard let onRequest = onRequest.withLock({ $0 }) else { return }
-        try onRequest(request)
+        try hook.withLock { $0 }?.call(request)
     }
 
     func get(_ key: Key) throws(LogError) -> Object? {
@@ -156,7 +252,11 @@ final class ObjectRecordStore: NewStore {
         var pieces: [(offset: UInt64, bytes: [UInt8])] = []
         var end: UInt64 = 0
         var position = LogPosition(sequence: 0, authenticator: .zero)
+        /// The sequence of the newest object, which for the base is 0.
+        var newest: UInt64 = 0
         var hint: Hint?
+        /// The newest record that an announced replacement includes. Records that are read later are not in it.
+        var replacedAfter: UInt64?
         /// What was written, and belongs to no object yet.
         var written: [(offset: UInt64, bytes: [UInt8])] = []
         var isPublished: Bool
@@ -205,6 +305,13 @@ final class ObjectRecordStore: NewStore {
         }
     }
 
+    /// Returns whether the bucket still has the newest object that was read: whoever administers it may have put an
+    /// older state back.
+    private func isIntact() throws(LogError) -> Bool {
+        let (newest, position) = state.withLock { ($0.newest, $0.position) }
+        return try bucket.get(.init(generation: generation, sequence: newest))?.position == position
+    }
+
     private func take(_ object: Bucket.StoredObject) {
         state.withLock { state in
             // Another thread may have read it.
@@ -212,6 +319,7 @@ final class ObjectRecordStore: NewStore {
             state.pieces.append((object.offset, object.bytes))
             state.end = object.offset + UInt64(object.bytes.count)
             state.position = object.position
+            state.newest = object.position.sequence
             state.hint = object.hint ?? state.hint
         }
     }
@@ -245,7 +353,7 @@ final class ObjectRecordStore: NewStore {
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        guard try readNewObjects() == nil else { return .doubtful }
+        guard try isIntact(), try readNewObjects() == nil else { return .doubtful }
         return state.withLock { state in
             if state.position == head { return state.end == end ? .none : .doubtful }
             return state.position.sequence > head.sequence && state.end > end
@@ -256,7 +364,7 @@ final class ObjectRecordStore: NewStore {
     // MARK: Location
 
     func isCurrent() throws(LogError) -> Bool {
-        guard try bucket.head() == generation else { return false }
+        guard try bucket.head() == generation, try isIntact() else { return false }
         return try readNewObjects() == nil
     }
 
@@ -320,7 +428,11 @@ final class ObjectRecordStore: NewStore {
 
     // The object that ends the generation announces the replacement.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool {
-        guard state.withLock({ $0.position == record.previous }) else { throw LogError(.overtaken) }
+        let isCurrent = state.withLock { state in
+            state.replacedAfter = record.previous.sequence
+            return state.position == record.previous
+        }
+        guard isCurrent else { throw LogError(.overtaken) }
         return false
     }
 
@@ -357,9 +469,9 @@ final class ObjectRecordStore: NewStore {
         }
     }
 
-    /// Ends this generation, unless a record was appended since the last look.
+    /// Ends this generation behind what its replacement includes, unless a record was appended there.
     private func end(movedTo next: UInt64) throws(LogError) {
-        let sequence = state.withLock { $0.position.sequence + 1 }
+        let sequence = state.withLock { ($0.replacedAfter ?? $0.position.sequence) + 1 }
         do throws(LogError) {
             try put(.moved(to: next), at: sequence) { found in
                 if case .moved(next) = found { true } else { false }

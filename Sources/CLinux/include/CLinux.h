@@ -106,3 +106,7 @@ const char *_Nullable vault_program_path(void);
 void vault_set_under_test(void);
 
 int vault_is_under_test(void);
+
+/// Returns the ordered mutexes that this thread holds: one bit for each rank. Only builds for tests keep that.
+uint32_t vault_held_mutexes(void);
+void vault_set_held_mutexes(uint32_t held);

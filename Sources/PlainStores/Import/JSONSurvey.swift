@@ -95,17 +95,14 @@ struct JSONSurvey {
 }
 
 extension StoredValue {
-    /// Reads a JSON text.
-    ///
-    /// - Throws: an ``ImportFinding`` for what would not be read unchanged, or what a JSON decoder throws. The texts
-    ///   of both may quote the value.
+    /// Reads a JSON text. Throws an ``ImportFinding`` for what would not be read unchanged, or what a JSON decoder
+    /// throws. The texts of both may quote the value.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes)).stored
     }
 }
 
-/// A value in a JSON text.
 private struct JSONValue: Decodable {
     let stored: StoredValue
 

@@ -4,8 +4,7 @@ import PropertyList
 /// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
 ///
 /// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift
-/// types have the same ones. Every other object becomes a dictionary of its fields, so no field of an unknown class is
-/// lost.
+/// types have the same ones. Every other object becomes a dictionary of its fields: no field is lost.
 ///
 /// Any property list results in values or a finding. An object is decoded once per reference, so a few objects with
 /// many references could become a huge tree. Its size is limited, and so is its depth, since decoding is recursive.
@@ -19,7 +18,6 @@ struct KeyedArchive {
     /// The objects on the way from the root to the one that is being decoded.
     private var open: Set<Int> = []
     private var valueCount = 0
-    /// The bytes of all texts and data.
     private var size = 0
 
     /// Returns the fields of an archive's root; nil if the property list is no keyed archive.

@@ -45,7 +45,6 @@ extension PlainFile {
     }
 }
 
-/// The changes of an import in one store.
 private struct PreparedImport {
     let store: any ValueStore
     /// Expects each key to still have the value that was read.
@@ -54,9 +53,7 @@ private struct PreparedImport {
     init(store: any ValueStore) { self.store = store }
 
     /// - Returns: false if the store has another value, which must not be touched.
-    mutating func add(
-        _ key: String, _ value: StoredValue, replacing isReplacing: Bool
-    ) throws(VaultError) -> Bool {
+    mutating func add(_ key: String, _ value: StoredValue, replacing isReplacing: Bool) throws(VaultError) -> Bool {
         try Naming.key.check(key)
         let present = try store.value(of: key)
         batch.expectations.updateValue(present, forKey: key)

@@ -7,14 +7,12 @@ import PropertyList
 /// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads
 /// the file, makes the stores durable, and then removes it: see <doc:MovingValues>.
 public struct PlainFile: ~Copyable {
-    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an
-    /// archive.
+    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content determines the format. nil if there
-    /// is no file.
+    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content decides. nil if there is no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
@@ -86,6 +84,4 @@ public struct PlainFile: ~Copyable {
 }
 
 /// Why a file cannot be imported, as the end of a sentence. It may name a key, never a value.
-struct ImportFinding: Error {
-    let text: String
-}
+struct ImportFinding: Error { let text: String }

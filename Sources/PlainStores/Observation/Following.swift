@@ -19,7 +19,6 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         let content: Result<Content, VaultError>
     }
 
-    /// Finds the store.
     private let start: Start
     private var part: FollowedPart<Content, Element>?
     /// The content that was last read; nil before the first read, and after a failed one.
@@ -42,12 +41,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Does the same, but continues after a failure. It returns the failure once, and then the next element as soon as
-    /// there is one.
+    /// Does the same, but continues after a failure. It returns the failure once, and then the next element.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // The store may send no notice when the cause of a failure ends, such as a missing key file or a lack of
-            // descriptors.
+            // The store may send no notice when the cause of a failure ends, such as a missing key file.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -66,7 +63,6 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Calls ``current()`` on a thread of the library's own, which it may block.
     private mutating func currentElsewhere() async throws(VaultError) -> Element? {
         let follower = self
         return try take(await onBlockingThread { () throws(VaultError) in try follower.look() })

@@ -42,8 +42,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Does the same for changes that arrive on another actor. The actor is not retained; once it is released, no
-    /// changes arrive.
+    /// Does the same for changes that arrive on another actor, which is not retained: none arrive once it is released.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))

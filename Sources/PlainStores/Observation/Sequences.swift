@@ -51,7 +51,6 @@ extension ValueStore {
     }
 }
 
-/// The elements that a follower returns, until an error.
 private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSequence, Sendable {
     typealias Failure = VaultError
 
@@ -72,7 +71,6 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     }
 }
 
-/// The elements that a follower returns, and its failures.
 private struct FollowedResults<Content: Equatable & Sendable, Value>: AsyncSequence, Sendable {
     typealias Element = Result<Value, VaultError>
     typealias Failure = Never

@@ -1,17 +1,14 @@
 package import LinuxSystem
 
-/// Checks paths before root writes to them: root must create nothing that the owner of the surrounding files could not
-/// write.
+/// Checks paths before root writes to them: it must create nothing that the owner of the files around could not.
 package enum WrittenPath {
     /// Checks the path of a file that is written: another user's symbolic link must not redirect what root writes.
-    ///
-    /// - Throws: ``VaultError/Code/unavailable``.
+    /// Throws ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }
     }
 
-    /// Checks the path of a file that is at its default location, such as preferences in a home folder, and was not
-    /// chosen explicitly.
+    /// Checks the path of a file at its default location, such as preferences in a home folder, not at a chosen one.
     ///
     /// - Parameter isReplaced: whether the file becomes root's even if there is one.
     /// - Throws: ``VaultError/Code/unavailable``.

@@ -4,8 +4,7 @@ import LinuxSystem
 extension Preferences {
     /// Writes the changes that were held back to be coalesced; they are on the disk when this returns.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes are then still
-    ///   pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
     public func flush() throws(VaultError) {
         // The changes are taken under the writer's lock, so that the later of two flushes writes the later values.
         try writer.withLock { _ throws(VaultError) in
@@ -43,7 +42,6 @@ extension Preferences {
     }
 }
 
-/// Changes of coalescing preferences that are not yet written.
 struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
     private var isScheduled = false

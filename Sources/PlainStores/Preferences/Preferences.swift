@@ -18,7 +18,6 @@ public final class Preferences: ValueStore {
     let file: Result<PreferencesFile, VaultError>
     /// How often changes are written; nil for at once.
     private let interval: Duration?
-    /// The content of the file when it was last read.
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
     /// The file's metadata when this object last flushed the file and its name.
     private let durable = Mutex<FileStatus?>(nil)
@@ -26,8 +25,7 @@ public final class Preferences: ValueStore {
     /// Held while the file is written: threads of this process then wait here, and not for the folder's lock.
     let writer = Mutex(())
 
-    /// Names the preferences of a suite, such as a program's name or a user's id: any text. This neither reads nor
-    /// creates anything.
+    /// Names the preferences of a suite, such as a program's name or a user's id: any text. It opens no file.
     ///
     /// - Parameters:
     ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
@@ -35,9 +33,7 @@ public final class Preferences: ValueStore {
     ///     wins, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
     ///     ``failures``. By default a change is written before the call that makes it returns.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
-    public convenience init(
-        suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()
-    ) {
+    public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
         self.init(path, interval, failures, in: PosixFileSystem())
     }
@@ -85,8 +81,7 @@ extension Preferences {
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
         // Read under the lock: changes that leave the pending ones are in the file by then.
         return try pending.withLock { (pending) throws(VaultError) in
-            var contents = try current().values.filter { isListed($0.key) }
-                .mapValues(StoredValue.init(propertyList:))
+            var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
             return contents
         }
@@ -132,8 +127,7 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has these values. But its flush may have failed, or its writer may have been killed
-            // before it.
+            // The file already has these values, but its writer may have failed or died before the flush.
             try makeFileDurable()
         }
         return holds
@@ -167,11 +161,10 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it. Throws
+    /// ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
-        let encoded = suite.percentEncoded(allowing: plainBytes.contains)
+        let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
         guard !suite.isEmpty, name.utf8.count <= longestName else {
             throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")

@@ -11,7 +11,6 @@ struct PreferencesFile: Sendable {
     /// The largest file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
-    /// nil if there is no file.
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
     /// Reads the file. A missing file has no values.
@@ -88,7 +87,6 @@ struct PreferencesFile: Sendable {
     }
 }
 
-/// The content of a property list file when it was read.
 final class PreferencesSnapshot: Sendable {
     /// The values in their property list forms.
     let values: [String: StoredValue]
@@ -126,8 +124,7 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// Creates the error of a failed read. A write that exceeds a limit has the same error number as a file that is too
-    /// large to read.
+    /// Creates the error of a failed read. A write beyond a limit has the error number of a file that is too large.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")

@@ -34,7 +34,6 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     }
 }
 
-/// The values that belong to the stores of a test.
 final class StoreLocals: Sendable {
     private struct Entry {
         /// Retained, so that no other StoreLocal gets the same address, and with it this value.
@@ -52,7 +51,7 @@ final class StoreLocals: Sendable {
         }
     }
 
-    /// Returns the value that is kept: this one, or an earlier one.
+    /// Keeps the value unless an earlier one is kept already, and returns the kept one.
     func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
             let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)

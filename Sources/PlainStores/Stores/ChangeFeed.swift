@@ -14,7 +14,6 @@ public final class ChangeFeed: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Starts watching for the changes of other processes.
     private let watch: Watch
 
     /// Returns an object that watches for as long as it exists.

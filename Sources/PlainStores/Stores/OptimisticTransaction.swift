@@ -8,8 +8,7 @@ package protocol OptimisticTransaction: ~Copyable {
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to the error that this
-    /// throws.
+    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to what this throws.
     package static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
@@ -64,7 +63,6 @@ private struct Turn: ~Copyable {
 
     deinit { Turn.holder.store(0, ordering: .relaxed) }
 
-    /// Takes the turn; nil if a thread has it already.
     static func take() -> Turn? {
         let (isTaken, _) = holder.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
         return isTaken ? Turn() : nil

@@ -57,10 +57,9 @@ public struct ScopedStore: ValueStore {
 
 extension String {
     /// The prefix of the names of a scope's entries. Slashes are encoded, so that no scope's prefix begins another's.
-    package var scopePrefix: String { percentEncoded { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") } + "/" }
+    package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
-    /// Returns the text after a prefix. Bytes are compared, since an accent may combine with the prefix's last
-    /// character.
+    /// Returns the text after a prefix. Bytes are compared, since an accent may combine with the character before.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
@@ -78,8 +77,7 @@ package enum Naming: String, Sendable {
     /// The key of an attribute. Only attributes that somebody else has written are checked.
     case attribute = "key of an attribute"
 
-    /// - Throws: ``VaultError`` with `invalid` unless the text has 1 to 1,024 bytes of UTF-8 without control
-    ///   characters.
+    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
     package func check(_ text: String) throws(VaultError) {
         guard NameRule.allows(text) else { throw refusal(of: text) }
     }

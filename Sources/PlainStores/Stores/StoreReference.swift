@@ -46,6 +46,5 @@ struct KeyHistory: Sendable {
     /// Converts a value of an earlier type to its present form; nil if it is of no earlier type.
     var conversion: (@Sendable (StoredValue) -> StoredValue?)?
 
-    /// Whether the value may be elsewhere.
     var isMoved: Bool { oldStore != nil || oldName != nil }
 }

@@ -4,8 +4,7 @@
 /// constants; `VaultTesting` has a conformance suite for it. If it can return values that a crash may undo, it needs
 /// ``makeDurable()`` too. Typed keys and ``DataStore`` check a key before the store gets it.
 ///
-/// Stores may be used from any thread. A store calls no outside code while it holds a lock. <doc:Gotchas> has the rules
-/// for keys.
+/// Stores may be used from any thread. A store calls no outside code while it holds a lock. For keys see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
     /// Returns the value of a key; nil if, and only if, there is none.
     ///
@@ -34,8 +33,7 @@ public protocol ValueStore: Sendable {
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes everything that the store shows durable, whichever process wrote it. This is called before the only other
-    /// copy of a value is removed. A store that shows only what is durable, or that keeps nothing durably, does
-    /// nothing.
+    /// copy of a value is removed. A store that shows only what is durable, or keeps nothing durably, does nothing.
     ///
     /// - Throws: as ``commit(_:)``; what is durable is unknown then.
     func makeDurable() throws(VaultError)
@@ -46,8 +44,7 @@ public protocol ValueStore: Sendable {
     /// - Throws: as ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
 
-    /// Waits for the exclusive lock of a name, which says nothing about values: keys of that name can be read and
-    /// written meanwhile.
+    /// Waits for the exclusive lock of a name, which says nothing about values: a key of that name stays usable.
     ///
     /// ``Keychain`` excludes all processes that have the same vault, and a process that dies loses its locks at once.
     /// The default implementation excludes the tasks of this process. No thread is blocked. There is no time limit:
@@ -106,65 +103,11 @@ extension ValueStore {
     public var lastError: VaultError? { failures.lastError }
 }
 
-extension ValueStore where Self: AnyObject {
-    public var identity: StoreIdentity { StoreIdentity(self) }
-}
-
-/// Distinguishes one store from another.
-public struct StoreIdentity: Hashable, Sendable {
-    private var object: ObjectIdentifier?
-    private var file: String?
-    private var scope = ""
-    /// The scope in which a name without a value in this scope is looked up; nil for none.
-    private var shownScope: String?
-
-    /// Identifies a store by its underlying object and its scope.
-    public init(_ object: AnyObject, scope: String = "") {
-        self.object = ObjectIdentifier(object)
-        self.scope = scope
-    }
-
-    /// Identifies a part of a store that shows the store's own values too.
-    package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
-        self.init(object, scope: scope)
-        self.shownScope = shownScope
-    }
-
-    /// Identifies a store by its file's path, without symbolic links: stores on one file are one store.
-    init(file path: String) { file = path }
-
-    func scoped(to scope: String) -> StoreIdentity {
-        var scoped = self
-        scoped.scope += scope
-        scoped.shownScope? += scope
-        return scoped
-    }
-
-    /// Whether `name` of this store shows the value that another store has as `otherName`: a scope's values are those
-    /// of the store below.
-    func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
-        guard object == other.object, file == other.file else { return false }
-        // Bytes are compared: equal strings can be different names.
-        let bytes = (other.scope + otherName).utf8
-        return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
-    }
-}
+extension ValueStore where Self: AnyObject { public var identity: StoreIdentity { StoreIdentity(self) } }
 
 extension Sequence<String> {
     /// The order is the same in every language and region.
     package func sortedByBytes() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
-}
-
-extension String {
-    /// Writes each byte of UTF-8 that is not allowed as `%` and two hexadecimal digits (RFC 3986, section 2.1). It
-    /// works on bytes, since a slash with a combining accent is another character.
-    package func percentEncoded(allowing isAllowed: (UInt8) -> Bool) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = utf8.flatMap { byte in
-            isAllowed(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 /// A type that shows only its description. Its default mirror or debug description would show values.

@@ -37,9 +37,7 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
     /// Does the same for a closure that throws errors of its own.
     @_disfavoredOverload
     @discardableResult
-    public func update<Result: Sendable>(
-        _ body: @Sendable (inout Reading) throws -> Result
-    ) async throws -> Result {
+    public func update<Result: Sendable>(_ body: @Sendable (inout Reading) throws -> Result) async throws -> Result {
         try await onBlockingThread { () throws(any Error) in try update(body) }
     }
 }

@@ -71,10 +71,6 @@ public struct RAMStored<Key: ValueKey> {
 extension Stored: Sendable where Key: Sendable {}
 extension RAMStored: Sendable where Key: Sendable {}
 
-extension Stored: Redacted {
-    public var description: String { described(Self.self, projectedValue.name) }
-}
+extension Stored: Redacted { public var description: String { described(Self.self, projectedValue.name) } }
 
-extension RAMStored: Redacted {
-    public var description: String { described(Self.self, projectedValue.name) }
-}
+extension RAMStored: Redacted { public var description: String { described(Self.self, projectedValue.name) } }

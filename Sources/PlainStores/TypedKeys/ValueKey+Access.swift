@@ -32,9 +32,7 @@ extension ValueKey {
     ///
     /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and what `body` throws.
     @discardableResult
-    public func update<Result>(
-        _ body: (inout Reading) throws(VaultError) -> Result
-    ) throws(VaultError) -> Result {
+    public func update<Result>(_ body: (inout Reading) throws(VaultError) -> Result) throws(VaultError) -> Result {
         try resolved().atomically { (transaction) throws(VaultError) in
             var reading = try transaction.read(self)
             let result = try body(&reading)
@@ -64,8 +62,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Returns the key's store, and checks the key's name. For a use, it first moves the value from its old store or
-    /// name.
+    /// Returns the key's store, and checks the key's name. For a use, it first moves the value here.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -75,7 +72,6 @@ extension ValueKey {
 
     func storedValue() throws(VaultError) -> StoredValue? { try resolved(for: .reading).value(of: name) }
 
-    /// Converts a stored value of this type, or of an earlier one.
     func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
         guard let stored else { return nil }
         do throws(VaultError) { return try Value(stored: stored, of: name) } catch {
@@ -91,8 +87,7 @@ package enum KeyUse {
     case reading
     /// A failing old store does not prevent it: the written value is the right one from then on.
     case writing
-    /// A failing old store prevents it: a value removed from the new store alone would return once the old one can be
-    /// read.
+    /// A failing old store prevents it: a value removed from the new store alone would come back with the old one.
     case removing
 }
 

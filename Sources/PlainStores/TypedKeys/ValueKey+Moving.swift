@@ -17,8 +17,7 @@ extension ValueKey {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
-            // If both are the same entry, the value would be taken for the newer one, and then be removed as the older
-            // one.
+            // If both are the same entry, the value would be taken for the newer one, and be removed as the older.
             guard !new.identity.shows(old.identity, oldName, as: name) else { return }
             guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
@@ -29,9 +28,8 @@ extension ValueKey {
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process finished the move earlier and then removed the value, which must not return. A
-                // process that finishes the move after this has read the value that this one stored, and that must
-                // stay.
+                // Another process finished the move earlier and then removed the value, which must not return. One that
+                // finishes the move after this has read the value that this one stored: that must stay.
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
@@ -65,9 +63,8 @@ extension ValueKey {
 
     /// Stores the old value unchanged, if the new store has none: a conversion to the type and back could lose fields
     /// that another version of the type has added. Only bytes without a type get the type as which they are read, and a
-    /// value that the store refuses is converted to the type's present form.
-    ///
-    /// - Returns: the stored value; nil if the new store has a value already, which is newer.
+    /// value that the store refuses is converted to the type's present form. Returns the stored value; nil if the new
+    /// store has a value already, which is newer.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
@@ -84,8 +81,7 @@ extension ValueKey {
     }
 }
 
-/// The turn of one thread of this process to move a value. With two at once, each could mistake the other's value for
-/// its own.
+/// The turn of one thread of this process to move a value. With two, each could take the other's value for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

@@ -1,6 +1,5 @@
 extension ValueTransaction {
-    /// Returns the value of a key with this transaction's changes; nil if there is none, or the key's default if it has
-    /// one.
+    /// Returns the value of a key with this transaction's changes; the key's default or nil if there is none.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``; `invalid` for a key of another store.
     public mutating func read<Key: ValueKey>(_ key: Key) throws(VaultError) -> Key.Reading {

@@ -31,7 +31,6 @@ struct ConversionFailure {
     /// A part of a sentence: "at points.3.x: expected a real number, found a string".
     var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
 
-    /// Returns the same failure for the container that holds the value at `key`.
     func inside(_ key: String) -> ConversionFailure { ConversionFailure(path: [key] + path, problem: problem) }
 }
 
@@ -168,9 +167,7 @@ extension Optional: StoredContainer where Wrapped: StoredObject {
 
 extension Sequence {
     fileprivate func firstResult<Result>(_ transform: (Element) -> Result?) -> Result? {
-        for element in self {
-            if let result = transform(element) { return result }
-        }
+        for element in self { if let result = transform(element) { return result } }
         return nil
     }
 }

@@ -14,8 +14,7 @@ public protocol StorablePrimitive: SendableMetatype {
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements are static, so that values of String or Bool get no additional members in a program that imports
-// this.
+// The requirements are static, so that values of String or Bool get no additional members in other programs.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 
@@ -169,7 +168,6 @@ extension Decimal: StoredAsSelf {
 }
 
 extension String {
-    /// The same number with no zeros at the end of its fraction.
     fileprivate var withoutTrailingZeros: String {
         guard contains("."), let last = lastIndex(where: { $0 != "0" }) else { return self }
         return String(self[last] == "." ? self[..<last] : self[...last])
@@ -210,9 +208,7 @@ extension Date: StoredAsSelf {
 extension URL: StoredAsSelf {
     public static var primitiveName: String { String.primitiveName }
     public static func stored(_ value: URL) -> StoredValue { .string(value.absoluteString) }
-    public static func primitive(of stored: StoredValue) -> URL? {
-        String(stored: stored).flatMap { URL(string: $0) }
-    }
+    public static func primitive(of stored: StoredValue) -> URL? { String(stored: stored).flatMap { URL(string: $0) } }
 }
 
 extension UUID: StoredAsSelf {

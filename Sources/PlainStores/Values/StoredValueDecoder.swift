@@ -9,7 +9,6 @@ extension StoredValue {
 private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: StoredValue
     var codingPath: [any CodingKey] = []
-    /// The nesting depth of this value, as the type decodes it.
     var depth = 0
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -43,7 +42,6 @@ private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
         throw value.typeName == Primitive.primitiveName ? corrupted(.outOfBounds(value.typeName)) : mismatch(type)
     }
 
-    /// Reads an integer type that is wider than those of stores.
     private func wideInteger<Integer: FixedWidthInteger>() throws -> Integer {
         guard case .integer(let integer) = value else { throw mismatch(Int64.self) }
         guard let exact = Integer(exactly: integer) else { throw corrupted(.outOfBounds(value.typeName)) }

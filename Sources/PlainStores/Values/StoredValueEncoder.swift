@@ -6,9 +6,7 @@ extension StoredValue {
 /// A value that is being encoded: Codable requests a container first, and fills it afterwards. Types that stores keep,
 /// such as Data and Date, are not encoded by their own code.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
-    enum Form {
-        case undecided, single, array, dictionary
-    }
+    enum Form { case undecided, single, array, dictionary }
 
     enum Content {
         case finished(StoredValue)
@@ -16,13 +14,10 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     /// The first error that could not be thrown where it happened, since requesting a container cannot throw.
-    final class Mishap {
-        var error: EncodingError?
-    }
+    final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value, including values that are not visible in the stored form: each level takes
-    /// stack.
+    /// The nesting depth of this value, including values that the stored form does not show: each takes stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -31,9 +26,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     var fields: [String: Content] = [:]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(
-        _ form: Form = .undecided, at codingPath: [any CodingKey] = [], depth: Int = 0, mishap: Mishap = Mishap()
-    ) {
+    init(_ form: Form = .undecided, at codingPath: [any CodingKey] = [], depth: Int = 0, mishap: Mishap = Mishap()) {
         self.form = form
         self.codingPath = codingPath
         self.depth = depth
@@ -58,7 +51,6 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         single = value
     }
 
-    /// Returns the stored form of a value inside this one.
     func encoded<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws -> StoredValue {
         if let whole = value as? any StoredAsSelf { return whole.stored }
         let inner = inside(key)

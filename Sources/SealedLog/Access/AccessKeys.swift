@@ -27,7 +27,6 @@ final class AccessKeys: Sendable {
 
     private static func range(of index: Int) -> Range<Int> { index * keySize..<(index + 1) * keySize }
 
-    /// Seals a plaintext under the present key.
     func seal(_ plaintext: [UInt8], nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
         try keys.withUnsafeBytes { (keys) throws(LogError) in

@@ -4,8 +4,7 @@ import Sealing
 
 /// The record of who read which value of a vault on this machine; Format.md, "The access log".
 ///
-/// Records are appended to a file beside the rollback memory, each by one write. A full file is renamed and replaces
-/// the former one.
+/// Each record is appended by one write to a file beside the rollback memory. A full file replaces the former one.
 struct AccessLog: Sendable {
     /// The size limit of each of the two files, in bytes. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20
@@ -55,15 +54,12 @@ struct AccessLog: Sendable {
         return true
     }
 
-    private func write(
-        _ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: UInt64
-    ) throws(LogError) {
+    private func write(_ bytes: [UInt8], to file: borrowing FileDescriptor, at offset: UInt64) throws(LogError) {
         do throws(SystemError) {
             try bytes.withRawBytes { (bytes) throws(SystemError) in try fileSystem.write(file, bytes, at: offset) }
         } catch { throw unusable(error) }
     }
 
-    /// The end of a file, where the next record is written.
     private struct End {
         let last: AccessRecords.Found?
         let offset: UInt64
@@ -121,21 +117,12 @@ struct AccessLog: Sendable {
         report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
     }
 
-    /// Reads a part of a file. It refuses a file that is larger than any writer makes it.
+    /// Refuses a file that is larger than any writer makes it.
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
-        guard end <= 2 * fileSize else {
-            throw LogError(.accessLogUnusable, "\(location) is too large")
-        }
-        var bytes = [UInt8](repeating: 0, count: Int(end - start))
-        let count: Int
-        do throws(SystemError) {
-            count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
-                try fileSystem.read(file, into: bytes, at: start)
-            }
-        } catch { throw unusable(error) }
-        return count == bytes.count ? bytes : Array(bytes[..<count])
+        guard end <= 2 * fileSize else { throw LogError(.accessLogUnusable, "\(location) is too large") }
+        return try used(fileSystem.read(file, upTo: Int(end - start), at: start))
     }
 
     // MARK: Opening
@@ -143,15 +130,15 @@ struct AccessLog: Sendable {
     /// Opens the file, with the same checks of folder and file as for the rollback memory. But the file's contents are
     /// not trusted, so root may add its reads to a user's file.
     private func openForWriting() throws(LogError) -> FileDescriptor {
-        var former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
+        var former = try checked(folder.status(isForRecords: true))
         if former == nil {
-            try checked { () throws(Notice) in try folder.checkWhereItWouldBe() }
+            try checked(folder.checkWhereItWouldBe())
             try used(fileSystem.makeFolders(folder.path))
-            former = try checked { () throws(Notice) in try folder.status(isForRecords: true) }
+            former = try checked(folder.status(isForRecords: true))
         }
         let file = try used(fileSystem.open(location, .readWriteOrCreateNoFollow))
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
+        try checked(folder.check(status, location, isForRecords: true))
         // A file that root creates in a user's folder must remain the user's.
         if let former, former.owner != status.owner, geteuid() == 0 {
             try used(fileSystem.setOwner(file, owner: former.owner, group: former.group))
@@ -159,11 +146,10 @@ struct AccessLog: Sendable {
         return file
     }
 
-    /// Returns nil if the file does not exist.
     private func openForReading(_ location: String) throws(LogError) -> FileDescriptor? {
         guard let file = try used(unlessMissing(fileSystem.open(location, .readNoFollow))) else { return nil }
         let status = try used(fileSystem.status(of: file))
-        try checked { () throws(Notice) in try folder.check(status, location, isForRecords: true) }
+        try checked(folder.check(status, location, isForRecords: true))
         return file
     }
 
@@ -172,9 +158,7 @@ struct AccessLog: Sendable {
         return try used(unlessMissing(fileSystem.status(at: location)))?.identity == identity
     }
 
-    private func lock(
-        _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
-    ) throws(LogError) {
+    private func lock(_ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline) throws(LogError) {
         do { try fileSystem.lock(file, kind, until: deadline) } catch {
             throw error.isBusy ? LogError(error, location) : unusable(error)
         }
@@ -184,11 +168,9 @@ struct AccessLog: Sendable {
 
     private func used<Result: ~Copyable>(
         _ call: @autoclosure () throws(SystemError) -> Result
-    ) throws(LogError) -> Result {
-        do { return try call() } catch { throw unusable(error) }
-    }
+    ) throws(LogError) -> Result { do { return try call() } catch { throw unusable(error) } }
 
-    private func checked<Result>(_ check: () throws(Notice) -> Result) throws(LogError) -> Result {
+    private func checked<Result>(_ check: @autoclosure () throws(Notice) -> Result) throws(LogError) -> Result {
         do { return try check() } catch {
             guard case .memoryUnusable(let reason) = error else { throw LogError(.accessLogUnusable) }
             throw LogError(.accessLogUnusable, reason)

@@ -13,15 +13,11 @@ struct AccessRecords: Sendable {
         let range: Range<Int>
     }
 
-    /// The kind of bytes that follow the last record.
-    enum Tail {
-        case none, torn, damaged
-    }
+    enum Tail { case none, torn, damaged }
 
-    /// Returns the bytes of a record that follows `last`.
     func sealed(_ access: Access, after last: Found?) throws(LogError) -> [UInt8] {
         let record = AccessRecord(
-            number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? AccessRecord.noPrevious,
+            number: (last?.record.number ?? 0) &+ 1, previous: last?.authenticator ?? .zero,
             time: Clock.milliseconds, access: access)
         var plaintext = record.encoded
         let frame = AccessFrame(holding: plaintext.count)
@@ -47,8 +43,7 @@ struct AccessRecords: Sendable {
             let box = UnsafeRawBufferPointer(rebasing: rest[AccessFrame.headSize..<frame.recordSize])
             guard let plaintext = keys.open(box, nonce: nonce), let record = try? AccessRecord(parsing: plaintext)
             else { return nil }
-            return Found(
-                record: record, authenticator: Authenticator(box), range: offset..<offset + frame.recordSize)
+            return Found(record: record, authenticator: Authenticator(box), range: offset..<offset + frame.recordSize)
         }
     }
 
@@ -61,8 +56,7 @@ struct AccessRecords: Sendable {
 
     func last(in bytes: [UInt8]) -> Found? {
         let last = bytes.count / AccessFrame.alignment * AccessFrame.alignment
-        return stride(from: last, through: 0, by: -AccessFrame.alignment).lazy
-            .compactMap { open(bytes, at: $0) }.first
+        return stride(from: last, through: 0, by: -AccessFrame.alignment).lazy.compactMap { open(bytes, at: $0) }.first
     }
 
     /// Classifies the bytes after the last authentic record. An interrupted write leaves the start of one record,

@@ -1,4 +1,3 @@
-/// The contents of an access log.
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []
@@ -15,7 +14,6 @@ package struct AccessReport: Sendable {
     /// The number of older records that were dropped with full files.
     package var dropped: UInt64 { (records.first?.number ?? 1) &- 1 }
 
-    /// Adds the records of the next file.
     mutating func add(_ bytes: [UInt8], of path: String, _ finder: AccessRecords) {
         var offset = 0
         while offset < bytes.count {

@@ -23,10 +23,8 @@ struct CheckpointWriter: ~Copyable {
         tree = TreeBuilder(keys: keys)
     }
 
-    /// The offset of the next byte.
     var offset: UInt64 { sink.offset }
 
-    /// Writes the box of a value and returns its offset.
     mutating func write(value box: some Collection<UInt8>) throws(LogError) -> UInt64 {
         let offset = sink.offset
         try sink.write(box)

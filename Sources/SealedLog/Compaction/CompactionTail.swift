@@ -13,7 +13,6 @@ struct CompactionTail {
     private let now: UInt64
     private(set) var position: LogPosition
     private var offset: UInt64
-    /// The authenticators of the records that were read.
     private(set) var chain: [Authenticator] = []
     /// The names with a value that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []

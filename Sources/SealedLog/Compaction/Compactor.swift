@@ -1,11 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// Writes the compacted file of a vault: the newest entry of each name, and its present and earlier values, still
-/// sealed.
+/// Writes the compacted file of a vault: each name's newest entry, with its present and earlier values, still sealed.
 ///
-/// The file consists of a checkpoint of the log at the start of the compaction, followed by the records that were
-/// written meanwhile.
+/// The file consists of a checkpoint as of the start of the compaction, and the records that were written meanwhile.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
@@ -113,8 +111,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values in the order of their old offsets. The order of their names would be visible to a reader of
-    /// both files.
+    /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -167,8 +164,7 @@ struct Compactor: ~Copyable {
             // The whole payload is in the store now: the record's head is written separately.
             payload.bytes = []
             tree = (payload, batch.totals)
-            new.minor = RecordIndex.Tree(
-                header: old.origin.authenticator, root: payload.root, entries: payload.entries)
+            new.minor = RecordIndex.Tree(header: old.origin.authenticator, root: payload.root, entries: payload.entries)
             new.totals = batch.totals
             tail.forgetEntries()
         }

@@ -14,7 +14,6 @@ struct HeaderChange: Sendable {
     /// The changes of the members that the creator of the new data key knew, except those that another one of these
     /// follows; nil if the data key stays.
     let membersKnownToKey: [Authenticator]?
-    /// The log positions of another history that was merged into this one.
     let merged: KnownPositions?
     /// Whether this history's own positions count beside those.
     let isOwnHistoryBelieved: Bool
@@ -27,23 +26,15 @@ struct HeaderChange: Sendable {
     /// Whether the keys that were removed here before are dropped from the list.
     let forgetsRemovedKeys: Bool
     var isNewHistory: Bool { history != old.history }
+}
 
+extension HeaderChange {
     /// - Parameter oldMembers: the former number of changes of the members.
     init(old: Header, _ table: SlotTable, oldMembers: Int) {
-        self.old = old
-        members = table.members.records.count > oldMembers ? table.members.records : nil
-        slots = table.slots
-        labels = table.labels
-        history = table.history
-        keys = table.rotated
-        isAccessLogged = table.isAccessLogged
-        membersKnownToKey = table.rotated.map { _ in table.members.history.heads }
-        merged = nil
-        isOwnHistoryBelieved = true
-        formerMemoryKeys = []
-        removedKeys = table.removedKeys
-        removedKeysOfCopy = []
-        forgetsRemovedKeys = false
+        self.init(
+            old: old, table, members: table.members.records.count > oldMembers ? table.members.records : nil,
+            keys: table.rotated, membersKnownToKey: table.rotated.map { _ in table.members.history.heads }, merged: nil,
+            formerMemoryKeys: [], removedKeys: table.removedKeys, isAccessLogged: table.isAccessLogged)
     }
 
     /// - Parameters:
@@ -56,27 +47,17 @@ struct HeaderChange: Sendable {
         removedKeys: [SlotLabel.ID] = [], removedKeysOfCopy: [SlotLabel.ID] = [], forgetsRemovedKeys: Bool = false,
         isAccessLogged: Bool
     ) {
-        self.isOwnHistoryBelieved = isOwnHistoryBelieved
-        self.members = members
-        self.membersKnownToKey = membersKnownToKey
-        self.old = old
-        self.keys = keys
-        self.merged = merged
-        self.formerMemoryKeys = formerMemoryKeys
-        self.removedKeys = removedKeys
-        self.removedKeysOfCopy = removedKeysOfCopy
-        self.forgetsRemovedKeys = forgetsRemovedKeys
-        slots = table.slots
-        labels = table.labels
-        history = table.history
-        self.isAccessLogged = isAccessLogged
+        self.init(
+            old: old, slots: table.slots, labels: table.labels, history: table.history, isAccessLogged: isAccessLogged,
+            members: members, keys: keys, membersKnownToKey: membersKnownToKey, merged: merged,
+            isOwnHistoryBelieved: isOwnHistoryBelieved, formerMemoryKeys: formerMemoryKeys, removedKeys: removedKeys,
+            removedKeysOfCopy: removedKeysOfCopy, forgetsRemovedKeys: forgetsRemovedKeys)
     }
 
     /// Returns whether a header is still as it was when the change was decided on.
     func applies(to header: Header) -> Bool {
         // A header does not contain the members, but it refers to the manifest that does.
         guard members == nil || header.manifest == old.manifest else { return false }
-        return header.slots == old.slots && header.history == old.history
-            && header.isAccessLogged == old.isAccessLogged
+        return header.slots == old.slots && header.history == old.history && header.isAccessLogged == old.isAccessLogged
     }
 }

@@ -97,9 +97,7 @@ struct MovedBoxes {
     func moved(_ version: StoredVersion) throws(LogError) -> StoredVersion {
         let box = Box(of: version)
         let found = binarySearch(boxes.count) { boxes[$0] == box ? 0 : boxes[$0] < box ? -1 : 1 }
-        guard found.isExact else {
-            throw LogError.damaged("a value", at: version.offset)
-        }
+        guard found.isExact else { throw LogError.damaged("a value", at: version.offset) }
         var moved = version
         moved.offset = boxes[found.index].target
         if let opened { moved.nonce = opened[found.index].nonce }

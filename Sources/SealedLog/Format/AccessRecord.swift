@@ -13,15 +13,12 @@ package struct Access: Hashable, Sendable {
     package let program: String
     /// The process ID of that program; 0 if unknown.
     package let process: UInt64
-    /// The user ID.
     package let user: UInt64
     /// The program that was started with the value; empty if there is none.
     package let started: String
 
     /// Creates an access. Texts that are too long are cut.
-    package init(
-        name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = ""
-    ) {
+    package init(name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = "") {
         self.name = name.cut(to: Limits.nameSize)
         self.command = command.cut(to: AccessRecord.commandSize)
         self.program = program.cut(to: AccessRecord.programSize)
@@ -55,7 +52,6 @@ extension Access {
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64
     static let programSize = 1_024
-    static let noPrevious = [UInt8](repeating: 0, count: Authenticator.size).withUnsafeBytes { Authenticator($0) }
 
     /// The record's number: one more than that of the record before, 1 for the first one.
     package let number: UInt64
@@ -99,13 +95,12 @@ struct AccessFrame {
     static let headSize = size + Nonce.size
     /// Both the offset and the size of a record are multiples of this.
     static let alignment = 64
-    /// The largest size of a whole record in bytes.
+    /// The maximum size of a whole record in bytes.
     static let largestSize = 4_096
 
     /// The size of the whole record in bytes.
     let recordSize: Int
 
-    /// Creates the frame of a record that has room for a plaintext.
     init(holding size: Int) {
         let least = AccessFrame.headSize + SecretBox.tagSize + size
         recordSize = (least + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment

@@ -27,8 +27,7 @@ package struct Authorship: Hashable, Sendable {
     /// Returns whether the device is the author and its signature of the statement is valid.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id
-            && Ed25519.isValid(
-                signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
+            && Ed25519.isValid(signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)
     }
 }
 
@@ -37,12 +36,8 @@ struct Statement {
     private let bytes: [UInt8]
     private let vaultID: [UInt8]
 
-    /// States that a name was set or removed.
-    ///
     /// - Parameter valueHash: the hash of the value's bytes; empty for a removed name.
-    init(
-        _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
-    ) {
+    init(_ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]) {
         var writer = ByteWriter(reserving: 128)
         writer.append(Array("vault-state-1".utf8))
         writer.name(name)
@@ -58,7 +53,6 @@ struct Statement {
         self.vaultID = vaultID
     }
 
-    /// States that a device was added to a member or removed from it.
     init(_ change: MemberChange, in vaultID: [UInt8]) {
         var writer = ByteWriter(reserving: 256)
         writer.append(Array("vault-member-1".utf8))
@@ -88,8 +82,7 @@ extension ByteReader {
 
     mutating func authorship() throws(Malformed) -> Authorship {
         Authorship(
-            author: try integer(),
-            seen: LogPosition(sequence: try varint(), authenticator: try authenticator()),
+            author: try integer(), seen: LogPosition(sequence: try varint(), authenticator: try authenticator()),
             signature: try array(Ed25519.signatureSize))
     }
 }

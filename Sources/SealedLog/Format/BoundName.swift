@@ -12,7 +12,6 @@ struct BoundName: Hashable, Sendable {
     /// The number of bytes of the hash that each record repeats.
     static let markSize = 16
 
-    /// The hash of the name.
     let hash: [UInt8]
     /// The newest record that was copied to this name. Records up to this sequence number may state any name.
     let copied: UInt64
@@ -21,12 +20,6 @@ struct BoundName: Hashable, Sendable {
 
     /// The part of the hash that each record under this name states.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
-
-    init(hash: [UInt8], copied: UInt64, code: [UInt8]) {
-        self.hash = hash
-        self.copied = copied
-        self.code = code
-    }
 
     /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and the
     /// same header, but continues with other records.
@@ -41,8 +34,7 @@ struct BoundName: Hashable, Sendable {
 extension ByteReader {
     /// Reads a name; nil if all its bytes are zeros.
     mutating func boundName() throws(Malformed) -> BoundName? {
-        let name = BoundName(
-            hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
+        let name = BoundName(hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
         let isNone = name.copied == 0 && (name.hash + name.code).allSatisfy { $0 == 0 }
         return isNone ? nil : name
     }

@@ -171,8 +171,7 @@ extension UnsafeRawBufferPointer {
         throw Malformed("a number that is not in its shortest form")
     }
 
-    /// Whether all bytes are zero. It compares eight at a time, since headers and the space behind a log are mostly
-    /// zeros.
+    /// Whether all bytes are zero. It compares eight at a time: headers and the space behind a log are mostly zeros.
     var isZero: Bool {
         var index = 0
         while index + 8 <= count {

@@ -42,8 +42,7 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Reads only the fields before the value, so that the value stays in guarded memory. Also returns the value's
-        /// offset.
+        /// Reads only the fields before the value, so that the value stays in guarded memory. Returns its offset too.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
                 guard bytes.starts(with: DropContents.magic) else { throw Malformed("its start") }
@@ -59,22 +58,17 @@ package struct DropContents: ~Copyable {
         }
     }
 
-    /// Reads a drop's plaintext. Throws `damaged`, `outOfMemory`.
     package init(parsing plaintext: borrowing SecretBytes) throws(LogError) {
         let (head, start): (Head, Int)
-        do { (head, start) = try Head.parse(plaintext) } catch {
-            throw .damaged("its contents (\(error.what))")
-        }
+        do { (head, start) = try Head.parse(plaintext) } catch { throw .damaged("its contents (\(error.what))") }
         guard plaintext.count - start <= Limits.valueSize else { throw .damaged("its size") }
         let value = try plaintext.withUnsafeBytes { (bytes) throws(LogError) in
             try translated(SecretBytes(copyOf: UnsafeRawBufferPointer(rebasing: bytes[start...])))
         }
-        self.init(
-            name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
+        self.init(name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
-    /// Returns the plaintext of the drop. Throws `outOfMemory`, or `invalid` if the attributes are too large for an
-    /// entry.
+    /// Throws `outOfMemory`, or `invalid` if the attributes are too large for an entry.
     package borrowing func encoded() throws(LogError) -> SecretBytes {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)
@@ -88,13 +82,6 @@ package struct DropContents: ~Copyable {
         head.append(DropContents.magic)
         head.varint(UInt64(details.count))
         head.append(details.bytes)
-        var plaintext = try translated(SecretBytes(zeros: head.count + value.count))
-        plaintext.withUnsafeMutableBytes { plaintext in
-            plaintext.copyBytes(from: head.bytes)
-            value.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: plaintext[head.count...]).copyMemory(from: $0)
-            }
-        }
-        return plaintext
+        return try translated(value.following(head.bytes, isKey: false))
     }
 }

@@ -87,17 +87,16 @@ extension ByteReader {
         return version
     }
 
-    /// Reads only the name of an entry and the end of its presence.
     mutating func listedName() throws(Malformed) -> ListedName {
         let name = try withBytes(count(upTo: Limits.nameSize)) {
             NameRule.allows($0) ? String(decoding: $0, as: UTF8.self) : nil
         }
         guard let name else { throw Malformed("a name") }
         let flags = try byte()
-        guard flags & Flag.removed == 0 else { return ListedName(name, end: 0) }
-        guard flags & Flag.expiry != 0 else { return ListedName(name, end: nil) }
+        guard flags & Flag.removed == 0 else { return ListedName(name: name, end: 0) }
+        guard flags & Flag.expiry != 0 else { return ListedName(name: name, end: nil) }
         _ = (try varint(), try varint(), try varint(), try storedVersion())
-        return ListedName(name, end: try varint())
+        return ListedName(name: name, end: try varint())
     }
 
     private mutating func content(_ flags: UInt8, _ modified: UInt64) throws(Malformed) -> Entry.Content {
@@ -112,7 +111,6 @@ extension ByteReader {
         return content
     }
 
-    /// Reads attributes and checks that their keys ascend.
     mutating func orderedAttributes() throws(Malformed) -> [Attribute] {
         let attributes = try attributes(count: Limits.attributeCount, size: Limits.entrySize)
         let keys = attributes.map(\.key.utf8)

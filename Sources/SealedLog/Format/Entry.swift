@@ -60,7 +60,6 @@ extension [Attribute] {
 }
 
 package struct Entry: Hashable, Sendable {
-    /// The fields of a present entry. A removed entry has none of them.
     package struct Content: Hashable, Sendable {
         package var created: UInt64
         package var current: StoredVersion
@@ -81,8 +80,7 @@ package struct Entry: Hashable, Sendable {
     package internal(set) var earlier: [EarlierVersion] = []
     /// The time up to which versions were forgotten on request. A merge does not bring them back.
     var forgotten: UInt64?
-    /// The time when a merge joined versions of two copies. Their retention counts from then, as if they had been
-    /// replaced then.
+    /// The time when a merge joined versions of two copies. Their retention counts from then.
     var joined: UInt64?
     /// The signature of the present state; nil if it was not signed.
     package internal(set) var authorship: Authorship?
@@ -98,7 +96,6 @@ package struct Entry: Hashable, Sendable {
         return if let expiry = content.expiry { now() < expiry } else { true }
     }
 
-    /// Returns the contents if the value is present at a time.
     package func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
     var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
@@ -119,12 +116,10 @@ package struct Entry: Hashable, Sendable {
         return UInt64(bytes)
     }
 
-    /// Returns whether a version is the present one or an earlier one.
     func has(_ version: StoredVersion) -> Bool {
         content?.current.nonce == version.nonce || earlier.contains { $0.version.nonce == version.nonce }
     }
 
-    /// Changes each version, the present one first.
     mutating func forEachVersion<Failure: Error>(
         _ change: (inout StoredVersion) throws(Failure) -> Void
     ) throws(Failure) {
@@ -180,11 +175,6 @@ struct ListedName: Sendable {
     let name: String
     /// The end in milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
     let end: UInt64?
-
-    init(_ name: String, end: UInt64?) {
-        self.name = name
-        self.end = end
-    }
 }
 
 /// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.

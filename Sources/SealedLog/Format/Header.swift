@@ -21,7 +21,6 @@ struct Header: Hashable, Sendable {
     var manifest: PageReference
     var checkpointEnd: UInt64
     var history = KeptHistory.none
-    /// Whether reads of the vault's values are recorded.
     var isAccessLogged = false
     /// Whether members sign the changes. The manifest lists them.
     var hasMembers = false
@@ -49,7 +48,6 @@ package struct KeptHistory: Hashable, Sendable {
 /// The offset and the sequence number of the newest minor checkpoint, not authenticated.
 package struct Hint: Hashable, Sendable {
     package static let size = 16
-    /// The range of the hint in a store.
     package static let range = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
 
     package let offset: UInt64
@@ -79,10 +77,8 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns the 4,096 bytes of a header without a hint, with every constant byte and flag restored; nil if fields
-    /// are out of bounds.
-    ///
-    /// The constants come from ``encoded``, so the repair cannot miss one.
+    /// Returns a header of 4,096 bytes without a hint, with every constant byte and flag restored; nil if fields are
+    /// out of bounds. The constants come from ``encoded``, so the repair cannot miss one.
     static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
@@ -150,7 +146,6 @@ extension Header {
         return Hint(offset: offset, sequence: sequence)
     }
 
-    /// Returns whether a file's header and its copy have the same magic and version.
     static func haveOneVersion(in image: [UInt8]) -> Bool {
         let size = magic.count + MemoryLayout<UInt32>.size
         return image[..<size] == image[copyOffset..<copyOffset + size]

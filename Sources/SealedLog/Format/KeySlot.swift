@@ -14,7 +14,6 @@ package struct KeySlot: Hashable, Sendable {
     /// The public data that is needed to find the slot's secret: a command, or the stanzas for a recipient.
     package internal(set) var parameters: [UInt8] = []
 
-    /// The kinds of key slots that this version supports; Format.md, "Key slot".
     package enum Kind: UInt8, CaseIterable, Sendable {
         case generatedKey = 1
         case otherKey, passphrase, keyFileAndPassphrase, recipient
@@ -29,11 +28,8 @@ package struct KeySlot: Hashable, Sendable {
 extension KeySlot {
     /// The command that outputs the key file's contents; nil if the key is in a file. Nothing authenticates the command
     /// before the vault is open, so it is run only if the user has agreed to it before.
-    package var command: String? {
-        isOfContents && !parameters.isEmpty ? parametersAsText : nil
-    }
+    package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }
 
-    /// Whether a key file opens the slot.
     package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }
 
     private var isOfContents: Bool { [Kind.generatedKey.rawValue, Kind.otherKey.rawValue].contains(kind) }
@@ -51,7 +47,6 @@ extension KeySlot {
 }
 
 extension Collection<KeySlot> {
-    /// The total size of the parameters in a header.
     var parametersSize: Int { reduce(0) { $0 + $1.parameters.count } }
 }
 

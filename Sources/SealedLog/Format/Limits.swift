@@ -15,8 +15,7 @@ package enum Limits {
     /// The offset of the checkpoint: the size of the header and its copy.
     static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
-    /// The number of former data keys whose memory subkeys a manifest keeps: one for each rotation, and those of merged
-    /// copies.
+    /// The number of former data keys whose memory subkeys a manifest keeps: of each rotation, and of merged copies.
     package static let formerKeys = 4_096
     /// The number of removed keys that a manifest lists: the newest ones.
     static let removedKeys = 256
@@ -49,8 +48,7 @@ package enum Limits {
     static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a transaction's entries become a tree.
     static let inlineIndexSize = 16 << 10
-    /// The step in which zeros are written ahead. A reader searches them once for stray frames, at the cost of a page
-    /// fault per 4 KiB.
+    /// The step of zeros written ahead. A reader searches them once for stray frames: a page fault per 4 KiB.
     static let growth: UInt64 = 16 << 10
     /// The size of a record's transactions, which are held in memory until they are written.
     static let transactionSize = 256 << 20
@@ -58,8 +56,8 @@ package enum Limits {
     static let chainLength = 1_024
     /// The number of ends that a machine remembers of a vault in git.
     static let seenHeads = 1_024
-    /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values if no longer history
-    /// is kept.
+    /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values without longer
+    /// history.
     static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
     /// Compaction starts when the dead bytes exceed this floor and half of the live bytes, or when the entries of the
@@ -69,7 +67,6 @@ package enum Limits {
     /// that has it open must open it again.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// The size of the minor checkpoint above which compaction also starts: the next one must fit in a record beside a
-    /// transaction.
+    /// The size of the minor checkpoint above which compaction starts: the next one and a transaction share a record.
     static let minorSize: UInt64 = 128 << 20
 }

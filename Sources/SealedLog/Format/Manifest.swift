@@ -14,14 +14,13 @@ struct Manifest: Hashable, Sendable {
     var labels: [SlotLabel]
     /// Settings of later versions, which are kept as they are.
     let settings: [Attribute]
-    /// The memory subkeys of former data keys, oldest first. They authenticate the rollback memory from before a
-    /// rotation.
+    /// The memory subkeys of former data keys, oldest first, for rollback memory from before a rotation.
     var formerMemoryKeys: [[UInt8]] = []
     /// The keys that were removed, oldest first. A merge does not bring them back.
     private(set) var removedKeys: [SlotLabel.ID] = []
 
-    /// All log positions of the merged histories from the first one listed on, in ascending order of their numbers. The
-    /// header's number followed the last one.
+    /// The log positions of the merged histories, in ascending order. The header's number followed the last one. None
+    /// is missing after the first one.
     var merged: [LogPosition] = []
 
     /// The changes of the members. Each stands after those that its author knew.
@@ -50,7 +49,6 @@ struct Manifest: Hashable, Sendable {
 /// Whether a history includes a log position: unknown if the position is older than the known part.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
-/// The sealed description of one key slot.
 package struct SlotLabel: Hashable, Sendable {
     let created: UInt64
     let text: String
@@ -152,9 +150,7 @@ extension Manifest {
     /// - Parameters:
     ///   - end: a position whose number follows the chain.
     ///   - isBelieved: whether this history's own positions count. Otherwise only its newest one does.
-    mutating func merge(
-        _ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int
-    ) {
+    mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
         // Before the later one of the two starts, one of the histories is unknown.
@@ -188,7 +184,6 @@ extension Manifest {
     /// Clears the list, for a copy that a person without access any more may have written.
     mutating func forgetRemovedKeys() { removedKeys = [] }
 
-    /// Adds the removed keys of another copy that fit.
     mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
         let own = Set(removedKeys)
         removedKeys = (keys.filter { !own.contains($0) } + removedKeys).suffix(Limits.removedKeys)

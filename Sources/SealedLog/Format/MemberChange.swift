@@ -7,28 +7,24 @@ struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
     /// The author's time in milliseconds since 1970. It decides nothing.
     let time: UInt64
-    /// The member's name.
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The changes that the author knew, except those that another one of these follows. Only the first change follows
-    /// none.
+    /// The changes that the author knew, except those that another one of these follows; none for the first change.
     let known: [Authenticator]
 
     static let limit = 1_024
-    /// The largest size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
+    /// The maximum size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
     static let sizeLimit = 512 << 10
 }
 
-/// A change of the members with its signature.
 struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
     /// The start of the hash of the encoding. Other changes refer to this one by it.
     let id: Authenticator
     let encodedSize: Int
-    /// Whether a device adds itself.
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }
 
     init(change: MemberChange, authorship: Authorship) {

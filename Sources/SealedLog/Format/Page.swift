@@ -10,7 +10,6 @@ package struct PageReference: Hashable, Sendable {
     let length: Int
     let nonce: Nonce
 
-    /// The range of the sealed page in the file.
     var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 

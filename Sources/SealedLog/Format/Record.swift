@@ -103,7 +103,6 @@ extension Frame {
 
 /// The sealed part of a record.
 struct RecordIndex: Hashable, Sendable {
-    /// The tree of a minor checkpoint.
     struct Tree: Hashable, Sendable {
         let header: Authenticator
         let root: PageReference
@@ -129,7 +128,6 @@ struct RecordIndex: Hashable, Sendable {
     }
 }
 
-/// A record whose index has been opened.
 struct Record: Sendable {
     let offset: UInt64
     let frame: Frame

@@ -17,13 +17,11 @@ struct TimeLimit: Hashable, Sendable {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
 
-    /// Returns the later of two times.
     func latest(_ time: UInt64?, _ other: UInt64?) -> UInt64? {
         guard let time, let other else { return time ?? other }
         return isLater(time, than: other) ? time : other
     }
 
-    /// Returns the time of a state that follows another one.
     /// - Parameters:
     ///   - former: the time of the other state.
     ///   - now: the present time of this machine's clock.
@@ -34,7 +32,7 @@ struct TimeLimit: Hashable, Sendable {
         // Clocks differ and are set back, but a later state must have a later time, also in a merge. Only the largest
         // number has no successor.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // An impossible time is replaced by the present one. But a clock that is before the vault's creation is wrong
+        // An impossible time is replaced by the present one, unless the clock, before the vault's creation, is wrong
         // itself.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now

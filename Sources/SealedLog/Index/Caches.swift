@@ -1,10 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// Keeps opened pages, up to a limit, and blocks of sealed bytes (2 MiB). Neither changes during the lifetime of its
-/// file.
+/// Keeps opened pages, up to a limit, and blocks of sealed bytes (2 MiB). Neither changes while its file exists.
 struct PageCache: Sendable {
-    /// The largest number of pages; each takes up to 16 KiB.
+    /// The maximum number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
     /// The number of neighbouring slots in which a page may be.
@@ -13,8 +12,7 @@ struct PageCache: Sendable {
     private static let blockSize: UInt64 = 16 << 10
 
     private var pages: [Page?] = []
-    /// The offsets of the pages. They are in an array of their own, since a comparison would otherwise retain and
-    /// release the page.
+    /// The offsets of the pages, in an array of their own: a comparison would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
     /// A block without bytes marks that one value of it was read. Its bytes are kept from the second read on.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []

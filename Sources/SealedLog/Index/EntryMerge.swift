@@ -72,7 +72,6 @@ struct Merge<Item: MergedItem>: Sendable {
 /// on request and without a lock, so that a list of any length needs the memory of only a few pages. A copy continues
 /// independently.
 package struct EntryListing: Sendable {
-    /// The entries from the prefix on.
     var merge: EntryMerge
     let prefix: [UInt8]
     private let now = Clock.milliseconds

@@ -2,8 +2,7 @@ import LinuxSystem
 
 /// Encoded items that begin with a name, in the order of insertion, with an index of the newest item of each name.
 ///
-/// All items share one buffer. A transaction may have a million of them, and as objects they would take several times
-/// the memory.
+/// All items share one buffer: as objects, the million of a large transaction would take several times the memory.
 struct NamedCells: Sendable {
     private struct Slot {
         /// The item's number plus 1; 0 marks a free slot.
@@ -13,27 +12,22 @@ struct NamedCells: Sendable {
     }
 
     private var writer = ByteWriter()
-    /// The offset of each item.
     private var starts: [Int] = []
     /// A hash table with open addressing: the newest item of each name.
     private var slots: [Slot] = []
-    /// The number of different names.
     private(set) var nameCount = 0
 
     var count: Int { starts.count }
-    /// The size of all items.
     var byteCount: Int { writer.count }
 
-    /// Reserves room for as many items as another list has, each 16 bytes longer: an entry also has times, which its
-    /// change lacks.
+    /// Reserves room for as many items as another list has, and 16 bytes more for each: an entry has times, a change
+    /// none.
     mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
         slots = [Slot](repeating: Slot(), count: other.slots.count)
     }
 
-    /// Adds an item.
-    ///
     /// - Parameter write: writes the name first.
     mutating func append(_ write: (inout ByteWriter) -> Void) {
         starts.append(writer.count)
@@ -43,7 +37,6 @@ struct NamedCells: Sendable {
         enter(count - 1)
     }
 
-    /// Removes the items from an index on.
     mutating func removeItems(from count: Int) {
         guard count < self.count else { return }
         writer.removeBytes(from: starts[count])
@@ -53,7 +46,6 @@ struct NamedCells: Sendable {
         for item in 0..<count { enter(item) }
     }
 
-    /// Returns the newest item of a name.
     func newest(_ name: UnsafeRawBufferPointer) -> Int? {
         guard count > 0 else { return nil }
         let item = Int(slots[slot(of: name, NamedCells.hash(name))].item)
@@ -75,9 +67,7 @@ struct NamedCells: Sendable {
             }
             if isListed { items.append(Int32(item)) }
         }
-        items.sort { left, right in
-            withName(Int(left)) { left in withName(Int(right)) { left.order(to: $0) < 0 } }
-        }
+        items.sort { left, right in withName(Int(left)) { left in withName(Int(right)) { left.order(to: $0) < 0 } } }
         return items
     }
 

@@ -5,22 +5,18 @@ import LinuxSystem
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
-    /// The number of names.
     var count: Int { cells.nameCount }
     /// The number of inserted entries, including those that were replaced by later ones.
     var insertedCount: Int { cells.count }
     /// The encoded size of all inserted entries.
     var byteCount: Int { cells.byteCount }
 
-    /// Reserves room for the entries that result from changes.
     mutating func reserve(as changes: NamedCells) { cells.reserve(as: changes) }
 
     mutating func insert(_ entry: Entry) { cells.append { $0.entry(entry) } }
 
-    /// Removes the inserted entries from an index on.
     mutating func removeInserted(from count: Int) { cells.removeItems(from: count) }
 
-    /// Returns the inserted entry at an index.
     func inserted(_ number: Int) -> Entry {
         var reader = cells.reader(number)
         return reader.own { (reader) throws(Malformed) in try reader.entry(isOwn: true) }
@@ -53,18 +49,11 @@ struct RecentEntries: Sendable {
     }
 }
 
-/// Iterates over recent entries in the order of their names.
 struct RecentCursor: Sendable {
     fileprivate let cells: NamedCells
     fileprivate let order: [Int32]
     fileprivate let distance: UInt64
-    private var position = 0
-
-    fileprivate init(cells: NamedCells, order: [Int32], distance: UInt64) {
-        self.cells = cells
-        self.order = order
-        self.distance = distance
-    }
+    fileprivate var position = 0
 
     mutating func next<Item: MergedItem>() -> Item? {
         guard position < order.count else { return nil }

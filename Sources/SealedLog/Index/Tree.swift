@@ -39,7 +39,6 @@ struct TreeCursor: Sendable {
     private var leaf: Page?
     private var leafIndex = 0
     private var leafCount = 0
-    /// The last name of the previous leaf.
     private var lastName: EntryName?
     /// The ranges of the pages that were read so far.
     private(set) var pages: [Range<UInt64>] = []
@@ -78,8 +77,7 @@ struct TreeCursor: Sendable {
         }
     }
 
-    /// Descends to the next child of an inner page. The child's names are bounded by its cell's name and the next
-    /// cell's.
+    /// Descends to the next child of an inner page. The child's names lie between its cell's name and the next one's.
     private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
         let page = position.page
         let index = position.index
@@ -135,7 +133,6 @@ struct ByteSink: ~Copyable {
         }
     }
 
-    /// Writes the bytes in memory to the store, if there is one.
     mutating func flush() throws(LogError) {
         guard let store else { return }
         let kept = start < firstEnd ? min(Int(firstEnd - start), bytes.count) : 0
@@ -155,7 +152,6 @@ struct ByteSink: ~Copyable {
         return (first.isEmpty ? bytes : first, payloadHash.take()?.finish() ?? [])
     }
 
-    /// Seals a page or a manifest, and writes it.
     mutating func write(page: [UInt8], _ nonce: Nonce, _ keys: KeyRing) throws(LogError) -> PageReference {
         let box = try keys.seal(page, for: .page, nonce: nonce)
         let reference = PageReference(offset: offset, length: box.count, nonce: nonce)

@@ -4,7 +4,6 @@ import Sealing
 extension SealedLog {
     // These methods throw `accessLogUnusable` and `busy`, and all errors of reading the vault.
 
-    /// Returns whether reads of the vault's values are recorded.
     package func isAccessLogged() throws(LogError) -> Bool {
         try read { (view) throws(LogError) in view.header.isAccessLogged }
     }
@@ -44,7 +43,6 @@ extension SealedLog {
         return try accessLog(in: folder, manifest, keys).read(until: Deadline(after: timeout))
     }
 
-    /// Returns the path of the vault's access log.
     package func accessLogPath(in folder: String) -> String { "\(folder)/\(AccessLog.name(vaultID))" }
 
     private func accessLog(in path: String?, _ manifest: Manifest, _ keys: KeyRing) throws(LogError) -> AccessLog {

@@ -68,7 +68,7 @@ extension SealedLog {
             let copied = try LogView.whole(copy, view.keys)
             // The hint may lead to a record after the head. That does no harm: the hint is not trusted.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
-            let report = try Verifier(of: copied, counter, isWhole: false).run()
+            let report = try Verifier(of: copied, counter, startsCounter: false).run()
             try publish(copy, copied.head)
             do { try copy.synchronizeLocation() } catch { throw error.ofUnknownOutcome }
             lock.release()

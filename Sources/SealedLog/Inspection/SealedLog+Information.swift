@@ -7,7 +7,6 @@ package struct LogInformation: Sendable {
     package let id: String
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
-    /// The sequence number of the last change.
     package let sequence: UInt64
     /// The number of names that are present. Expired ones count until they are set, removed or dropped.
     package let entries: Int
@@ -15,13 +14,10 @@ package struct LogInformation: Sendable {
     package let fileSize: Int
     /// The bytes of present entries and values, and of earlier values that are kept.
     package let liveBytes: Int
-    /// The bytes that compaction would free.
     package let deadBytes: Int
     /// The number of changes since the last compaction.
     package let recordsSinceCheckpoint: Int
-    /// The ways to open the vault.
     package let keySlots: [LogKeySlot]
-    /// The limits on the history of a name.
     package let history: KeptHistory
     /// Whether this machine remembers the vault, so that an older one would be noticed.
     package let memoryIsKept: Bool
@@ -34,7 +30,6 @@ package struct LogInformation: Sendable {
 extension SealedLog {
     /// The state of this machine's memory of a vault.
     package enum MemoryState: Sendable {
-        /// There is no folder for the memory.
         case off
         case none
         /// The memory was not written completely, or not with the vault's key.
@@ -49,7 +44,6 @@ extension SealedLog {
         return memory.seen(in: newest) == nil ? .torn : .kept
     }
 
-    /// Returns figures about the vault.
     package func information() throws(LogError) -> LogInformation {
         let (view, manifest) = try withSnapshot { (view) throws(LogError) in (view, try view.manifest()) }
         let totals = view.totals ?? manifest.totals
@@ -67,8 +61,7 @@ extension SealedLog {
             keySlots: zip(view.header.slots, manifest.labels).map { slot, label in
                 LogKeySlot(slot, label, isOwn: slot.salt == keys.slot?.salt)
             },
-            history: view.header.history,
-            memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
+            history: view.header.history, memoryIsKept: isMemoryUsable && memory?.seen() != nil, problems: problems,
             keysAreLockedInMemory: keys.isLockedInMemory)
     }
 }
@@ -81,9 +74,7 @@ extension SealedLog {
     /// the data key, the hash reveals nothing.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
-            try keys.withKey(.fingerprint) { (key) throws(LogError) in
-                try translated(KeyedHash.hash(value, key: key))
-            }
+            try keys.withKey(.fingerprint) { (key) throws(LogError) in try translated(KeyedHash.hash(value, key: key)) }
         }
     }
 

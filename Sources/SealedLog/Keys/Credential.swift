@@ -36,9 +36,7 @@ extension Credential {
     /// Throws `outOfMemory`.
     package static func passphrase(
         _ text: consuming SecretBytes, with key: borrowing KeyFile
-    ) throws(LogError) -> Credential {
-        Credential(.keyFileAndPassphrase, text, try translated(key.digest()))
-    }
+    ) throws(LogError) -> Credential { Credential(.keyFileAndPassphrase, text, try translated(key.digest())) }
 
     /// - Parameter fileKey: the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
     package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
@@ -68,7 +66,6 @@ extension KeyFile {
 // MARK: - Slots
 
 extension Credential {
-    /// Returns whether the credential may open a slot.
     borrowing func mayOpen(_ slot: KeySlot) -> Bool {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
@@ -77,9 +74,7 @@ extension Credential {
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
     /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".
-    borrowing func derive(
-        _ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot
-    ) throws(SealingError) {
+    borrowing func derive(_ wrappingKey: UnsafeMutableRawBufferPointer, of slot: KeySlot) throws(SealingError) {
         guard slotKind != nil else {
             guard secret.count == wrappingKey.count else { throw SealingError(.length) }
             return secret.withUnsafeBytes { wrappingKey.copyMemory(from: $0) }
@@ -93,7 +88,6 @@ extension Credential {
         }
     }
 
-    /// Hashes a label followed by the addition.
     private borrowing func hash(
         _ label: [UInt8], under key: borrowing SecretBytes, into wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -107,18 +101,6 @@ extension Credential {
                 try KeyedHash.hash(whole, key: key, into: wrappingKey)
             }
         }
-    }
-}
-
-extension SecretBytes {
-    /// Returns a label followed by these bytes.
-    fileprivate borrowing func following(_ label: [UInt8]) throws(SealingError) -> SecretBytes {
-        var whole = try SecretBytes(zeros: label.count + count, isKey: true)
-        whole.withUnsafeMutableBytes { whole in
-            whole.copyBytes(from: label)
-            withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: whole[label.count...]).copyMemory(from: $0) }
-        }
-        return whole
     }
 }
 

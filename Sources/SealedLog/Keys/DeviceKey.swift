@@ -45,7 +45,6 @@ extension Device {
         "\(Device.prefix)\(Hexadecimal.string(of: publicKey))-\(Hexadecimal.string(of: Device.checksum(publicKey)))"
     }
 
-    /// Parses such a text; nil if it is not one, or mistyped.
     package init?(_ text: String) {
         guard text.lowercased().hasPrefix(Device.prefix) else { return nil }
         let parts = text.dropFirst(Device.prefix.count).split(separator: "-", omittingEmptySubsequences: false)

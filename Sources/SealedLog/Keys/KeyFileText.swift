@@ -54,37 +54,16 @@ extension KeyFile {
     package borrowing func text() throws(LogError) -> SecretBytes {
         guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be written as text") }
         let heading = isOfDevice ? KeyFile.deviceHeading : KeyFile.heading
-        return try translated(
-            secret.withUnsafeBytes { (key) throws(SealingError) in try KeyFile.text(of: key, under: heading) })
+        let summed = try translated(secret.following(KeyFile.prefix))
+        let sum = try translated(
+            summed.withUnsafeBytes { (input) throws(SealingError) in try KeyFile.checksum(of: input) })
+        return try translated(secret.line(after: heading + String(decoding: KeyFile.prefix, as: UTF8.self), sum))
     }
 
     private static let heading =
         "# vault key file: anyone who has it can open the vault; without it the vault is lost. Keep a backup.\n"
     private static let deviceHeading =
         "# vault key file of this machine: it signs what is written here, and opens nothing. Never copy it.\n"
-
-    private static func text(
-        of key: UnsafeRawBufferPointer, under heading: String
-    ) throws(SealingError) -> SecretBytes {
-        let keyStart = heading.utf8.count + prefix.count
-        let sumStart = keyStart + keySize * 2 + 1
-        var text = try SecretBytes(zeros: sumStart + checksumSize * 2 + 1, isKey: true)
-        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
-            text.copyBytes(from: Array(heading.utf8) + prefix)
-            // The checksum covers the key's bytes, whose digits then replace them.
-            UnsafeMutableRawBufferPointer(rebasing: text[keyStart...]).copyMemory(from: key)
-            let sum = try checksum(
-                of: UnsafeRawBufferPointer(rebasing: text[keyStart - prefix.count..<keyStart + keySize]))
-            try Hexadecimal.encode(key, into: UnsafeMutableRawBufferPointer(rebasing: text[keyStart..<sumStart]))
-            try sum.withRawBytes { (sum) throws(SealingError) in
-                try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
-            }
-            // These replace the zero bytes after the digits.
-            text[sumStart - 1] = UInt8(ascii: "-")
-            text[text.count - 1] = UInt8(ascii: "\n")
-        }
-        return text
-    }
 
     /// - Parameter input: the prefix, followed by the key.
     private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
@@ -126,22 +105,36 @@ extension KeyFile {
 }
 
 extension KeyFile {
-    /// Parses the contents of a key file that come from another source.
-    ///
     /// - Parameter source: the name of the source, as the start of a sentence.
     /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
         guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
-        var memory = try translated(SecretBytes(zeros: parsingRoom + contents.count, isKey: true))
-        memory.withUnsafeMutableBytes { memory in
-            let text = UnsafeMutableRawBufferPointer(rebasing: memory[parsingRoom...])
-            contents.withUnsafeBytes { text.copyMemory(from: $0) }
-        }
+        let memory = try translated(contents.following([UInt8](repeating: 0, count: parsingRoom)))
         return try parse(memory, of: source, nil)
     }
 
-    /// Returns a copy of the key.
     package borrowing func copy() throws(LogError) -> KeyFile {
         KeyFile(kind: kind, sharing: sharing, secret: try translated(secret.copyOfKey()))
+    }
+}
+
+extension SecretBytes {
+    /// Returns `start`, the hex digits of these bytes, a hyphen, those of their checksum, and a line feed.
+    borrowing func line(after start: String, _ checksum: [UInt8]) throws(SealingError) -> SecretBytes {
+        let start = Array(start.utf8)
+        let sumStart = start.count + count * 2 + 1
+        var text = try SecretBytes(zeros: sumStart + checksum.count * 2 + 1, isKey: true)
+        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+            text.copyBytes(from: start)
+            let digits = UnsafeMutableRawBufferPointer(rebasing: text[start.count..<sumStart])
+            try withUnsafeBytes { (bytes) throws(SealingError) in try Hexadecimal.encode(bytes, into: digits) }
+            try checksum.withRawBytes { (checksum) throws(SealingError) in
+                try Hexadecimal.encode(checksum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
+            }
+            // These replace the zero bytes after the digits.
+            text[sumStart - 1] = UInt8(ascii: "-")
+            text[text.count - 1] = UInt8(ascii: "\n")
+        }
+        return text
     }
 }

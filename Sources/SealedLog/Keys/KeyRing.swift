@@ -80,7 +80,6 @@ package final class KeyRing: Sendable {
     /// The memory subkey, in ordinary memory. It authenticates only the memory of machines.
     var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
-    /// Reads the wrapping key of the slot that opened the vault.
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

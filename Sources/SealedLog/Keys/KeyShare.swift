@@ -11,7 +11,7 @@ package import Sealing
 // A share begins like a key file, so that readers of key files refuse it as a damaged one. Otherwise they would stretch
 // it like another file and use it as the key.
 
-/// The public fields of a share. None of them is secret.
+/// The public fields of a share.
 struct KeyShareLabel: Hashable {
     static let family = "vault-key-share-"
     static let version = "1"
@@ -22,19 +22,14 @@ struct KeyShareLabel: Hashable {
     let set: String
     let threshold, count, index: Int
 
-    /// The text before the share's digits.
     var text: String { "\(KeyShareLabel.prefix)\(setText)-\(index)-" }
 
-    /// Distinguishes the shares of one splitting from those of another.
     var setText: String { "\(set)-\(threshold)of\(count)" }
 
-    init(set: String, threshold: Int, count: Int, index: Int) {
-        self.set = set
-        self.threshold = threshold
-        self.count = count
-        self.index = index
-    }
+    static func randomSet() -> String { Hexadecimal.string(of: RandomBytes.array(setSize)) }
+}
 
+extension KeyShareLabel {
     /// Parses a text in lower case; nil if it differs from what ``text`` writes.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -49,8 +44,6 @@ struct KeyShareLabel: Hashable {
         self.init(set: String(fields[0]), threshold: threshold, count: count, index: index)
         guard self.text == text else { return nil }
     }
-
-    static func randomSet() -> String { Hexadecimal.string(of: RandomBytes.array(setSize)) }
 }
 
 /// The shares of one splitting of a key, each computed on request.
@@ -81,28 +74,9 @@ package struct KeyShares: ~Copyable {
             # Fewer reveal nothing about it. Keep each share in a separate location, away from the vault. Set \(set).
 
             """
-        return try translated(KeyShares.text(heading, label, of: sharing.share(at: index)))
-    }
-
-    private static func text(
-        _ heading: String, _ label: KeyShareLabel, of share: consuming SecretBytes
-    ) throws(SealingError) -> SecretBytes {
-        let sum = try KeyFile.checksum(of: label, share)
-        let start = Array((heading + label.text).utf8)
-        let sumStart = start.count + KeyFile.shareSize * 2 + 1
-        var text = try SecretBytes(zeros: sumStart + KeyFile.shareSumSize * 2 + 1, isKey: true)
-        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
-            text.copyBytes(from: start)
-            let digits = UnsafeMutableRawBufferPointer(rebasing: text[start.count..<sumStart])
-            try share.withUnsafeBytes { (share) throws(SealingError) in try Hexadecimal.encode(share, into: digits) }
-            try sum.withRawBytes { (sum) throws(SealingError) in
-                try Hexadecimal.encode(sum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
-            }
-            // These replace the zero bytes after the digits.
-            text[sumStart - 1] = UInt8(ascii: "-")
-            text[text.count - 1] = UInt8(ascii: "\n")
-        }
-        return text
+        let share = try translated(sharing.share(at: index))
+        let sum = try translated(KeyFile.checksum(of: label, share))
+        return try translated(share.line(after: heading + label.text, sum))
     }
 }
 
@@ -116,9 +90,7 @@ extension KeyFile {
     /// - Throws: `invalid` unless the key file was generated, since others have no fixed length and no checksum;
     ///   `invalid` unless `2 <= threshold <= count <= 32`; `outOfMemory`.
     package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
-        guard kind == .generated else {
-            throw LogError(.invalid, "only a generated key file can be split into shares")
-        }
+        guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be split into shares") }
         guard SecretSharing.isPossible(count: count, threshold: threshold) else {
             let counts = SecretSharing.counts
             let range = "\(counts.lowerBound) to \(counts.upperBound) shares, of which at least 2 restore it"
@@ -145,14 +117,7 @@ extension KeyFile {
     }
 
     static func checksum(of label: KeyShareLabel, _ share: borrowing SecretBytes) throws(SealingError) -> [UInt8] {
-        let start = Array(label.text.utf8)
-        var input = try SecretBytes(zeros: start.count + share.count, isKey: true)
-        input.withUnsafeMutableBytes { input in
-            input.copyBytes(from: start)
-            share.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: input[start.count...]).copyMemory(from: $0)
-            }
-        }
+        let input = try share.following(Array(label.text.utf8))
         return try input.withUnsafeBytes { (input) throws(SealingError) in
             Array(try KeyedHash.hash(input)[..<shareSumSize])
         }

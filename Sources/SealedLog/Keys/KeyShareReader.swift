@@ -19,7 +19,6 @@ extension KeyFile {
     }
 }
 
-/// Gathers the shares of a text.
 private struct KeyShareReader: ~Copyable {
     private static let sumDigits = KeyFile.shareSumSize * 2
     private static let shareDigits = KeyFile.shareSize * 2
@@ -54,7 +53,7 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // The line is compared in place, since it may be the rest of a share that was broken in two.
+        // The line is compared without a copy: it may be the second half of a share, which is secret.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }
@@ -77,9 +76,7 @@ private struct KeyShareReader: ~Copyable {
     }
 
     /// Reads the bytes after the label; nil if they are not digits or the checksum is wrong.
-    private func readShare(
-        in tail: UnsafeRawBufferPointer, of label: KeyShareLabel
-    ) throws(LogError) -> SecretBytes? {
+    private func readShare(in tail: UnsafeRawBufferPointer, of label: KeyShareLabel) throws(LogError) -> SecretBytes? {
         var share = try translated(SecretBytes(zeros: KeyFile.shareSize, isKey: true))
         var sum = [UInt8](repeating: 0, count: KeyFile.shareSumSize)
         let shareDigits = UnsafeRawBufferPointer(rebasing: tail[..<KeyShareReader.shareDigits])
@@ -91,14 +88,11 @@ private struct KeyShareReader: ~Copyable {
         return share
     }
 
-    private mutating func add(
-        _ share: borrowing SecretBytes, _ label: KeyShareLabel, _ line: Int
-    ) throws(LogError) {
+    private mutating func add(_ share: borrowing SecretBytes, _ label: KeyShareLabel, _ line: Int) throws(LogError) {
         if let first = found.first, first.label.setText != label.setText {
             let sets = "\(first.label.setText) and \(label.setText)"
             let advice = "join the shares of one set"
-            throw LogError(
-                .invalid, "lines \(first.line) and \(line) are shares of different sets, \(sets); \(advice)")
+            throw LogError(.invalid, "lines \(first.line) and \(line) are shares of different sets, \(sets); \(advice)")
         }
         let size = KeyFile.shareSize
         if let earlier = found.firstIndex(where: { $0.label == label }) {

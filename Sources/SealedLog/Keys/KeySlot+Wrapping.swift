@@ -8,9 +8,7 @@ extension [KeySlot] {
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
         // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
-        guard isBearable(for: credential) else {
-            throw LogError.damaged("the key slots exceed the bounds of Argon2id")
-        }
+        guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
             throw LogError(.keyWrong)
@@ -19,12 +17,9 @@ extension [KeySlot] {
 
     /// Unwraps the data key with the wrapping key of the slot that has opened the vault before, even if other slots
     /// have changed since. Throws `keyWrong` if that slot was removed.
-    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing {
-        try unlock(with: keys.wrappingCredential())
-    }
+    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
-    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each slot and in
-    /// total.
+    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each one and in total.
     func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
@@ -128,8 +123,7 @@ extension KeyRing {
 }
 
 extension Header {
-    /// Checks the MAC of a header's bytes and the MAC of its name, and returns the header's authenticator. Throws
-    /// `damaged`.
+    /// Checks the MACs of a header's bytes and of its name, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
         // The comparison need not take constant time: only the vault's owner can measure it.
@@ -165,9 +159,7 @@ extension Header {
     }
 
     /// Returns the name of a copy, whose new records have higher sequence numbers than `sequence`.
-    func name(
-        _ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing
-    ) throws(LogError) -> BoundName {
+    func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }
 }

@@ -1,6 +1,5 @@
 package import Sealing
 
-/// One way to open a vault.
 package struct LogKeySlot: Hashable, Sendable {
     /// The kind; nil for one that a later version has added.
     package let kind: KeySlot.Kind?
@@ -16,7 +15,6 @@ package struct LogKeySlot: Hashable, Sendable {
     package let command: String
     /// Identifies the slot in its vault.
     package let salt: [UInt8]
-    /// Whether this slot has opened the vault.
     package let isOwn: Bool
 
     package init(_ slot: KeySlot, _ label: SlotLabel, isOwn: Bool) {

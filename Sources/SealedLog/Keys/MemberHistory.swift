@@ -29,7 +29,6 @@ struct MemberHistory: Sendable {
 
     subscript(index: Int) -> MemberRecord { records[index] }
 
-    /// Returns whether the author of a change knew another one.
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
     /// Returns whether a change is among others, or is followed by one of them.
@@ -79,8 +78,6 @@ struct MemberHistory: Sendable {
         known.append(before)
     }
 
-    /// Returns the indices of the changes that count, in their order.
-    ///
     /// The author of a change has to be a member by the changes that it knew. An addition counts only if, besides, no
     /// concurrent change removes its author: a removal that did not know the addition and that the author did not know.
     var counting: [Int] {
@@ -137,9 +134,7 @@ private struct IndexSet1024: Sendable {
 
     mutating func insert(_ number: Int) { words[number / 64] |= 1 << UInt64(number % 64) }
 
-    mutating func formUnion(_ other: IndexSet1024) {
-        for index in words.indices { words[index] |= other.words[index] }
-    }
+    mutating func formUnion(_ other: IndexSet1024) { for index in words.indices { words[index] |= other.words[index] } }
 
     func intersection(_ other: IndexSet1024) -> IndexSet1024 {
         var common = self

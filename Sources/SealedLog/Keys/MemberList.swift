@@ -3,7 +3,6 @@ import Sealing
 
 /// The members who may sign changes of a vault, by the changes that earlier members have signed; Format.md, "Members".
 package struct MemberList: Sendable {
-    /// A member and all devices under that name.
     package struct Member: Hashable, Sendable {
         package struct Machine: Hashable, Sendable {
             package let device: Device
@@ -23,9 +22,7 @@ package struct MemberList: Sendable {
     /// The effect of removing a member, or one of its devices.
     package struct Removal: Sendable {
         let devices: [Device]
-        /// The recipients of these devices.
         package let recipients: Set<String>
-        /// The recipients of the remaining devices.
         package let otherRecipients: Set<String>
         /// Whether no member is left, so that changes are not signed any more.
         let leavesNobody: Bool
@@ -69,11 +66,9 @@ package struct MemberList: Sendable {
     /// Whether there is no member, so that changes are not signed.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
 
-    /// Whether there was ever a member.
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// The time when the last member was removed, in milliseconds since 1970; nil if there is a member, or never was
-    /// one.
+    /// The time of the last removal in milliseconds since 1970; nil if there is a member, or never was one.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
     /// The sequence number of the newest record before the first member; nil if there never was one.
@@ -83,7 +78,6 @@ package struct MemberList: Sendable {
         standings[device.id].map { $0.isMember && $0.change.change.device == device } ?? false
     }
 
-    /// The members in the order of their addition.
     package var members: [Member] {
         var members: [Member] = []
         for standing in standings.values.filter(\.isMember).sorted(by: { $0.index < $1.index }) {
@@ -100,11 +94,8 @@ package struct MemberList: Sendable {
     }
 
     /// The ids that a machine remembers: the first change, on which all others are based, and the removals.
-    var landmarks: [Authenticator] {
-        (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
-    }
+    var landmarks: [Authenticator] { (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id) }
 
-    /// Returns whether a removal is not among these changes.
     func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
         records.contains { $0.change.isRemoval && !brought.contains($0.id) }
     }
@@ -133,20 +124,16 @@ package struct MemberList: Sendable {
         return list
     }
 
-    /// Returns whether the device of an id is a member's now.
     func isMember(_ id: DeviceID) -> Bool { standings[id]?.isMember ?? false }
 
-    /// Returns whether the device of an id is or was a member's.
     func wasAdded(_ id: DeviceID) -> Bool { standings[id] != nil }
 
-    /// Returns whether the device of an id was removed by a change that is not among these.
     func wasRemoved(_ id: DeviceID, otherThanBy brought: Set<Authenticator>) -> Bool {
         standings[id]?.removal.map { !brought.contains($0.id) } ?? false
     }
 
     // MARK: Signatures
 
-    /// The author of a signed statement.
     package enum Author: Hashable, Sendable {
         case member(String)
         /// The author was removed, and the statement was signed after that removal.
@@ -253,14 +240,12 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Returns whether a device may add another one under a name. Only a device of that name may, if the name is in
-    /// use.
+    /// Returns whether a device may add one under a name: if the name is in use, only a device of that name may.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }
     }
 
-    /// Determines the members by the changes that count.
     private mutating func evaluate() {
         standings = [:]
         for index in history.counting {

@@ -4,7 +4,6 @@ package import Sealing
 
 /// A file with secret contents: a key file, or a file of age identities. Access by other users is checked, as ssh does.
 package struct SecretFile: ~Copyable {
-    /// The reason why a file that others can read is accepted.
     package enum Sharing: Sendable {
         /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
         /// secrets), or on one that is mounted read-only; or the user has accepted it.
@@ -19,10 +18,8 @@ package struct SecretFile: ~Copyable {
 
     package consuming func takeContents() -> SecretBytes { contents }
 
-    /// Reads a file into guarded memory.
-    ///
     /// - Parameters:
-    ///   - limit: the largest size of a file in bytes.
+    ///   - limit: the maximum size of a file in bytes.
     ///   - room: the number of zero bytes before the contents, for the caller's use.
     ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
     ///   - acceptsShared: whether others may read root's files in any folder.
@@ -73,8 +70,7 @@ package struct SecretFile: ~Copyable {
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others may know the file's contents. A user who can write to a folder of the path may have redirected it
-        // here.
+        // Others may know the file's contents, and one who can write to a folder of the path may redirect it here.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
         // Without /proc, the path of a descriptor is unknown. So the file at the path must be the opened one.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {

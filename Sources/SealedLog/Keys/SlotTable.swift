@@ -6,17 +6,12 @@ package import Sealing
 package struct SlotTable: Sendable {
     package private(set) var slots: [KeySlot]
     package internal(set) var labels: [SlotLabel]
-    /// The limits on the history of a name.
     package var history: KeptHistory
-    /// Whether reads of the vault's values are recorded.
     package var isAccessLogged: Bool
-    /// The members, who may sign changes.
     package var members: MemberList
-    /// The keys that opened the vault.
     private let keys: KeyRing
     /// The keys after a rotation; nil without one.
     private(set) var rotated: KeyRing?
-    /// The keys that are removed by this change.
     private(set) var removedKeys: [SlotLabel.ID] = []
     /// The keys that were removed before, as far as they are still listed.
     let removedBefore: [SlotLabel.ID]
@@ -46,15 +41,12 @@ package struct SlotTable: Sendable {
     /// The index of the slot that opened the vault; nil if it has been removed since.
     package var own: Int? { keys.slot.flatMap { own in slots.firstIndex { $0.salt == own.salt } } }
 
-    /// The public description of the slots.
     package var shown: [LogKeySlot] {
         zip(slots, labels).map { slot, label in
             LogKeySlot(slot, label, isOwn: slot.salt == (rotated ?? keys).slot?.salt)
         }
     }
 
-    /// Adds a slot.
-    ///
     /// - Parameters:
     ///   - limits: the limits of Argon2id, which kinds without it ignore.
     ///   - recipient: the public key of a recipient; empty for other kinds.
@@ -180,15 +172,12 @@ package struct SlotTable: Sendable {
 
         /// Keeps a slot's secret; nil if the credential does not open the slot.
         package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
-            do throws(LogError) { self.credential = try [slot].unlock(with: credential).wrappingCredential() } catch {
-                guard error.code == .keyWrong else { throw error }
-                return nil
-            }
+            guard let keys = try unless(.keyWrong, [slot].unlock(with: credential)) else { return nil }
+            self.credential = try keys.wrappingCredential()
             parameters = nil
             isReplacement = false
         }
 
-        /// Replaces a recipient's file key.
         package init(recipient credential: consuming Credential, stanzas: [UInt8]) {
             self.credential = credential
             parameters = stanzas
@@ -207,15 +196,11 @@ package struct SlotTable: Sendable {
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
             var slot = slot
-            if let parameters {
-                slot = try slot.replaced(by: credential, limits: .recommended, parameters: parameters)
-            }
+            if let parameters { slot = try slot.replaced(by: credential, limits: .recommended, parameters: parameters) }
             return try slot.wrapping(dataKey, with: credential, wrappingKey)
         }
     }
 
-    /// Generates a new data key and wraps it in every slot.
-    ///
     /// - Parameters:
     ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
     ///   - renew: returns the renewal of another slot.
@@ -261,7 +246,6 @@ package struct SlotTable: Sendable {
         for index in replaced { try relabel(index) }
     }
 
-    /// Throws `slotExists` if a credential already opens the vault.
     package func checkIsNew(_ credential: borrowing Credential) throws(LogError) {
         guard let index = try index(openedBy: credential) else { return }
         throw LogError(.slotExists, "key \(index + 1)")
@@ -282,10 +266,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
     /// Argon2id.
     fileprivate func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
-        do throws(LogError) { return try unlock(with: credential).slot.flatMap(firstIndex) } catch {
-            guard error.code == .keyWrong else { throw error }
-            return nil
-        }
+        try unless(.keyWrong, unlock(with: credential))?.slot.flatMap { firstIndex(of: $0) }
     }
 
     /// Unwraps the data key with the wrapping key of the slot that opened the vault. Throws `keyWrong`.

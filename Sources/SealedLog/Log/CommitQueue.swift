@@ -1,6 +1,5 @@
 import LinuxSystem
 
-/// A transaction that waits to be written.
 final class PendingCommit: Sendable {
     let changes: ChangeList
     let deadline: Deadline

@@ -12,8 +12,7 @@ extension Replaceable {
     /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if that is unknown; `notACopy` if
     ///   it is another vault or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
     init(
-        _ store: any RecordStore, copiedWith history: CopiedHistory,
-        _ unlocker: inout some Unlocker & ~Copyable
+        _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
         self.init(contained: store)
         // A program may have created an empty file to reserve the name.
@@ -36,7 +35,6 @@ struct CopiedHistory {
     /// Whether the replaced store may have had later changes that neither store has.
     private let isOlderAccepted: Bool
 
-    /// Reads and authenticates all records.
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
         self.isOlderAccepted = isOlderAccepted
         vaultID = view.header.vaultID
@@ -62,9 +60,7 @@ struct CopiedHistory {
     /// Checks a database whose row does not fit the log, or that lacks part of the log. The copy must include all
     /// authentic records of the log, and also the end that the row states. Without a header no record is authentic, and
     /// then nothing may follow that end.
-    private func inclusion(
-        ofDamaged store: any RecordStore, stating stated: StatedEnd
-    ) throws(LogError) -> Inclusion {
+    private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
         do throws(LogError) {
@@ -101,14 +97,9 @@ struct CopiedHistory {
     /// Opens the header of a damaged store. Returns nil if it is missing or damaged, so that only the row identifies
     /// the vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
-        do throws(LogError) {
-            let view = try HeaderImage(of: store).view(following: keys)
-            guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
-            return view
-        } catch {
-            guard error.code == .damaged else { throw error }
-            return nil
-        }
+        guard let view = try unless(.damaged, HeaderImage(of: store).view(following: keys)) else { return nil }
+        guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
+        return view
     }
 
     private func inclusion(

@@ -2,12 +2,9 @@ import LinuxSystem
 
 /// The outcome of a compaction: sizes of the file in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {
-    /// The old file's size.
     package let sizeBefore: Int
-    /// The new file's size.
     package let sizeAfter: Int
-    /// The names with a value that a rotation of the data key could not open, sorted bytewise. Such values stay as they
-    /// were.
+    /// The names with a value that a rotation could not open and left as it was, sorted bytewise.
     package var unopened: [String] = []
 
     package init(sizeBefore: Int, sizeAfter: Int) {
@@ -49,8 +46,7 @@ extension SealedLog {
     }
 
     func changeHeader(
-        timeout: Duration, _ counter: UpkeepProgress?,
-        _ decide: (Header, SlotTable) throws(LogError) -> HeaderChange
+        timeout: Duration, _ counter: UpkeepProgress?, _ decide: (Header, SlotTable) throws(LogError) -> HeaderChange
     ) throws(LogError) -> CompactionReport {
         let deadline = Deadline(after: timeout)
         while true {
@@ -65,7 +61,6 @@ extension SealedLog {
         }
     }
 
-    /// Returns the key slots.
     package func keySlots() throws(LogError) -> SlotTable {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
@@ -86,16 +81,13 @@ extension SealedLog {
             } catch {
                 if error.code == .damaged { rememberFailure(error) }
                 let isOvertaken = change?.applies(to: view.withLock { $0.header }) ?? true
-                guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else {
-                    throw error
-                }
+                guard [.busy, .conflict].contains(error.code), isOvertaken, !deadline.hasPassed else { throw error }
                 Clock.sleep(microseconds: pause)
                 pause = min(pause * 2, 100_000)
             }
         }
     }
 
-    /// Remembers for the next process why a compaction or a verification failed.
     @discardableResult
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }

@@ -22,8 +22,7 @@ extension SealedLog {
             return try slot.wrapping(dataKey, with: secret, wrappingKey)
         }
         try [slot].check()
-        let manifest = Manifest(
-            created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
+        let manifest = Manifest(created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
         return try create(location, keys: keys, options: options) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, slots: [slot], history: history)
         }
@@ -75,8 +74,7 @@ extension SealedLog {
 
     /// Returns the ID in a vault's header, which is not authenticated; nil if there is no vault.
     package static func vaultID(at location: any StoreLocation) -> [UInt8]? {
-        guard let store = try? location.open(.damaged),
-            let bytes = try? store.available(at: 0, upTo: Header.size)
+        guard let store = try? location.open(.damaged), let bytes = try? store.available(at: 0, upTo: Header.size)
         else { return nil }
         return (try? Header(parsing: bytes))?.vaultID
     }

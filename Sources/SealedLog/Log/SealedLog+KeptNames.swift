@@ -20,7 +20,6 @@ extension SealedLog {
         return kept
     }
 
-    /// Returns the values of one side in the form in which the other side takes them over.
     func values(of copy: LogView, for other: LogView) throws(LogError) -> CopiedValues {
         let isRotated = try copy.keys.fingerprint(of: vaultID) != other.keys.fingerprint(of: vaultID)
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
@@ -66,7 +65,6 @@ extension SealedLog {
 }
 
 extension Entry {
-    /// Takes over the signatures of the states of the same entry.
     fileprivate mutating func takeAuthorships(of other: Entry) {
         authorship = other.authorship
         for index in earlier.indices { earlier[index].authorship = other.earlier[index].authorship }

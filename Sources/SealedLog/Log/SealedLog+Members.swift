@@ -89,7 +89,6 @@ extension SealedLog {
 
 // MARK: - Authors of changes
 
-/// A change of a name that the vault still has.
 package struct LoggedChange: Sendable {
     package let name: String
     /// The time of the change in milliseconds since 1970.
@@ -123,7 +122,6 @@ extension SealedLog {
         }
     }
 
-    /// Returns the authors of the signed versions of an entry, by their nonces.
     package func authors(of entry: Entry) throws(LogError) -> [Nonce: MemberList.Author] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

@@ -27,7 +27,6 @@ extension SealedLog {
         return try merge(other.view, isPinned: isPinned, taken, keptKeys, keptAttribute, timeout: timeout, counter)
     }
 
-    /// The present state of another copy.
     package struct MergedState { fileprivate let view: LogView }
 
     /// Returns the state that another vault takes over from this copy. Its errors concern this copy, which may have
@@ -95,8 +94,7 @@ extension SealedLog {
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
-            try change(
-                keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
+            try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
         // A copy that counts as merged is part of the history, so the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
@@ -106,9 +104,7 @@ extension SealedLog {
     }
 
     /// Writes the record of a merge, unless the batch is empty.
-    func append(
-        _ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer
-    ) throws(LogError) {
+    func append(_ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer) throws(LogError) {
         if batch.isEmpty { return }
         try flushName(&writer)
         let short = try ours.shortPlan(batch)
@@ -151,7 +147,6 @@ extension SealedLog {
         }
     }
 
-    /// Writes one record with the entries that change.
     private func write(
         _ step: MergeStep, of copy: MergedCopy, timeout: Duration, _ report: inout MergeReport
     ) throws(LogError) {
@@ -163,9 +158,7 @@ extension SealedLog {
             var values = try values(of: copy.view, for: ours)
             var batch = TransactionBatch(totals: try ours.currentTotals())
             var merged = MergeReport()
-            for entry in step.entries {
-                try merge(entry, copy, gate, &ours, &values, into: &batch, &merged)
-            }
+            for entry in step.entries { try merge(entry, copy, gate, &ours, &values, into: &batch, &merged) }
             try append(batch, to: &ours, &writer)
             lock.release()
             return merged
@@ -184,8 +177,7 @@ extension SealedLog {
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
         return MergeGate(
             isOfFormerKey: copy.keys.isOfFormerKey, isBelieved: copy.isBelieved, members: members,
-            brought: copy.keys.broughtChanges,
-            taken: copy.taken, signer: key.map(ours.signer))
+            brought: copy.keys.broughtChanges, taken: copy.taken, signer: key.map(ours.signer))
     }
 
     private func merge(

@@ -9,7 +9,6 @@ extension SealedLog {
         /// Copies that are merged next. An alarm about a position that one of them has is ignored. Nothing is
         /// remembered until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
-        /// The folder of the rollback memory; nil for none.
         package var memoryFolder: String?
         /// Whether the file may be replaced by any other that this machine has seen, as git does. The memory then keeps
         /// all positions that the vault was seen to end at, not only the newest.
@@ -17,7 +16,7 @@ extension SealedLog {
         /// Whether a compaction that is due after a change starts by itself, on a thread. Otherwise it is left to
         /// ``SealedLog/finishUpkeep()``.
         package var compactsByItself: Bool
-        /// The largest number of bytes of opened pages that are kept.
+        /// The maximum number of bytes of opened pages that are kept.
         package var indexMemory: Int
         /// Creates or reads the key with which this machine signs changes of a vault with members.
         package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
@@ -46,23 +45,19 @@ extension SealedLog {
         }
     }
 
-    /// Opens a vault.
-    ///
     /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported rather than a
     ///   missing key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
     ///   `unavailable`, or the errors of the unlocker.
     package static func open(
         _ location: any StoreLocation, options: Options, with unlocker: inout some Unlocker & ~Copyable
-    ) throws(LogError) -> SealedLog {
-        shared(try Opening(location: location, options: options).opened(&unlocker))
-    }
+    ) throws(LogError) -> SealedLog { shared(try Opening(location: location, options: options).opened(&unlocker)) }
 
     // MARK: One log per file
 
     private struct KnownLog: Sendable { weak var log: SealedLog? }
 
-    private static let registry = Mutex<[KnownLog]>([])
+    private static let registry = OrderedMutex<[KnownLog]>(.registry, [])
 
     /// Returns this process's log of the same file if there is one, otherwise the new log. With a single log, threads
     /// do not wait for each other's file locks.
@@ -92,17 +87,15 @@ extension SealedLog {
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
         // A log is not shared between different memory folders, since it would update the wrong one. Separate logs
         // exclude each other through the file lock.
-        guard vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
+        guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
-        guard isOwn else { return false }
         // The user's acceptance applies to every user of this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
     // MARK: Opening again
 
-    /// Opens the store again, while no process can write, because the location leads to another store or something is
-    /// doubtful.
+    /// Opens the store again, under its lock, because the location leads to another one or something is doubtful.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
@@ -110,8 +103,7 @@ extension SealedLog {
     /// Opens the file again. The caller holds the writer's lock.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // It is read before the file. A remembered position is durable, so the file that is read afterwards must
-        // contain it.
+        // It is read before the file, which must then contain the position: a remembered one is durable.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -154,15 +146,11 @@ extension SealedLog {
 }
 
 extension StoreLock {
-    /// Opens a store and waits for its lock, so that no process can write. If a compaction has replaced the store
-    /// meanwhile, the new one is opened.
+    /// Opens a store and waits for its lock. If a compaction has replaced the store meanwhile, opens the new one.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
-    ) throws(LogError) -> StoreLock {
-        try onCurrent(.shared, until: deadline, open)
-    }
+    ) throws(LogError) -> StoreLock { try onCurrent(.shared, until: deadline, open) }
 
-    /// Opens a store and waits for a lock of either kind.
     static func onCurrent(
         _ kind: LockKind, until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock {
@@ -190,8 +178,7 @@ struct Opening {
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // Something was doubtful: a record may be half written, or the file was just replaced. Now no process can
-        // write, so a failure is an error.
+        // Something was doubtful: a half-written record or a replaced file. Now no process can write: a failure counts.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -204,8 +191,7 @@ struct Opening {
                     // location cannot be checked, the error stands. Time alone does not limit the attempts, since this
                     // process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
-                        attempts < Opening.leastAttempts || !deadline.hasPassed,
-                        try lock.store.isReplaced()
+                        attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
                 }
             }
@@ -222,8 +208,7 @@ struct Opening {
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // It is read before the log. A remembered position is durable, so the log that is read afterwards must contain
-        // it.
+        // It is read before the log, which must then contain the position: a remembered one is durable.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []

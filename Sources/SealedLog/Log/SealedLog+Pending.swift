@@ -56,7 +56,6 @@ extension SealedLog {
         return report
     }
 
-    /// Renames a copy that is kept, and returns its new path.
     private func setAside(_ copy: FileLocation) throws(LogError) -> String {
         let path = "\(copy.path).\(Clock.milliseconds)\(FileLocation.refusedEnding)"
         try translated(copy.files.rename(copy.path, to: path, replacing: false), at: copy.path)

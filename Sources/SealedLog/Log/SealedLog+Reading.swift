@@ -39,9 +39,7 @@ extension SealedLog {
         }
         if let fresh { return fresh }
         try reopen()
-        return try view.withLock { (view) throws(LogError) in
-            Read(result: try body(&view), isKnown: view.isKnown)
-        }
+        return try view.withLock { (view) throws(LogError) in Read(result: try body(&view), isKnown: view.isKnown) }
     }
 
     /// Runs `read`, and again on the reopened file if something is damaged. A record that this log has followed and
@@ -52,9 +50,7 @@ extension SealedLog {
             guard error.code == .damaged else { throw error }
         }
         try reopen()
-        do { return try read() } catch {
-            throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error
-        }
+        do { return try read() } catch { throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error }
     }
 
     /// Runs `body` on a snapshot of the log, without any lock, and retries as ``certain(_:)`` does. The file of a
@@ -124,10 +120,8 @@ extension SealedLog {
         }
         self.view.withLock { current in
             if current.head == view.head {
-                if current.head == view.head {
-                    current.confirmed = view.head
-                    current.isLocationKnown = true
-                }
+                current.confirmed = view.head
+                current.isLocationKnown = true
             }
         }
         return true
@@ -203,7 +197,6 @@ extension SealedLog {
     }
 }
 
-/// A guarded value that is still sealed.
 private struct GuardedBox: Sendable {
     let value: SealedValue
     let attributes: [Attribute]

@@ -2,7 +2,6 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Seals a value for a transaction, without writing it.
     package func seal(
         _ value: borrowing SecretBytes, kind: UInt8, nonces: inout NonceSource
     ) throws(LogError) -> SealedValue {
@@ -33,9 +32,7 @@ extension SealedLog {
                     }
                 } catch {
                     guard error.code == .overtaken else { throw error }
-                    guard !deadline.hasPassed else {
-                        throw LogError(.busy, view.withLock { $0.store.path })
-                    }
+                    guard !deadline.hasPassed else { throw LogError(.busy, view.withLock { $0.store.path }) }
                     Clock.sleep(microseconds: pause)
                     pause = min(pause * 2, 50_000)
                 }
@@ -202,8 +199,6 @@ extension SealedLog {
         }
     }
 
-    /// Appends a record, and returns when it is durable.
-    ///
     /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that is uncertain.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
@@ -211,7 +206,6 @@ extension SealedLog {
         didAppend(plan, to: store)
     }
 
-    /// Writes the record that announces a replacement.
     func announce(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) {
@@ -219,7 +213,6 @@ extension SealedLog {
         } catch { throw try refused(plan, by: error) }
     }
 
-    /// Takes over a record that is durable.
     private func didAppend(_ plan: RecordPlan, to store: any RecordStore) {
         view.withLock { view in
             // A reader of this process may have followed the record already.
@@ -235,7 +228,6 @@ extension SealedLog {
         }
     }
 
-    /// Returns the error of a record that was not appended.
     private func refused(_ plan: RecordPlan, by error: LogError) throws(LogError) -> LogError {
         if error.code != .outcomeUnknown { try forget(plan, after: error) }
         return error

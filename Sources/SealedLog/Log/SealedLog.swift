@@ -7,7 +7,6 @@ package import Sealing
 /// Reads follow the file without a lock. Writes of several threads are gathered: the first thread to get the writer's
 /// lock writes one record for all that wait.
 package final class SealedLog: Sendable {
-    /// The state of the thread that writes.
     struct Writer: Sendable {
         /// The file whose name this log has flushed, or knows to be durable.
         var durableFile: CheckpointFile?
@@ -22,17 +21,15 @@ package final class SealedLog: Sendable {
     let notices: NoticeBoard
     /// The time for which a reader waits for the lock if something is doubtful.
     let lockTimeout: Duration
-    /// The process that has opened the log.
     private let processID = getpid()
     /// Whether the file was accepted in spite of an alarm when it was opened.
     let isAccepted: Bool
     /// The bytes of the memory that were overruled by that. They may still be there, since the memory may be read-only.
     let overruled: Mutex<[UInt8]?>
-    let view: Mutex<LogView>
-    /// The keys of the view. They are kept separately, since readers and a compaction's thread hold the view for
-    /// longer.
+    let view: OrderedMutex<LogView>
+    /// The keys of the view, kept apart because readers and a compaction's thread hold the view for longer.
     private let keyRing: Mutex<KeyRing>
-    let writer: Mutex<Writer>
+    let writer: OrderedMutex<Writer>
     /// Creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
@@ -61,9 +58,9 @@ package final class SealedLog: Sendable {
         self.overruled = Mutex(overruled)
         var view = view
         view.cache.limit = options.indexMemory / Limits.pageSize
-        self.view = Mutex(view)
+        self.view = OrderedMutex(.view, view)
         keyRing = Mutex(view.keys)
-        writer = Mutex(Writer(rememberedFingerprint: fingerprint))
+        writer = OrderedMutex(.writer, Writer(rememberedFingerprint: fingerprint))
     }
 
     /// The keys of the file that this log shows now. A rotation replaces them.
@@ -75,7 +72,6 @@ package final class SealedLog: Sendable {
         adopt(next.keys)
     }
 
-    /// Uses the keys of the view from now on.
     func adopt(_ keys: KeyRing) {
         guard keys !== self.keys else { return }
         keyRing.withLock { $0 = keys }
@@ -92,7 +88,6 @@ package final class SealedLog: Sendable {
     package var keepsChangesApart: Bool { view.withLock { $0.store.target != nil } }
 }
 
-/// An opened value with its kind and its nonce.
 package struct OpenedValue: ~Copyable {
     package let kind: UInt8
     /// The nonce, which is unique to each value.
@@ -164,7 +159,6 @@ extension SealedLog {
         return NameListing(merge: try view.items(from: prefix), prefix: prefix)
     }
 
-    /// Opens a value that is not written yet.
     package func open(_ value: SealedValue) throws(LogError) -> SecretBytes { try value.opened() }
 
     @inline(__always)

@@ -44,8 +44,8 @@ extension SealedLog {
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
-/// Runs the work that is due after a change on a thread of its own, one task at a time. The process does not end before
-/// the task does: otherwise programs that run for only a moment would never finish it.
+/// Runs the work that is due after a change, one task at a time, on a thread of its own. The process does not exit
+/// before the task ends, since short-lived programs would otherwise never finish one.
 final class Upkeep: Sendable {
     private struct State {
         /// The process whose thread it is. A child process has no such thread.
@@ -55,7 +55,6 @@ final class Upkeep: Sendable {
         var isRunning: Bool { runner != nil && runner == getpid() }
     }
 
-    /// Whether the work starts by itself.
     let isAutomatic: Bool
     private let state = Mutex(State())
     private let process: pid_t

@@ -1,7 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// The results of a verification.
 package struct VerificationReport: Hashable, Sendable, Encodable {
     /// The number of names that are present.
     package internal(set) var entries = 0
@@ -22,8 +21,6 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
 }
 
 extension SealedLog {
-    /// Reads and authenticates everything.
-    ///
     /// - Throws: `damaged`, with the first offset; the errors of ``members()``; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
@@ -59,11 +56,11 @@ struct Verifier: ~Copyable {
     private let members: MemberList
     private let counter: UpkeepProgress?
 
-    /// - Parameter isWhole: whether the counter starts with this verification.
-    init(of whole: LogView, _ counter: UpkeepProgress?, isWhole: Bool = true) throws(LogError) {
+    /// - Parameter startsCounter: whether the counter begins here; otherwise it continues that of a longer call.
+    init(of whole: LogView, _ counter: UpkeepProgress?, startsCounter: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
-        if isWhole { counter?.begin(whole.end) }
+        if startsCounter { counter?.begin(whole.end) }
         view = LogView(
             store: whole.store, keys: whole.keys, header: whole.header, authenticator: whole.origin.authenticator)
         let members = try whole.members()
@@ -84,7 +81,6 @@ struct Verifier: ~Copyable {
         return report
     }
 
-    /// Counts the names, and collects those whose states do not fit the members or the history.
     private mutating func checkNames() throws(LogError) {
         let known = members.isEmpty ? nil : try KnownHistory(of: view).positions
         let positions = Set(known?.positions ?? [])
@@ -182,8 +178,7 @@ struct Verifier: ~Copyable {
                 }
             }
             guard let authorship = state.authorship else { continue }
-            _ = try members.author(
-                of: authorship, for: state.statement(valueHash: valueHash, in: view.header.vaultID))
+            _ = try members.author(of: authorship, for: state.statement(valueHash: valueHash, in: view.header.vaultID))
         }
     }
 }

@@ -18,7 +18,7 @@ final class MemoryFile: Sendable {
 
     private let folder: MemoryFolder
     private let location: String
-    private let kept = Mutex<Opened?>(nil)
+    private let kept = OrderedMutex<Opened?>(.memoryFile, nil)
     private var fileSystem: any FileSystem { folder.fileSystem }
 
     init(_ name: String, in folder: MemoryFolder) {
@@ -30,7 +30,7 @@ final class MemoryFile: Sendable {
     func read(_ size: Int, report: (Notice) -> Void) -> [UInt8]? {
         do throws(Notice) {
             guard let opened = try kept.withLock({ (kept) throws(Notice) in try open(&kept) }) else { return nil }
-            let bytes = try folder.translated(contents(of: opened.file.descriptor, size), at: location)
+            let bytes = try folder.translated(fileSystem.read(opened.file.descriptor, upTo: size), at: location)
             if let refusal = opened.refusal { report(folder.unusable(location, refusal)) }
             return bytes
         } catch {
@@ -48,20 +48,12 @@ final class MemoryFile: Sendable {
                 // Another process holds the lock of this file for much less than a second.
                 try fileSystem.lock(opened.file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))
                 defer { fileSystem.unlock(opened.file.descriptor) }
-                guard let bytes = change(try contents(of: opened.file.descriptor, size)) else { return }
+                guard let bytes = change(try fileSystem.read(opened.file.descriptor, upTo: size)) else { return }
                 try bytes.withRawBytes { (bytes) throws(SystemError) in
                     try fileSystem.write(opened.file.descriptor, bytes, at: 0)
                 }
             } catch { throw folder.unusable(location, error) }
         }
-    }
-
-    private func contents(of file: borrowing FileDescriptor, _ size: Int) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: size)
-        let count = try bytes.withMutableRawBytes { (bytes) throws(SystemError) in
-            try fileSystem.read(file, into: bytes, at: 0)
-        }
-        return Array(bytes[..<count])
     }
 
     // MARK: Opening

@@ -18,8 +18,7 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns the first `size` bytes of a file; nil if there is none. Reports a file that exists but cannot be read or
-    /// written.
+    /// Returns the first `size` bytes of a file; nil if there is none. Reports one that cannot be read or written.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }
@@ -34,8 +33,6 @@ struct MemoryFolder: Sendable {
 
     // MARK: Checks
 
-    /// Returns the folder's status; nil if there is no folder.
-    ///
     /// - Parameter isForRecords: as in ``check(_:_:isForRecords:)``.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
         // The target of the link may be root's own folder, but another user would choose what is written into it.
@@ -88,9 +85,7 @@ struct MemoryFolder: Sendable {
 
     func translated<Result: ~Copyable>(
         _ call: @autoclosure () throws(SystemError) -> Result, at location: String
-    ) throws(Notice) -> Result {
-        do { return try call() } catch { throw unusable(location, error) }
-    }
+    ) throws(Notice) -> Result { do { return try call() } catch { throw unusable(location, error) } }
 
     func unusable(_ location: String, _ error: SystemError) -> Notice {
         switch error.number {

@@ -1,6 +1,6 @@
 import Sealing
 
-// The members; Format.md, "The rollback memory".
+// The members that the rollback memory keeps. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)
@@ -30,8 +30,7 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest of the others. It writes nothing if another process has seen more
-    /// meanwhile.
+    /// Remembers the first landmark and the newest others, unless another process has seen more meanwhile.
     ///
     /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
     func remember(

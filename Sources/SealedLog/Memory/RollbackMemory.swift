@@ -12,7 +12,6 @@ final class RollbackMemory: Sendable {
     /// The memory subkeys of former data keys, as far as they were needed.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
-    /// The path of the vault.
     let path: String
     /// Whether the file at the path is replaced by others that this machine has seen, as git does.
     let keepsHeads: Bool
@@ -34,14 +33,12 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Uses other keys from now on, since the data key has been rotated. Files under the former key count until they
-    /// are written again.
+    /// Uses other keys from now on, after a rotation. Files under the former key count until they are written again.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         add(formerKeys: [former.memoryKey])
     }
 
-    /// Adds the memory subkeys of former data keys of the vault.
     func add(formerKeys keys: [[UInt8]]) { formerKeys.withLock { $0 += keys } }
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
@@ -104,8 +101,7 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file and returns its authentic bytes. A failure only posts a notice; an older vault may then pass
-    /// unnoticed.
+    /// Writes a file and returns its authentic bytes. A failure posts a notice; an older vault may then pass unnoticed.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -118,8 +114,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file by the result of `change`, applied to its present bytes. If the result is nil, it writes
-    /// nothing.
+    /// Replaces a file by the result of `change`, applied to its present bytes, unless that is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -197,8 +192,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed
-    /// since.
+    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         let old = seen()?.position
         let isKept = keepsHeads && !isHeld
@@ -251,9 +245,7 @@ extension RollbackMemory {
         }
         if isAuthentic(bytes, under: vaultKeys.memoryKey) { return position(in: unchecked(bytes)) }
         guard RollbackMemory.isWhole(bytes) else { return nil }
-        for key in try formerKeys() where isAuthentic(bytes, under: key) {
-            return position(in: unchecked(bytes))
-        }
+        for key in try formerKeys() where isAuthentic(bytes, under: key) { return position(in: unchecked(bytes)) }
         throw LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it")
     }
 

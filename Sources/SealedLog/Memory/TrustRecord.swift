@@ -20,8 +20,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. The limit is the number of keys that a vault can have; the oldest command is
-    /// dropped.
+    /// Allows a command to be run. Beyond the number of keys that a vault can have, the oldest one is dropped.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }

@@ -32,7 +32,6 @@ extension LogView {
 
 /// The log positions of a vault's history that are known.
 struct KnownHistory {
-    /// The positions, including the merged ones.
     private(set) var positions: KnownPositions
     /// The sequence number from which on the positions are this file's own, not those of a merged copy.
     private let lineStart: UInt64
@@ -47,13 +46,11 @@ struct KnownHistory {
         try view.forEachRecord(nil) { positions.append($0.position) }
     }
 
-    /// Returns whether the history includes the newest position of another copy.
     func includes(_ position: LogPosition) -> Inclusion {
         if positions.positions.contains(position) { return .included }
         return position.sequence >= positions.first ? .excluded : .unknown
     }
 
-    /// The newest position.
     let newest: LogPosition
 
     fileprivate var line: some BidirectionalCollection<LogPosition> {

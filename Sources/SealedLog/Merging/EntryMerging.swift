@@ -10,15 +10,12 @@ struct EntryPair {
     /// Whether each side has changed the name since the other side took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
-    /// The limit of possible times.
     let limit: TimeLimit
-    /// The rule for two different states of one time. Nonces are not signed: a person whose access was removed could
-    /// choose them.
+    /// The rule for two states of one time. Nonces are unsigned: a person whose access was removed could choose them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
 
-    /// The result for the name.
     enum Outcome {
         /// This side already has the result.
         case same
@@ -59,7 +56,6 @@ struct EntryPair {
         return EntryPair.outcome(entry, for: own)
     }
 
-    /// Returns whether the other side's state counts.
     private func isOtherLater(than own: Entry) -> Bool {
         // A state that was based on the other one is later, whatever the clocks showed. But that is not signed: if a
         // history is not believed, a person whose access was removed could have put an old state on top of the present
@@ -133,7 +129,6 @@ struct EntryPair {
 }
 
 extension Entry {
-    /// The time and the value of the last change.
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
     /// The values that the name has had, including the present one.
@@ -149,9 +144,7 @@ extension Entry {
 
     /// Returns the values that another copy has not forgotten on request: all that were set later or that it has, and
     /// the present one if it is known that the other copy never had it.
-    fileprivate func states(
-        notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit
-    ) -> [EarlierVersion] {
+    fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
@@ -175,7 +168,6 @@ extension Entry {
         return hasState(present, limit)
     }
 
-    /// Returns whether the present value of another entry was replaced or removed here.
     fileprivate func follows(_ other: Entry) -> Bool {
         guard let present = other.present else { return false }
         return earlier.contains { $0.version.nonce == present.version.nonce && $0.modified == present.modified }

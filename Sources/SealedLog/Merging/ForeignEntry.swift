@@ -7,7 +7,6 @@ import Sealing
 /// Otherwise it is resealed.
 struct ForeignEntry {
     private(set) var entry: Entry
-    /// The boxes of the resealed versions.
     private var sealed: [Nonce: [UInt8]] = [:]
 
     init(_ entry: Entry, of copy: inout CopiedValues, knownAs old: Entry?, in ours: LogView) throws(LogError) {
@@ -83,9 +82,7 @@ struct CopiedValues: ~Copyable {
     }
 
     /// Returns a value's box after checking that it opens. Throws `damaged`.
-    mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] {
-        try opener.open(version)
-    }
+    mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] { try opener.open(version) }
 
     /// Returns the signed statement of a state of the copy. Throws `damaged` for a value that does not open.
     func statement(of state: SignedState) throws(LogError) -> Statement {
@@ -93,7 +90,6 @@ struct CopiedValues: ~Copyable {
         return state.statement(valueHash: hash, in: copy.header.vaultID)
     }
 
-    /// Returns a resealed value; nil if it need not be resealed. Throws `damaged`.
     mutating func resealed(_ version: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8])? {
         try resealer?.reseal(version)
     }
@@ -133,17 +129,12 @@ extension LogView {
     }
 
     fileprivate func hasValue(_ version: StoredVersion, ofHash hash: [UInt8]) throws(LogError) -> Bool {
-        do throws(LogError) { return try valueHash(of: version) == hash } catch {
-            guard error.code == .damaged else { throw error }
-            return false
-        }
+        try unless(.damaged, valueHash(of: version)) == hash
     }
 }
 
 extension KeyRing {
     fileprivate func reseals(
         _ former: StoredVersion, _ hash: [UInt8], as version: StoredVersion
-    ) throws(LogError) -> Bool {
-        try translated(nonce(resealing: former.nonce, ofValue: hash)) == version.nonce
-    }
+    ) throws(LogError) -> Bool { try translated(nonce(resealing: former.nonce, ofValue: hash)) == version.nonce }
 }

@@ -38,11 +38,9 @@ struct MergeGate {
     /// Signs the states that a person takes over; nil in a vault without members.
     let signer: StateSigner?
 
-    /// The part of a copy's entry that counts.
     struct Admission {
         /// The admitted entry; nil if no part of it counts.
         let entry: Entry?
-        /// Whether the whole entry counts.
         var isWhole = true
         /// Whether states of it count only because a person takes them over.
         var isTaken = false
@@ -99,7 +97,6 @@ struct MergeGate {
         return true
     }
 
-    /// Signs a state on behalf of the person who takes it over.
     private func sign(
         _ entry: inout Entry, _ index: Int, _ state: SignedState, _ values: inout CopiedValues
     ) throws(LogError) {

@@ -1,7 +1,5 @@
-/// The outcome of a merge.
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
-        /// Both copies have the same keys.
         case same
         /// The keys differ. Those of this copy count, or those of the other one, whose data key was rotated.
         case own, other
@@ -11,8 +9,7 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var changed: [String] = []
     /// The names that both sides had changed. The later value counts.
     package internal(set) var conflicts: [String] = []
-    /// The names in conflict whose other value is not in the history, because the vault keeps none or the entry has no
-    /// room.
+    /// The names in conflict whose other value the history lacks: the vault keeps none, or the entry has no room.
     package internal(set) var dropped: [String] = []
     /// The names with changes that were refused, since a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []
@@ -29,13 +26,11 @@ package struct MergeReport: Hashable, Sendable {
     /// The keys that no longer open the vault, since one of the copies has removed them.
     package internal(set) var goneKeys: [LogKeySlot] = []
     package internal(set) var members = MemberDifferences()
-    /// Whether nothing of the copy was refused.
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
     /// The new path of a copy with changes that were kept on this machine, if some of them were refused.
     package internal(set) var keptAt: String?
     /// Whether the copy ends within a record: it may still be in the process of being copied.
     package internal(set) var isUnfinished = false
-    /// The copy whose key slots count from now on.
     package internal(set) var keys = Keys.same
     /// The positions that members have signed in the copy, in states that were taken over.
     var signedPositions: Set<LogPosition> = []

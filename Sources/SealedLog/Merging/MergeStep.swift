@@ -1,37 +1,20 @@
 /// Another copy of a vault while it is merged.
 struct MergedCopy {
     let view: LogView
-    private let past: CommonPast
+    let past: CommonPast
     /// Whether this side's history is believed. A person whose access was removed may have put this file in the vault's
     /// place, unless this machine has seen it as the vault. The positions in it prove nothing, since they are no
     /// secret.
     let isOwnBelieved: Bool
-    /// Whether the copy's history is believed.
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
     /// The key of an attribute that a name keeps if either side has it and both have changed the name.
     let keptAttribute: String?
+    /// The present time of this machine's clock.
     let now: UInt64
-    private let limit: TimeLimit
-
-    /// - Parameters:
-    ///   - now: the present time of this machine's clock.
-    ///   - limit: the limit of possible times, by this machine's clock and the server's.
-    init(
-        view: LogView, past: CommonPast, isOwnBelieved: Bool, isBelieved: Bool, keys: MergedKeys, taken: NamesTaken,
-        keptAttribute: String?, now: UInt64, limit: TimeLimit
-    ) {
-        self.now = now
-        self.limit = limit
-        self.view = view
-        self.past = past
-        self.isOwnBelieved = isOwnBelieved
-        self.isBelieved = isBelieved
-        self.keys = keys
-        self.taken = taken
-        self.keptAttribute = keptAttribute
-    }
+    /// The limit of possible times, by this machine's clock and the server's.
+    let limit: TimeLimit
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
 
@@ -69,7 +52,6 @@ struct MergeStep {
     /// The entries that may have changed there since this side took over their state.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
-    /// Whether no entries were left.
     private(set) var isEnd = true
 
     private static let limits = (entries: 20_000, size: UInt64(64 << 20))

@@ -37,9 +37,7 @@ struct MergedKeys {
     /// - Parameters:
     ///   - kept: the salts of this vault's keys that a person keeps.
     ///   - isOwnKnown: whether this machine has seen this side as the vault.
-    init(
-        _ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool
-    ) throws(LogError) {
+    init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
         ownMembers = try ours.members(in: ownManifest)
@@ -50,11 +48,8 @@ struct MergedKeys {
         let own = ours.keys.memoryKey
         let other = theirs.keys.memoryKey
         isOfKnownKey = ownManifest.formerMemoryKeys.contains(other)
-        if own == other {
-            relation = .same
-        } else {
-            relation = manifest.formerMemoryKeys.contains(own) ? .otherIsNewer : .otherIsForeign
-        }
+        let isNewer = manifest.formerMemoryKeys.contains(own)
+        relation = own == other ? .same : isNewer ? .otherIsNewer : .otherIsForeign
         areSlotsSame = ours.header.slots == theirs.header.slots
         ownKeys = SlotTable(ours.header, ownManifest, ownMembers, ours.keys)
         otherKeys = SlotTable(theirs.header, manifest, otherMembers, theirs.keys)
@@ -113,8 +108,6 @@ struct MergedKeys {
         return isOwnKnown ? table.keys(removed: Set(own.removedBefore + ownKeys.removedBefore)) : []
     }
 
-    /// Returns the key slots of the merged vault.
-    ///
     /// - Parameter own: the present slots of this vault.
     private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
         var table = own
@@ -182,7 +175,6 @@ struct MergedKeys {
             taken: taken, signer: signer)
     }
 
-    /// The differences between the members of the copies once they are merged.
     var memberDifferences: MemberDifferences {
         get throws(LogError) {
             let own = ownMembers.members.map(\.name)
@@ -221,15 +213,12 @@ struct MergedKeys {
         // Reads are recorded if either copy requires it.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
-            old: header,
-            slots(table),
-            members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
+            old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
             keys: isTaken ? nil : taken, membersKnownToKey: taken.map { _ in manifest.membersKnownToKey },
             merged: known, isOwnHistoryBelieved: isOwnBelieved, formerMemoryKeys: former,
             removedKeys: countsOther ? otherKeys.removedBefore : [],
             removedKeysOfCopy: !countsOther && (!isOfFormerKey || isWhole) ? removedInCopy : [],
-            forgetsRemovedKeys: countsOther && !isOwnKnown && !isTaken,
-            isAccessLogged: isAccessLogged)
+            forgetsRemovedKeys: countsOther && !isOwnKnown && !isTaken, isAccessLogged: isAccessLogged)
     }
 }
 

@@ -81,8 +81,7 @@ extension LogView {
 }
 
 extension LogView {
-    /// Returns whether values that another copy would add, under the same data key, share nonces with other values
-    /// here.
+    /// Returns whether values that another copy would add, under the same data key, share nonces with others here.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
         // Only the first 8 bytes are compared. The chance that two of a million are equal is one in 40 million.

@@ -7,8 +7,7 @@ struct RecordPlan: Sendable {
     /// The bytes from the record's offset on. The rest of the payload is in the store already.
     let bytes: [UInt8]
 
-    /// The record in the form that a store appends. A record with a tree sets the hint, so that readers skip the
-    /// records before it.
+    /// The record as a store appends it. One with a tree sets the hint, so that readers skip the records before it.
     var stored: StoredRecord {
         let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
         return StoredRecord(
@@ -22,13 +21,11 @@ struct RecordPlan: Sendable {
         vaultID: [UInt8]
     ) throws(LogError) {
         var index = index
-        index.payloadHash = RecordPlan.hash(of: payload)
+        index.payloadHash = payload.withUnsafeBytes { RunningHash.hash(of: $0) }
         try self.init(
             index, payloadLength: payload.count, at: offset, indexSize: indexSize, keys: keys, vaultID: vaultID, payload
         )
     }
-
-    static func hash(of payload: [UInt8]) -> [UInt8] { payload.withUnsafeBytes { RunningHash.hash(of: $0) } }
 
     /// - Parameter payload: the first bytes of the payload, if the others are in the store; otherwise all of it.
     init(
@@ -114,7 +111,6 @@ struct RecordReader {
         return .record(record)
     }
 
-    /// Returns the nonce behind the frame.
     static func nonce(inHead head: ArraySlice<UInt8>) -> Nonce {
         head.withUnsafeBytes { Nonce(UnsafeRawBufferPointer(rebasing: $0[Frame.size...])) }
     }

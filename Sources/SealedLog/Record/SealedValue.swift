@@ -5,14 +5,12 @@ import Sealing
 package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: ArraySlice<UInt8>
-    /// The keys under which it is sealed.
     let keys: KeyRing
-    /// The store that it was read from; nil if it was not written yet.
+    /// The store that the value was read from; nil if the value has not been written yet.
     var store: (any RecordStore)?
 }
 
 extension SealedValue {
-    /// Seals a value that is to be written.
     init(_ value: borrowing SecretBytes, kind: UInt8, nonce: Nonce, under keys: KeyRing) throws(LogError) {
         let version = StoredVersion(kind: kind, nonce: nonce, offset: 0, length: value.count)
         var box = [UInt8](repeating: 0, count: version.boxLength)
@@ -24,7 +22,6 @@ extension SealedValue {
         self.init(version: version, box: box[...], keys: keys)
     }
 
-    /// Returns the same value, sealed under other keys and with another nonce.
     func resealed(under keys: KeyRing, nonce: Nonce) throws(LogError) -> SealedValue {
         try SealedValue(opened(), kind: version.kind, nonce: nonce, under: keys)
     }
@@ -51,7 +48,6 @@ extension SealedValue {
         return value
     }
 
-    /// Returns the hash of the value.
     func hash() throws(LogError) -> [UInt8] {
         let value = try opened()
         return try value.withUnsafeBytes { (value) throws(LogError) in try translated(version.hash(ofValue: value)) }

@@ -4,7 +4,6 @@ import Sealing
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
-    /// The slot that led to the data key.
     let slot: KeySlot
     /// The memory subkeys of the vault's former data keys; none if the manifest does not open.
     private let formerKeys: [[UInt8]]
@@ -45,10 +44,7 @@ struct AuthenticHeader {
         self.slot = slot
         self.isFormer = isFormer
         let view = candidate.view(of: store, keys)
-        do throws(LogError) { formerKeys = try view.manifest().formerMemoryKeys } catch {
-            guard error.code == .damaged else { throw error }
-            formerKeys = []
-        }
+        formerKeys = try unless(.damaged, view.manifest())?.formerMemoryKeys ?? []
     }
 
     /// Returns whether the header's vault had all these data keys before its own, by their memory subkeys.
@@ -65,9 +61,7 @@ extension [AuthenticHeader] {
     /// Sequence numbers decide nothing here. A person whose access was removed can give any number to a header under a
     /// former data key. But the manifest of such a header cannot contain the memory subkey of a later data key, while
     /// the vault's own manifest contains those of its former ones.
-    var newest: [AuthenticHeader] {
-        filter { header in !contains { $0.follows(header) && !header.follows($0) } }
-    }
+    var newest: [AuthenticHeader] { filter { header in !contains { $0.follows(header) && !header.follows($0) } } }
 }
 
 extension Header {

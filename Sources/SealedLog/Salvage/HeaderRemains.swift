@@ -3,9 +3,7 @@ import Sealing
 
 /// The remains of the header and its copy. Each can replace the parts that the other has lost.
 struct HeaderRemains {
-    /// The vault before its first record.
     let view: LogView
-    /// The slot that the key opened.
     let slot: KeySlot
     /// Whether the header's MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
     let isAuthentic: Bool
@@ -64,7 +62,7 @@ struct HeaderRemains {
         var memoryKeys: Set<[UInt8]> = []
         var budget = SlotBudget([[blocks[0]].slots, [blocks[1]].slots, images.slots])
         for slot in images.slots(for: key) where budget.bears(slot, for: key) {
-            guard let keys = try HeaderRemains.keys(of: slot, key) else { continue }
+            guard let keys = try unless(.keyWrong, [slot].unlock(with: key)) else { continue }
             if opened == nil { opened = (keys, slot) }
             guard memoryKeys.insert(keys.memoryKey).inserted else { continue }
             headers += try AuthenticHeader.all(images, keys, slot, in: store)
@@ -143,14 +141,6 @@ struct HeaderRemains {
         return parts.filter(\.isLeft).map(\.part)
     }
 
-    /// Derives the keys from a slot; nil if the key does not open it.
-    private static func keys(of slot: KeySlot, _ key: borrowing Credential) throws(LogError) -> KeyRing? {
-        do throws(LogError) { return try [slot].unlock(with: key) } catch {
-            guard error.code == .keyWrong else { throw error }
-            return nil
-        }
-    }
-
     /// Returns the header, all combinations of it and its copy, and the copy. They are combined byte by byte if few
     /// bytes differ, otherwise in parts of up to a sector. The images have no hints, since the copy has none.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
@@ -179,14 +169,12 @@ struct HeaderRemains {
     }
 
     private static func checkVersion(_ block: [UInt8]) throws(LogError) {
-        do throws(LogError) { _ = try Header(parsing: block) } catch {
-            if error.code == .newerFormat { throw error }
-        }
+        do throws(LogError) { _ = try Header(parsing: block) } catch { if error.code == .newerFormat { throw error } }
     }
 }
 
 extension [[UInt8]] {
-    /// The different slots in the bytes of headers, whatever the other bytes are. Those of the first header come first.
+    /// The different slots in the bytes of headers, whatever the other bytes are; those of the first header first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
@@ -214,7 +202,6 @@ private struct SlotBudget {
         tried = sources.map { _ in [] }
     }
 
-    /// Returns whether a slot may be tried, and counts it.
     mutating func bears(_ slot: KeySlot, for key: borrowing Credential) -> Bool {
         for source in sources.indices where sources[source].contains(slot) {
             guard (tried[source] + [slot]).isBearable(for: key) else { continue }

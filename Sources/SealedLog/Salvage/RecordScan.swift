@@ -16,7 +16,6 @@ struct RecordScan {
     /// Overlapping forged frames would take a mebibyte each, and so would the search for the length of an index.
     private var frameBudget = 256 << 20
     private var lengthBudget = 256 << 20
-    /// The bytes in which frames were last searched.
     private var piece: [UInt8] = []
     private var pieceOffset: UInt64 = 0
 
@@ -41,8 +40,7 @@ struct RecordScan {
         }
     }
 
-    /// Returns the fault after the last record; nil if there is none. Drops a torn record, since it was never
-    /// acknowledged.
+    /// Returns the fault after the last record; nil if none. Drops a torn record, which was never acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be searched, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
@@ -85,7 +83,6 @@ struct RecordScan {
         }
     }
 
-    /// Finds the next frame that holds, at an offset where a record may begin.
     private mutating func nextFrame(from start: UInt64) throws(LogError) -> UInt64? {
         let vaultID = reader.vaultID
         var offset = start

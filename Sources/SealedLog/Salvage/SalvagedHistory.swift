@@ -6,7 +6,6 @@ struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
-    /// The damaged parts, as parts of sentences.
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
     /// Whether pages or changes are lost, even if later ones replace them, or whether values may be forged.
@@ -15,7 +14,6 @@ struct SalvagedHistory {
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
-    /// The records in the order of the history.
     private let records: [Record]
     /// The indices of records that do not follow the one before.
     private let breaks: [Int]
@@ -115,7 +113,6 @@ struct SalvagedHistory {
     private var origin: LogPosition { remains.origin }
     private var head: LogPosition { records.last?.position ?? origin }
 
-    /// Returns the number of lost names; nil if it is unknown.
     func unnamed(_ manifest: Manifest?) -> Int? {
         guard hasGaps else { return 0 }
         let known = UInt64(newest.values.count { !$0.entry.isRemoved })
@@ -181,7 +178,6 @@ struct SalvagedHistory {
         return "\(first == last ? "change \(first)" : "changes \(first) to \(last)"), before byte \(next.offset)"
     }
 
-    /// Reads the former entries of names, the newest first.
     func earlier(of names: Set<EntryName>) throws(LogError) -> [EntryName: [Entry]] {
         var earlier: [EntryName: [Entry]] = [:]
         func take(_ entry: Entry) {
@@ -196,8 +192,8 @@ struct SalvagedHistory {
         return earlier
     }
 
-    /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if nothing is remembered, or a different position, which is a loss.
+    /// Returns the index of the record that this machine remembers, or −1 for a position before all records; nil if
+    /// nothing is remembered, or a different position, which is a loss.
     ///
     /// - Parameter positions: the positions with the highest number that were seen. One of them must be in this
     ///   history.

@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The result of a salvage, the most certain first. Every name with a value is in one of the lists, and every value is
-/// authentic.
+/// The result of a salvage, the most certain first. Each name with a value is in one list; each value is authentic.
 package struct SalvageReport: Hashable, Sendable {
     /// The number of names with their last value.
     package internal(set) var certain = 0
@@ -39,11 +38,9 @@ package struct SalvageReport: Hashable, Sendable {
         case accesses
     }
 
-    /// An earlier value that is lost.
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// The number by which the damaged vault counts: 1 for the last value before the present one, or before the
-        /// removal.
+        /// The damaged vault's number: 1 for the last value before the present one, or before the removal.
         package let number: Int
         /// The time when it was set, in milliseconds since 1970.
         package let modified: UInt64
@@ -122,7 +119,6 @@ private struct SalvageReading {
     let remains: HeaderRemains
     let memory: RollbackMemory?
     let manifest: Manifest?
-    /// The faults of the manifest, as parts of sentences.
     let faults: [String]
     let history: SalvagedHistory
 
@@ -136,7 +132,6 @@ private struct SalvageReading {
     }
 }
 
-/// Copies values from a damaged vault into a new one, under new keys.
 private struct SalvageCopier: ~Copyable {
     private var resealer: ValueResealer
     private var unopened: Set<StoredVersion> = []
@@ -195,8 +190,7 @@ private struct SalvageCopier: ~Copyable {
         }
     }
 
-    /// Copies an entry with its values; nil if its present value does not open. Earlier values that do not open are
-    /// omitted.
+    /// Copies an entry with its values that open; nil if its present value does not.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current

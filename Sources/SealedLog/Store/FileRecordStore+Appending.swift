@@ -67,9 +67,7 @@ extension FileRecordStore {
     /// Clears the file from the log's end on, at least up to `limit`, if others left bytes there. After a record they
     /// would be damage, and within a torn one they would replace its zeros. An interrupted clearing may have left zeros
     /// in front that look like the log's end, or zeros that never reached the disk.
-    private func clearRemains(
-        from end: UInt64, upTo limit: UInt64 = .max, size: UInt64
-    ) throws(LogError) {
+    private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
@@ -114,9 +112,8 @@ extension FileRecordStore {
     }
 
     private func isClearing() throws(LogError) -> Bool {
-        let offset = FileRecordStore.clearingMark.offset
-        let size = FileRecordStore.clearingMark.size
-        return try available(at: offset, upTo: size).contains { $0 != 0 }
+        let mark = FileRecordStore.clearingMark
+        return try available(at: mark.offset, upTo: mark.size).contains { $0 != 0 }
     }
 
     private func overwriteWithZeros(_ range: Range<UInt64>) throws(LogError) {

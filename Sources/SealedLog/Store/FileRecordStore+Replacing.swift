@@ -30,14 +30,11 @@ extension FileRecordStore {
     }
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
-        let new = try FileRecordStore.createLocked(
-            for: path, besides: fileIdentity, mergedInto: target, in: fileSystem)
+        let new = try FileRecordStore.createLocked(for: path, besides: fileIdentity, mergedInto: target, in: fileSystem)
         do throws(SystemError) {
             let status = try fileSystem.status(of: file)
             try fileSystem.setOwner(of: new.file, asOf: status)
-            if try fileSystem.status(of: new.file).mode != status.mode {
-                try fileSystem.setMode(new.file, status.mode)
-            }
+            if try fileSystem.status(of: new.file).mode != status.mode { try fileSystem.setMode(new.file, status.mode) }
         } catch {
             new.discard()
             throw LogError(error, path)
@@ -57,11 +54,9 @@ extension FileRecordStore {
         }
     }
 
-    func discard() {
-        if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) }
-    }
+    func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if a process that began at the same moment has mistaken this file for an abandoned one and created
+    /// Returns false if a process that began at the same moment took this file for an abandoned one and created
     /// another.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)

@@ -12,8 +12,8 @@ final class FileRecordStore: NewStore {
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that has opened the file. A child process shares the descriptor, and with it the lock: flock would
-    /// admit both.
+    /// The process that has opened the file. A child shares the descriptor, and with it the lock: flock would admit
+    /// both.
     private let processID = getpid()
     /// The reason why the file is open for reading only.
     private let writeRefusal: SystemError?
@@ -71,8 +71,7 @@ final class FileRecordStore: NewStore {
 
     /// Checks that changes which are to be merged are this user's: another user's must not get into the vault.
     private static func believed(
-        _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?,
-        in fileSystem: any FileSystem
+        _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
         guard target != nil else { return file }
         do throws(Distrust) { return try TrustworthyFile(file, in: fileSystem).takeDescriptor() } catch {
@@ -219,8 +218,7 @@ extension FileStatus.Identity {
     }
 }
 
-/// Records whether the outcome of a write is unknown, for all stores that one process opens of a vault one after the
-/// other.
+/// Records an unknown outcome of a write, for all stores that one process opens of a vault one after the other.
 final class Poison: Sendable {
     private let value = Atomic(false)
 

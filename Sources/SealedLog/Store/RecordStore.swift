@@ -29,18 +29,15 @@ package protocol RecordStore: AnyObject, Sendable {
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
     /// Checks for records after the end of a log whose head is `head`.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Classifies the bytes after the log's end, while no process can write: none, remains of an interrupted writer, or
-    /// damage, which it throws.
+    /// Classifies the bytes after the log's end, while no process can write: none, remains, or damage, which it throws.
     func examine(_ tail: LogTail) throws(LogError) -> TailState
 
     // MARK: Location
 
-    /// Returns whether the location still leads to this store.
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that the location leads to now.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store for a reader that flushes it, independent of this process's writer; nil if the location now
-    /// leads to another store.
+    /// Returns this store for a reader that flushes it, apart from this process's writer; nil if it was replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all bytes durable that can be read.
     func synchronize() throws(LogError)
@@ -97,8 +94,7 @@ package protocol NewStore: RecordStore {
     func discard()
 }
 
-/// A copy of a store that this machine keeps, so that bytes which were read before are not requested from a server
-/// again.
+/// A copy of a store that this machine keeps, so that a server is not asked for the same bytes again.
 package protocol MachineCopy: AnyObject {
     /// The newest position of the log in the copy; nil if there is no copy.
     var head: LogPosition? { get }
@@ -121,7 +117,6 @@ package protocol MachineCopy: AnyObject {
     /// store's location, until ``endDoubt()``. Throws `unreachable` if they cannot be read there, `gone` if there is no
     /// store.
     func distrust() throws(LogError) -> Bool
-    /// Uses cached bytes again.
     func endDoubt()
     /// Records bytes that were read and have authenticated. During a doubt, they replace other bytes in the copy;
     /// otherwise nothing does.
@@ -130,9 +125,7 @@ package protocol MachineCopy: AnyObject {
     /// such store yet.
     ///
     /// - Parameter check: reads and authenticates the whole store before it is used.
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError)
+    func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError)
     /// Returns the error of reading the log with its cause. If the whole log was read from the copy, the copy is what
     /// is damaged or old.
     func explanation(of error: LogError) -> LogError
@@ -144,11 +137,9 @@ package protocol StoreServer: AnyObject {
     var name: String? { get }
     /// Whether that server follows another one and may lag behind.
     var isStandby: Bool { get }
-    /// The time of its clock in milliseconds since 1970; nil if it was not requested. It is only a hint, since a server
-    /// may be malicious.
+    /// The time of its clock in milliseconds since 1970, a hint, since a server may be malicious; nil if not requested.
     var time: UInt64? { get }
-    /// The number of servers that may have the store. After a failover, a former primary has an older or a diverged
-    /// store.
+    /// The number of servers that may have the store. After a failover, a former primary's is older or diverged.
     var hostCount: Int { get }
     /// Uses the next server from now on.
     func turnToNextHost()

@@ -1,6 +1,5 @@
 // Values that describe the end of a log to its store, and by its store.
 
-/// The bytes after the end of a log.
 package enum StoreGrowth: Sendable {
     case none
     /// Records follow, up to an end that the store states, if it states one.
@@ -26,7 +25,6 @@ package struct StatedEnd: Sendable {
     }
 }
 
-/// The end of a log as it was found.
 package struct LogTail: Sendable {
     /// The bytes at the end that are no record of the log.
     package enum Remains: Sendable {
@@ -43,7 +41,6 @@ package struct LogTail: Sendable {
     package let vaultID: [UInt8]
 }
 
-/// The state of the bytes after the end of a log.
 package struct TailState: Sendable {
     /// Whether bytes other than zeros follow. The next writer clears them first.
     package let needsClearing: Bool

@@ -11,7 +11,6 @@ package protocol StoreLocation: Sendable {
 
     /// Opens the store. Throws `missing` if there is none, `gone` if this process has found one there before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
-    /// Returns whether there is a store.
     func exists() throws(LogError) -> Bool
     /// Creates an empty store that gets its location once it is published.
     func createUnpublished() throws(LogError) -> any NewStore
@@ -39,10 +38,8 @@ package protocol StoreReport {
     var preparation: String { get }
     /// Checks the server and describes the results to the user.
     func findings() throws(LogError) -> [StoreFinding]
-    /// The number of milliseconds by which this machine's clock is ahead of the server's; nil if the server's is
-    /// unknown.
+    /// The milliseconds by which this machine's clock is ahead of the server's; nil if the server's is unknown.
     var clockDifference: Int64? { get }
-    /// The copy that this machine keeps; nil if there is none.
     var keptCopy: KeptCopy? { get }
 }
 
@@ -79,7 +76,6 @@ extension StoreLocation {
     package var report: (any StoreReport)? { nil }
 }
 
-/// The path of a file.
 package struct FileLocation: StoreLocation {
     /// The suffix of files with changes that wait for a server.
     package static let pendingEnding = "-offline.vault"
@@ -152,7 +148,6 @@ private final class NamedByteLock: NamedLock {
     func check() throws(LogError) {}
 }
 
-/// The result of one check of a location.
 package struct StoreFinding: Sendable {
     package let name: String
     /// The result in whole sentences.
@@ -181,6 +176,5 @@ package struct KeptCopy: Sendable {
         self.time = time
     }
 
-    /// Whether the copy is a complete vault file.
     package var isComplete: Bool { missing == 0 }
 }

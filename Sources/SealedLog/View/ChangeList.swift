@@ -1,7 +1,6 @@
 import LinuxSystem
 package import Sealing
 
-/// One change that a transaction makes.
 package struct Change: Sendable {
     /// The state that the name must have when the transaction is written. Otherwise this transaction fails, but no
     /// other.
@@ -29,7 +28,6 @@ package struct Change: Sendable {
         /// Makes an earlier version the present one. The error is `conflict` if the name has no such version.
         case restore(OpenedVersion)
 
-        /// The value that is set, unless it has expired.
         package var presentValue: SealedValue? {
             guard case .set(let value, _, let expiry) = self else { return nil }
             return expiry.map { $0 <= Clock.milliseconds } ?? false ? nil : value
@@ -79,9 +77,7 @@ package struct ChangeList: Sendable {
     /// The keys under which values are sealed, each from a change's index on.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
-    package init(_ changes: [Change] = []) {
-        for change in changes { append(change) }
-    }
+    package init(_ changes: [Change] = []) { for change in changes { append(change) } }
 
     package var isEmpty: Bool { cells.count == 0 && conditions.isEmpty }
 
@@ -114,7 +110,6 @@ package struct ChangeList: Sendable {
         return list
     }
 
-    /// Returns the newest change of a name.
     package func newest(_ name: EntryName) -> Change? { name.bytes.withUnsafeBytes(cells.newest).map { self[$0] } }
 
     package var count: Int { cells.count }

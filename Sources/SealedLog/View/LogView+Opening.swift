@@ -10,9 +10,7 @@ struct HeaderImage {
     init(of store: any RecordStore) throws(LogError) {
         self.store = store
         let bytes = try store.available(at: 0, upTo: 2 * Header.size)
-        guard !bytes.isEmpty else {
-            throw LogError.damaged("the header is missing")
-        }
+        guard !bytes.isEmpty else { throw LogError.damaged("the header is missing") }
         guard bytes.count == 2 * Header.size else { throw LogError.damaged("the file ends within its header") }
         self.bytes = bytes
         header = Result { () throws(LogError) in
@@ -155,15 +153,14 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // Changes that wait to be merged may be based on an older position than this process has seen of the vault
-        // itself.
+        // Changes that wait to be merged may be based on an older position than this process has seen of the vault.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
         try view.replaceCopy()
-        // The copy on this machine may be from before the key that has opened it was removed. Nothing has been returned
+        // The copy on this machine may precede the removal of the key that has opened it. Nothing has been returned
         // yet.
         if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
@@ -244,7 +241,6 @@ extension LogView {
         }
     }
 
-    /// Classifies the bytes after the log's end, while no process can write.
     mutating func examineTail(_ ending: RecordReader.Finding) throws(LogError) {
         let remains: LogTail.Remains =
             switch ending {
@@ -262,8 +258,7 @@ extension LogView {
             case .record(let record) = try reader.record(at: hint.offset, after: nil),
             record.index.sequence == hint.sequence, record.index.sequence > origin.sequence,
             let tree = record.index.tree, tree.header == origin.authenticator,
-            BoundName.admits(record.index, under: header.name),
-            try isWhole(record, &reader, durable: durable)
+            BoundName.admits(record.index, under: header.name), try isWhole(record, &reader, durable: durable)
         else { return }
         head = record.previous
         passed = [head]

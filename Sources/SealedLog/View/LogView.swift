@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The state of a vault file in one process: its header, the part of its chain of records that was followed, and their
-/// contents.
+/// The state of a vault file in one process: its header, the records that were followed, and their contents.
 ///
 /// A copy of the view keeps showing the log as it was. ``refresh()`` follows appended records.
 struct LogView: Sendable {
@@ -29,7 +28,6 @@ struct LogView: Sendable {
     var minor: RecordIndex.Tree?
     var minorSize: UInt64 = 0
     var recent = RecentEntries()
-    /// The number of records since the newest checkpoint, minor or not.
     var recordsSinceMinor = 0
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
@@ -129,8 +127,7 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether the log was followed to the end that the store has stated. Another thread may have followed it
-    /// further.
+    /// Returns whether the log was followed to the end that the store has stated, or further, by another thread.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
@@ -181,9 +178,7 @@ extension LogView {
     /// Returns whether the newest record can be relied on, while no process can write. A record of another process is
     /// read again: its writer may have died while it took the record back, from its end on.
     func newestRecordIsWhole() throws(LogError) -> Bool {
-        guard durable != head, let previous = passed.dropLast().last else {
-            return try headIsThere()
-        }
+        guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
         guard case .record(let record) = try reader.record(at: newestRecord.lowerBound, after: previous) else {
             return false
@@ -216,8 +211,7 @@ extension LogView {
             let lack = "change \(head.sequence)\(host), and this machine has seen change \(position.sequence)"
             guard store.server?.isStandby == true else { return LogError(.rolledBack, lack) }
             return LogError(
-                .serverRefused,
-                "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
+                .serverRefused, "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }

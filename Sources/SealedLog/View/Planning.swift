@@ -53,10 +53,8 @@ extension LogView {
         try plan(treePayload(batch, into: store), totals: batch.totals)
     }
 
-    /// The largest size of an index with a tree.
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
-    /// The payload of a record with a tree.
     struct TreePayload {
         /// The bytes that are not in the store: all of them, or those in the first sector of the payload. A torn record
         /// is recognized by a sector of zeros, so that part is written together with the record's head.
@@ -69,9 +67,7 @@ extension LogView {
     }
 
     /// Seals a batch's values and the pages of a tree. They do not depend on the record's position in the chain.
-    func treePayload(
-        _ batch: TransactionBatch, into store: (any RecordStore)?
-    ) throws(LogError) -> TreePayload {
+    func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
         for boxes in batch.boxes { try sink.write(boxes) }
@@ -90,7 +86,6 @@ extension LogView {
         return TreePayload(bytes: bytes, offset: start, length: length, hash: hash, root: root, entries: tree.count)
     }
 
-    /// Plans the record with a payload that contains a tree.
     func plan(_ payload: TreePayload, totals: Totals) throws(LogError) -> RecordPlan {
         var index = nextIndex(totals)
         if let minor { index.totals.deadBytes &+= minor.entries &* 64 }
@@ -139,9 +134,7 @@ struct Remembered: Sendable {
     /// Returns the newest position, by the vault's keys and the memory subkeys of its former data keys.
     func seen(
         under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
-    ) throws(LogError) -> RollbackMemory.Seen? {
-        try memory.seen(in: bytes, under: keys, formerKeys)
-    }
+    ) throws(LogError) -> RollbackMemory.Seen? { try memory.seen(in: bytes, under: keys, formerKeys) }
 
     func position(of view: LogView) throws(LogError) -> LogPosition? { try seen(of: view)?.position }
 }

@@ -1,6 +1,5 @@
 import Sealing
 
-/// A state that a name has or had.
 struct SignedState {
     let name: EntryName
     let modified: UInt64
@@ -58,6 +57,5 @@ struct StateSigner: Sendable {
 }
 
 extension LogView {
-    /// Returns the signer of the states that follow the head of this view.
     func signer(_ key: DeviceKey) -> StateSigner { StateSigner(key: key, vaultID: header.vaultID, seen: head) }
 }

@@ -56,13 +56,11 @@ extension Change {
                 context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
             let content = Entry.Content(
                 created: created, current: earlier.version, expiry: expiry, attributes: attributes)
-            let value =
-                if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
+            let value = if context.circumstances.signer == nil { SealedValue?.none } else { try find(earlier.version) }
             return try following(old, content, modified, value, context)
         }
     }
 
-    /// Returns the entry with new content. The old state becomes its history.
     private func following(
         _ old: Entry?, _ content: Entry.Content?, _ modified: UInt64, _ value: SealedValue?, _ context: Context
     ) throws(LogError) -> Entry {
@@ -111,9 +109,7 @@ extension [Attribute] {
     /// attributes nor a state have the key, its value is `other`.
     ///
     /// - Throws: `invalid` if these attributes have a different value than a state, or no room for it.
-    func keeping(
-        _ key: String?, _ states: [[Attribute]], or other: String? = nil
-    ) throws(LogError) -> [Attribute] {
+    func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
         guard let key else { return self }
         let own = value(of: key)
         let former = states.lazy.compactMap { $0.value(of: key) }.first
@@ -134,7 +130,6 @@ extension [Attribute] {
 /// The circumstances that the entries of a record have in common.
 struct Circumstances: Sendable {
     let now: UInt64
-    /// The record's sequence number.
     let sequence: UInt64
     let history: KeptHistory
     /// The signer of the states; nil if they are not signed.
@@ -143,8 +138,6 @@ struct Circumstances: Sendable {
     var retentionTime: UInt64?
 }
 
-/// Collects the transactions of one record.
-///
 /// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
 struct TransactionBatch: Sendable {
     /// The inserted entries in the order of the transactions.
@@ -165,12 +158,8 @@ struct TransactionBatch: Sendable {
     var isEmpty: Bool { ends.isEmpty }
     var payload: [UInt8] { boxes.count == 1 ? boxes[0] : boxes.flatMap { $0 } }
 
-    var transactions: [[Entry]] {
-        zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) }
-    }
+    var transactions: [[Entry]] { zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) } }
 
-    /// Adds a transaction, all of it or nothing.
-    ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
     ///   - value: finds the value of an earlier version. It is called only if changes are signed.
@@ -253,8 +242,7 @@ struct TransactionBatch: Sendable {
     /// Ends a transaction, which consists of the entries inserted last.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // Small boxes are joined: a compaction may have millions of them, and an array takes as much memory as a small
-        // value.
+        // Small boxes are joined: a compaction may have millions, and an array takes as much memory as a small value.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

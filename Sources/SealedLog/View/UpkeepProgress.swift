@@ -5,7 +5,6 @@ package final class UpkeepProgress: Sendable {
     private let doneBytes = Atomic<UInt64>(0)
     private let totalBytes = Atomic<UInt64>(0)
 
-    /// Creates the progress of a call that has not begun.
     package init() {}
 
     /// The part that is done, from 0 to 1.

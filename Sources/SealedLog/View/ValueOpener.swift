@@ -28,7 +28,6 @@ struct ValueOpener: ~Copyable {
         }
     }
 
-    /// Opens a box that was read already.
     mutating func open(
         _ box: ArraySlice<UInt8>, _ version: StoredVersion,
         _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
@@ -63,16 +62,13 @@ struct BoxRepair: ~Copyable {
     /// - Parameters:
     ///   - bytes: the bytes that were read from the store, including the whole box.
     ///   - start: the offset of these bytes.
-    mutating func repair(
-        _ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64
-    ) throws(LogError) {
+    mutating func repair(_ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64) throws(LogError) {
         let range = Int(version.box.lowerBound - start)..<Int(version.box.upperBound - start)
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // A box that is damaged in the database too is copied as it is, as in a file, so that the keys can still be
-            // changed.
+            // A box that is damaged in the database too is copied, as in a file, so that the keys can still be changed.
             guard error.code == .damaged else { throw error }
         }
     }
@@ -90,8 +86,7 @@ struct ValueResealer: ~Copyable {
         keys = new
     }
 
-    /// Opens a value and reseals it. Returns its version, with the old offset, and its box. Throws `damaged` if it does
-    /// not open.
+    /// Opens and reseals a value. Returns its version, with the old offset, and its box. Throws `damaged`.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
         var version = old
         var box = [UInt8](repeating: 0, count: old.boxLength)
@@ -104,6 +99,7 @@ struct ValueResealer: ~Copyable {
         }
         return (version, box)
     }
+
     /// Reseals a value, or copies its box if it does not open. Otherwise a person with access could insert such a box,
     /// and so prevent the rotation that removes their access.
     mutating func resealOrCopy(

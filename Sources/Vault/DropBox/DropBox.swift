@@ -12,9 +12,7 @@ extension Keychain {
     public var dropBox: DropBox { DropBox(keychain: self) }
 
     /// Receives values from people who cannot open the vault: see ``Keychain/dropBox``.
-    public struct DropBox: Sendable {
-        let keychain: Keychain
-    }
+    public struct DropBox: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.DropBox {
@@ -206,10 +204,8 @@ extension DropContents {
 }
 
 extension Naming {
-    /// Checks that a reader can distinguish a name from others by its looks.
-    ///
-    /// - Throws: as ``check(_:)``; `invalid` for one that begins or ends with a space, or has a character that is not
-    ///   seen.
+    /// Checks that a reader can distinguish a name from others by its looks. Throws as ``check(_:)``; `invalid` for one
+    /// that begins or ends with a space, or has a character that is not seen.
     fileprivate func checkLooks(_ text: String) throws(VaultError) {
         try check(text)
         if let unseen = text.unseenPart {

@@ -40,8 +40,7 @@ extension Keychain.Copies {
                 keychain.location, keychain.options.unlocking, in: keychain.storeLocation.files)
             let report = try keychain.log.backUp(
                 to: target, replacing: isReplacing,
-                isOlderAccepted: keychain.options.acceptedAlarms.contains(.rolledBack),
-                with: &unlocker, progress)
+                isOlderAccepted: keychain.options.acceptedAlarms.contains(.rolledBack), with: &unlocker, progress)
             keychain.reportNotices()
             return report
         } catch  where error.code == .outcomeUnknown {

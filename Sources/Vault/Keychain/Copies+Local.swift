@@ -10,14 +10,12 @@ extension Keychain.Copies {
     /// Whether changes are kept on this machine only, until the server can be reached.
     package var isKeptApart: Bool { keychain.log.keepsChangesApart }
 
-    /// The local copy of a vault in a database.
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
     /// Reads some of the records that the local copy lacks. A command that changes nothing calls this after its output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The files with changes that wait for a server under another URL: of another vault, or of this one, whose URL was
-    /// another when they were made.
+    /// The files with changes that wait for a server under another URL: of another vault, or of this one's former URL.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }

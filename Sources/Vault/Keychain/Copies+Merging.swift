@@ -6,44 +6,36 @@ extension Keychain {
     public var copies: Copies { Copies(keychain: self) }
 
     /// Backups and merges of a vault: see ``Keychain/copies``.
-    public struct Copies: Sendable {
-        let keychain: Keychain
-    }
+    public struct Copies: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.Copies {
     /// The result of a merge.
     public struct Merge: Hashable, Sendable {
         /// The names that were added or changed here, sorted bytewise.
-        public let changed: [String]
+        public var changed: [String] { report.changed }
         /// The names that both sides changed after their last common change. The later value wins, and the earlier one
-        /// is in the history, unless it is among ``dropped``. If it is unknown whether a side changed a name, it counts
-        /// as changed.
-        public let conflicts: [String]
+        /// is in the history, unless it is among ``dropped``. A name that a side may have changed counts as changed.
+        public var conflicts: [String] { report.conflicts }
         /// The conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
-        public let dropped: [String]
+        public var dropped: [String] { report.dropped }
         /// The names with changes that were left out, sorted bytewise, since somebody without access any more may have
         /// made them: the copy is under a former data key, or a removed member and no present one has signed them. The
         /// copy does not count as merged; `vault merge --from-former-key` takes them over.
-        public let refused: [String]
-        /// The refused names whose refused state is a removal.
-        package let refusedRemovals: Set<EntryName>
+        public var refused: [String] { report.refused }
+        package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
         /// Whether the copies had different keys: see ``Keychain/VaultKeys/all()`` for those that open the vault now.
         public var keysDiffered: Bool { keys != .same }
-        package let keys: MergeReport.Keys
-        /// Whether the copy is under a data key that this vault had formerly or never had.
-        package let isOfFormerKey: Bool
-        /// Whether the refused changes are in this vault, so that nothing was merged.
-        package let refusesOwn: Bool
+        package var keys: MergeReport.Keys { report.keys }
+        package var isOfFormerKey: Bool { report.isOfFormerKey }
+        package var refusesOwn: Bool { report.refusesOwn }
         /// The changes of the key slots; see ``doubtedKeys`` and the properties beside it.
         let slots: MergedSlots
-        package let members: MemberDifferences
-        /// The path of the file with this machine's refused offline changes.
-        package let keptAt: String?
-        /// Whether the copy ends within a change: it may still be copied.
-        package let isUnfinished: Bool
-        /// Whether nothing of the copy was left out.
-        package let isWhole: Bool
+        package var members: MemberDifferences { report.members }
+        package var keptAt: String? { report.keptAt }
+        package var isUnfinished: Bool { report.isUnfinished }
+        package var isWhole: Bool { report.isWhole }
+        private let report: MergeReport
     }
 
     /// Takes over the changes of another copy of this vault, such as one from a file synchronization, git or a backup.
@@ -57,8 +49,7 @@ extension Keychain.Copies {
     ///
     /// - Parameter path: the other copy's path. A key that opens this vault has to open it.
     /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the
-    ///   path of the copy that it concerns; as ``Keychain/eraseRemoved()``. What was merged before an error stays;
-    ///   merge again.
+    ///   path of the copy; as ``Keychain/eraseRemoved()``. What was merged before an error stays; merge again.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
@@ -148,9 +139,8 @@ extension Keychain.Copies {
     /// Whether the vault lacks what this machine remembers, so that it can only be merged.
     package var isJoining: Bool { keychain.log.isJoining }
 
-    /// Remembers the vault again that was opened to be merged with what this machine remembers.
-    ///
-    /// - Throws: the alarm, if it has not all of that.
+    /// Remembers the vault again that was opened to be merged with what this machine remembers. Throws the alarm, if it
+    /// has not all of that.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try keychain.log.finishJoining() } catch {
             throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)
@@ -173,20 +163,9 @@ extension Keychain.Copies.Merge {
     ///   - after: those that open it now.
     ///   - copy: those that open the copy.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
+        self.report = report
         slots = MergedSlots(
             before: before, after: after, copy: copy, gone: report.goneKeys, doubted: report.doubtedKeys)
-        changed = report.changed
-        conflicts = report.conflicts
-        dropped = report.dropped
-        refused = report.refused
-        refusedRemovals = report.refusedRemovals
-        keys = report.keys
-        isOfFormerKey = report.isOfFormerKey
-        refusesOwn = report.refusesOwn
-        members = report.members
-        keptAt = report.keptAt
-        isUnfinished = report.isUnfinished
-        isWhole = report.isWhole
     }
 }
 

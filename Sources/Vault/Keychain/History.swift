@@ -11,9 +11,7 @@ extension Keychain {
     ///
     /// They are sealed like all else. The vault determines how many are kept, and for how long: see ``retention()``. A
     /// value that is too old is removed when the name changes, or at the next compaction.
-    public struct History: Sendable {
-        let keychain: Keychain
-    }
+    public struct History: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.History {
@@ -73,9 +71,7 @@ extension Keychain.History {
     ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try versions(of: name).first }
-        guard let nonce = chosen?.nonce else {
-            throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.")
-        }
+        guard let nonce = chosen?.nonce else { throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.") }
         let entry = try shown(name)
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is not kept any more.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
@@ -91,8 +87,7 @@ extension Keychain.History {
     /// Undoes the newest change: each name in it gets the value that it had before, with its attributes and expiry, or
     /// is removed if it had none. Doing it twice makes the change again.
     ///
-    /// All names of the change are restored, or none. Values that several threads of a program stored at the same
-    /// moment can be one change.
+    /// All names of the change are restored, or none. What several threads stored at the same moment can be one change.
     ///
     /// - Returns: the names that have changed, sorted bytewise; none if there is no change.
     /// - Throws: ``VaultError`` with `absent` if a value that a name had before is not kept, `damaged` if one does not
@@ -137,9 +132,8 @@ extension Keychain.History {
     public func purge(_ names: [String]) throws(VaultError) -> [String] {
         let purged = try purgeable(names)
         guard !purged.isEmpty else { return [] }
-        var changes: [Change] = []
-        for name in purged { changes.append(Change(try shown(name), .anything, .remove, forgets: true)) }
-        try commit(changes)
+        try commit(
+            purged.map { (name) throws(VaultError) in Change(try shown(name), .anything, .remove, forgets: true) })
         do throws(VaultError) { try keychain.eraseRemoved() } catch {
             throw VaultError(
                 error.code,

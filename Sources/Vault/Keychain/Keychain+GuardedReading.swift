@@ -37,9 +37,7 @@ extension Keychain {
     }
 
     /// Returns the value of a name with its attributes, those of the login whose field it is, and whether the access
-    /// log is on; nil if there is no value.
-    ///
-    /// - Throws: as ``get(_:)``.
+    /// log is on; nil if there is no value. Throws as ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),
@@ -82,8 +80,7 @@ extension Access {
 }
 
 extension Keychain {
-    /// Acquires a lock that belongs to the vault. Only a hash of its name is visible to others, and only while it is
-    /// held.
+    /// Acquires a lock that belongs to the vault. Others see only a hash of its name, while it is held.
     ///
     /// For a vault in a database, this requires write access to the vault. The lock is lost with the connection to the
     /// server: see ``NameLock/check()``.

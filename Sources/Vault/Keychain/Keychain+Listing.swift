@@ -118,9 +118,7 @@ extension Keychain {
     }
 }
 
-extension Entry.Content {
-    var attributesByKey: [String: String] { Keychain.dictionary(attributes) }
-}
+extension Entry.Content { var attributesByKey: [String: String] { Keychain.dictionary(attributes) } }
 
 extension Date {
     /// Times that no calendar shows end with the year 9999.

@@ -21,8 +21,7 @@ extension Keychain {
         /// The fingerprint that a person has compared, for a vault that an age identity opens: the vault is opened only
         /// if it has this one, and this machine remembers it.
         public var fingerprint: String?
-        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has left in the kernel opens the
-        /// vault.
+        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has left opens the vault.
         public var usesKernelKeyring = true
         /// Whether to compare the vault with what this machine remembers of it, and to remember it.
         package var usesRollbackMemory = true
@@ -54,14 +53,13 @@ extension Keychain {
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
         /// Whether the program makes one request and ends: the state from opening the vault is then recent enough.
         package var isShortLived = false
-        /// Whether the program reads first: the server is then queried while the vault is opened.
+        /// Whether the program will read at once. The server is then queried while the vault is opened.
         package var readsAtOnce = false
         /// Whether the program only reads: a server that was unreachable a moment ago is then not contacted.
         package var changesNothing = false
         /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and its
         /// fields are not left without it. Only ``Keychain/setAttributes(of:_:ifMatching:)`` takes it away.
         package var keepsPolicies = false
-        /// The attribute that entries keep.
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that a change has made due starts by itself, on a thread of the library's own.
         package var compactsByItself = true
@@ -79,9 +77,8 @@ extension Keychain {
         var unlocking: UnlockingOptions {
             let prompter: (any PassphrasePrompter)? = passphrasePrompter ?? passphrase.map(PlainPrompter.init)
             return UnlockingOptions(
-                passphrase: asksNobody ? nil : prompter, fingerprint: fingerprint,
-                checksFingerprint: checksFingerprint, usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody,
-                triesKeyFileAlone: triesKeyFileAlone,
+                passphrase: asksNobody ? nil : prompter, fingerprint: fingerprint, checksFingerprint: checksFingerprint,
+                usesKernelKeyring: usesKernelKeyring, asksNobody: asksNobody, triesKeyFileAlone: triesKeyFileAlone,
                 acceptsSharedKeyFile: acceptsSharedKeyFile, pluginPrompter: pluginPrompter,
                 keyFileContents: keyFileContents)
         }

@@ -1,8 +1,7 @@
 import SealedLog
 
 extension Keychain {
-    /// Writes changes, all or none; false if a name is not as they expect it. Every change of an entry here is written
-    /// this way.
+    /// Writes changes, all or none; false if a name is not as they expect it. Every change of an entry is written here.
     ///
     /// - Parameter isLifting: whether policies may be taken away; see ``Options/keepsPolicies``.
     /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
@@ -37,9 +36,8 @@ extension Keychain {
 
     // MARK: Fields
 
-    /// Gives fields that are restored the policy that their login had, if that is not there.
-    ///
-    /// - Throws: `guarded` if changes leave a field without the policy of its login.
+    /// Gives fields that are restored the policy that their login had, if that is not there. Throws `guarded` if
+    /// changes leave a field without the policy of its login.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -60,9 +58,7 @@ extension Keychain {
     }
 
     /// Returns the policy that a login had before it was removed, also by some changes; nil if it has one after them.
-    private func formerPolicy(
-        ofLogin login: EntryName?, _ changes: ChangeList
-    ) throws(VaultError) -> String? {
+    private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
         if case .remove = changes.newest(login)?.action {} else if policies.first != .some(nil) { return nil }
@@ -88,6 +84,5 @@ extension Keychain {
 }
 
 extension EntryName {
-    /// The login whose field it is; nil if it is none.
     var login: EntryName? { Login.split(text).flatMap { EntryName($0.login) } }
 }

@@ -43,9 +43,7 @@ extension Keychain {
         }
         // Names are compared by bytes: as strings, two spellings of an accented letter are equal.
         guard source != target else { return }
-        if !isReplacing, try transaction.exists(newName) {
-            throw VaultError(.exists, "\"\(newName)\" already exists.")
-        }
+        if !isReplacing, try transaction.exists(newName) { throw VaultError(.exists, "\"\(newName)\" already exists.") }
         let kind = ValueKind(rawValue: content.current.kind)
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey

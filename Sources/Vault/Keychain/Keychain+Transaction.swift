@@ -12,9 +12,7 @@ extension Keychain {
         /// Its conditions are what names were when they were first read.
         private var changes = ChangeList()
         private var nonces = NonceSource()
-        /// Whether nothing is kept of what the names had before.
         private var forgetsHistory = false
-        /// Whether it may take policies away.
         var liftsPolicies = false
 
         fileprivate init(on keychain: Keychain) { self.keychain = keychain }
@@ -58,18 +56,14 @@ extension Keychain {
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
-            for name in try removed(name) {
-                changes.append(Change(name, .anything, .remove, forgets: forgetsHistory))
-            }
+            for name in try removed(name) { changes.append(Change(name, .anything, .remove, forgets: forgetsHistory)) }
             return existed
         }
 
         /// Returns whether a name exists after the changes of this transaction.
         ///
         /// - Throws: as ``Keychain/get(_:)``.
-        public mutating func exists(_ name: String) throws(VaultError) -> Bool {
-            try isPresent(shown(name))
-        }
+        public mutating func exists(_ name: String) throws(VaultError) -> Bool { try isPresent(shown(name)) }
 
         /// Returns the value of a name after the changes of this transaction; nil if there is none.
         ///
@@ -84,12 +78,9 @@ extension Keychain {
             return opened.takeBytes()
         }
 
-        /// Sets a value of any kind.
-        ///
-        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// Sets a value of any kind. Throws as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         package mutating func put(
-            _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil,
-            expires: Date? = nil
+            _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
             try set(name, to: value.bytes, kind: value.kind, attributes: attributes, expires: expires)
         }
@@ -106,9 +97,7 @@ extension Keychain {
                     nonces: &nonces))
         }
 
-        func hasSet(_ name: EntryName) -> Bool {
-            changes.newest(name)?.action.presentValue != nil
-        }
+        func hasSet(_ name: EntryName) -> Bool { changes.newest(name)?.action.presentValue != nil }
 
         mutating func isPresent(_ name: EntryName) throws(VaultError) -> Bool {
             try changes.newest(name) == nil ? entry(name) != nil : hasSet(name)
@@ -151,8 +140,7 @@ extension Keychain {
 
         // MARK: Typed values
 
-        /// Takes up a batch's changes; false, with nothing to commit, if a name does not have the value that it
-        /// expects.
+        /// Takes up a batch's changes; false, with nothing to commit, if a name lacks the value that it expects.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
             let holds = try batch.holds { (name) throws(VaultError) in
                 guard let opened = try opened(shown(name)) else { return nil }

@@ -41,23 +41,16 @@ extension Keychain {
     func set(
         _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError) {
-        try set(
-            name, to: value, kind: .unspecified, attributes: nil, expires: expires, forgetting: isForgetting)
+        try set(name, to: value, kind: .unspecified, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    func set(
-        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
-    ) throws(VaultError) {
+    func set(_ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool) throws(VaultError) {
         let value = try SealableValue(value, for: name)
-        try set(
-            name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
+        try set(name, to: value.bytes, kind: value.kind, attributes: nil, expires: expires, forgetting: isForgetting)
     }
 
-    /// The result of ``put(_:_:adding:expires:replacing:)``.
     package enum PutOutcome: Hashable, Sendable {
-        case stored, replaced
-        /// The name had a value, which was to be kept.
-        case kept
+        case stored, replaced, kept
     }
 
     /// Sets a value of any kind.
@@ -142,8 +135,7 @@ extension Keychain {
         let attributes = try attributes.map(Keychain.checked)
         let sealed = try location.translated(log.seal(value, kind: kind.rawValue, nonces: &nonces))
         let expiry = expires.map(\.milliseconds)
-        return Change(
-            name, .anything, .set(sealed, attributes: attributes, expiry: expiry), forgets: forgets)
+        return Change(name, .anything, .set(sealed, attributes: attributes, expiry: expiry), forgets: forgets)
     }
 
     /// Returns attributes as they are stored: sorted bytewise by key.

@@ -17,7 +17,6 @@ public import Sealing
 /// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
 /// ``maximumValueSize``.
 public final class Keychain: ValueStore, DataStore, SecretStore {
-    /// The files that opening a keychain has created.
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false
         package internal(set) var keyFile = false
@@ -35,9 +34,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     package let created: Created
     public let changes: ChangeFeed
     public let failures: FailureLog
-    /// The offline changes that opening this keychain has stored in the database.
     let offlineChanges: Copies.Merge?
-    /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
     let keyFileSharing: SecretFile.Sharing?
     let options: Options
     let storeLocation: any StoreLocation
@@ -69,8 +66,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         at location: VaultLocation, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()
     ) throws(VaultError) {
-        try self.init(
-            at: location, creatingIfAbsent: isCreating, options: options, failures: failures, in: PosixFileSystem())
+        try self.init(at: location, nil, creatingIfAbsent: isCreating, options: options, failures: failures)
     }
 
     package convenience init(
@@ -81,7 +77,6 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
             at: location, nil, creatingIfAbsent: isCreating, options: options, failures: failures, in: fileSystem)
     }
 
-    /// Opens a part of a vault.
     convenience init(
         at location: VaultLocation, _ part: KeychainPart?, creatingIfAbsent isCreating: Bool,
         options: Options = Options(), failures: FailureLog, in fileSystem: any FileSystem = PosixFileSystem()
@@ -125,8 +120,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     ) throws(VaultError) -> Keychain {
         let opening = try KeychainOpening(location, options)
         do throws(LogError) {
-            let created = try opening.create(
-                label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
+            let created = try opening.create(label: label, cost: cost, isAskedFor: true, replacingGone: isReplacing)
             return Keychain(opening, created, failures)
         } catch { throw opening.refusal.translated(error, location) }
     }
@@ -199,9 +193,7 @@ extension Keychain {
         return try translated(log.open(name))
     }
 
-    /// Returns the value of a name with its kind; nil if there is none.
-    ///
-    /// - Throws: as ``get(_:)``.
+    /// Returns the value of a name with its kind; nil if there is none. Throws as ``get(_:)``.
     package func sealable(_ name: String) throws(VaultError) -> SealableValue? {
         let name = try shownName(name)
         guard let opened = try translated(log.openTagged(name)) else { return nil }

@@ -14,7 +14,6 @@ final class Refusal: Sendable {
     var kept: VaultError? { error.withLock { $0 } }
 }
 
-/// Opens, creates or salvages a vault.
 struct KeychainOpening {
     struct Outcome {
         let log: SealedLog
@@ -78,7 +77,7 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // A database would raise the alarm only when it is read: at first, this machine's copy of it is opened.
+        // A vault in a database is opened from this machine's copy, so a rollback would show only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
@@ -128,8 +127,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Runs `body` with what finds the key. An error of the program's own, from asking a person, is left in
-    /// ``refusal``.
+    /// Runs `body` with what finds the key. An error from asking a person is left in ``refusal``.
     private func unlocking<Result>(
         _ body: (inout KeychainUnlocker) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -140,7 +138,6 @@ struct KeychainOpening {
         }
     }
 
-    /// Opens another copy of a vault. Returns also whether its fingerprint was checked, where that matters.
     static func openCopy(
         _ copy: VaultLocation, _ vaultOptions: Keychain.Options, checkingFingerprint isPinned: Bool = true,
         in files: any FileSystem
@@ -240,7 +237,6 @@ struct KeychainOpening {
 
     // MARK: Checks
 
-    /// Checks the path of a new vault or key file.
     private func checkPath(of path: String) throws(LogError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, in: fileSystem) } catch {
             refusal.set(error)
@@ -260,8 +256,7 @@ struct KeychainOpening {
     /// with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
-            SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)),
-            try !keyFileMayExist()
+            SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)), try !keyFileMayExist()
         {
             throw LogError(.keyMissing, location.keyFile)
         }

@@ -30,9 +30,7 @@ extension Keychain {
     }
 
     /// Returns the name here of an entry that the vault has in this keychain's part.
-    func shortened(_ name: String) -> String {
-        part.map { name.dropping($0.prefix) } ?? name
-    }
+    func shortened(_ name: String) -> String { part.map { name.dropping($0.prefix) } ?? name }
 }
 
 extension Keychain.Transaction {

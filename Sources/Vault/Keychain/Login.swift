@@ -8,7 +8,6 @@ package enum Login {
     /// ``Keychain/Options/keepsPolicies``.
     package static let policyKey = "policy"
 
-    /// Returns the name of the entry that has a login's field.
     package static func name(of field: String, in login: String) -> String { "\(login).\(field)" }
 
     /// Splits the name of a field at its last dot; nil if there is none, or nothing before or after it.

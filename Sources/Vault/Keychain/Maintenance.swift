@@ -7,9 +7,7 @@ extension Keychain {
     public var maintenance: Maintenance { Maintenance(keychain: self) }
 
     /// Compaction and verification of a vault: see ``Keychain/maintenance``.
-    public struct Maintenance: Sendable {
-        let keychain: Keychain
-    }
+    public struct Maintenance: Sendable { let keychain: Keychain }
 
     /// Rewrites the vault without what its history no longer keeps of removed and replaced values.
     ///
@@ -50,7 +48,6 @@ extension Keychain.Maintenance {
         keychain.reportNotices()
     }
 
-    /// Rewrites the vault as ``Keychain/eraseRemoved()`` does.
     @discardableResult
     package func compact(progress: UpkeepProgress? = nil) throws(VaultError) -> CompactionReport {
         try keychain.waiting(progress) { (timeout) throws(LogError) in
@@ -58,10 +55,9 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is.
-    ///
-    /// - Throws: as ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a
-    ///   generated key file; `locked` if the key file cannot be used any more.
+    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is. Throws as
+    /// ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key
+    /// file; `locked` if the key file cannot be used any more.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil
@@ -74,7 +70,6 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Verifies the vault as ``verify()`` does.
     package func verify(progress: UpkeepProgress?) throws(VaultError) -> VerificationReport {
         let report = try keychain.waiting(progress) { (timeout) throws(LogError) in
             try keychain.log.verify(timeout: timeout, progress)
@@ -90,16 +85,13 @@ extension Keychain.Maintenance {
         return report
     }
 
-    /// Copies what is intact of the damaged vault at a location, which is only read, into a new one at the path
-    /// `target`.
+    /// Copies what is intact of the damaged vault at a location, which is only read, into a new one at `target`.
     ///
     /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
     /// takes the new one in its stead for another vault: accept it once with ``Keychain/Options/acceptedAlarms``.
     /// Whether a value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
-    ///
-    /// - Throws: ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots;
-    ///   `damaged` if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`,
-    ///   `unavailable`.
+    /// Throws ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged`
+    /// if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
         progress: UpkeepProgress? = nil
@@ -116,14 +108,12 @@ extension Keychain.Maintenance {
     /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 
-    /// Examines the database of a vault that is not a file.
     package func storeFindings() throws(VaultError) -> [StoreFinding] {
         try keychain.translated(keychain.storeLocation.report?.findings() ?? [])
     }
 }
 
 extension SalvageReport.LostVersion {
-    /// The time at which the value was set.
     package var date: Date { Date(milliseconds: modified) }
 }
 
@@ -132,7 +122,6 @@ extension LogKeySlot {
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
-    /// The time at which the slot was created.
     package var created: Date { Date(milliseconds: creation) }
 }
 
@@ -146,7 +135,6 @@ extension Keychain {
         /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
         package var memory: Int
 
-        /// Creates a cost.
         package init(passes: Int, memory: Int) {
             self.passes = passes
             self.memory = memory

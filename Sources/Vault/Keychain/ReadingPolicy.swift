@@ -4,8 +4,7 @@ package enum ReadingPolicy: String, CaseIterable {
     /// Only `vault run`, which hands the value to a program and shows it nowhere.
     case run
 
-    /// Throws `guarded` unless the attributes of an entry let a reader have its value. An unknown policy forbids all
-    /// reads.
+    /// Throws `guarded` unless the attributes of an entry let a reader have its value. An unknown policy forbids it.
     ///
     /// - Parameters:
     ///   - isThere: whether the entry is present, and not an expired login, which still guards its fields.

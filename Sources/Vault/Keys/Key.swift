@@ -70,9 +70,7 @@ extension Keychain.VaultKeys.Key {
         salt = slot.salt
     }
 
-    static func all(_ slots: [LogKeySlot]) -> [Self] {
-        slots.enumerated().map { Self($1, number: $0 + 1) }
-    }
+    static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
     /// Whether it is the same key in another state of the vault. A rotation draws another salt for a recipient.
     func isSame(as other: Self) -> Bool {
@@ -80,7 +78,5 @@ extension Keychain.VaultKeys.Key {
     }
 
     /// The key at the start of a sentence: `Key 2 ("laptop")`.
-    var words: String {
-        "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))"
-    }
+    var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))" }
 }

@@ -11,8 +11,7 @@ extension Keychain.Copies.Merge {
     /// The keys that no longer open the vault, since one of the copies has removed them.
     package var removedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.gone) }
 
-    /// The former keys of this vault that no longer open it, since the other copy's data key was adopted and not
-    /// wrapped for them.
+    /// The former keys of this vault that no longer open it, since the adopted data key was not wrapped for them.
     package var lostKeys: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.before, without: slots.after + slots.gone)
     }

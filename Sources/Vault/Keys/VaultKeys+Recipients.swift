@@ -13,15 +13,12 @@ extension Keychain.VaultKeys {
     public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in
-            guard !table.labels.contains(where: { $0.recipient == recipient }) else {
-                throw LogError(.slotExists)
-            }
+            guard !table.labels.contains(where: { $0.recipient == recipient }) else { throw LogError(.slotExists) }
             try table.add(wrapped, for: recipient, label: label)
         }
         keychain.remember { record, fingerprint in record.fingerprint = fingerprint }
     }
 
-    /// Wraps a new file key for a recipient, for a rotation.
     func renewal(for recipient: String) throws(VaultError) -> SlotTable.Renewal {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         return SlotTable.Renewal(
@@ -43,15 +40,11 @@ struct WrappedFileKey: ~Copyable {
         } catch { throw VaultError(error, "The recipient cannot be used") }
     }
 
-    borrowing func credential() throws(LogError) -> Credential {
-        try .recipient(fileKey.copy(), ofSlotWith: salt)
-    }
+    borrowing func credential() throws(LogError) -> Credential { try .recipient(fileKey.copy(), ofSlotWith: salt) }
 }
 
 extension SlotTable {
-    mutating func add(
-        _ wrapped: borrowing WrappedFileKey, for recipient: String, label: String
-    ) throws(LogError) {
+    mutating func add(_ wrapped: borrowing WrappedFileKey, for recipient: String, label: String) throws(LogError) {
         try add(
             wrapped.credential(), limits: .recommended, parameters: wrapped.stanzas, label: label, recipient: recipient)
     }

@@ -34,7 +34,6 @@ extension Keychain.VaultKeys {
         return key
     }
 
-    /// Opens a vault by a key file, and in no other way.
     package static func opened(
         byKeyFileAt path: String, of location: VaultLocation, options: Keychain.Options,
         failures: FailureLog = FailureLog()

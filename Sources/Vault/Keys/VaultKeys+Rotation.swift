@@ -8,10 +8,8 @@ extension Keychain.VaultKeys {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
         /// done that: who knew one of them could forge the others. They are sealed apart now; set them anew.
         public let sharingNonces: [String]
-        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before, and is
-        /// as it was.
+        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before.
         public let unopened: [String]
-        /// The paths of the new key files.
         package let generatedKeyFiles: [String]
         /// The keys that open the vault now.
         package let keys: [Key]
@@ -163,9 +161,7 @@ extension Keychain.VaultKeys {
         try secret.credential(keychain.location, keychain.options.unlocking, in: keychain.storeLocation.files)
     }
 
-    private func given(
-        for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?
-    ) throws(VaultError) -> KeySecret {
+    private func given(for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
                 .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",
@@ -176,6 +172,5 @@ extension Keychain.VaultKeys {
 }
 
 extension Keychain.VaultKeys.Key.Kind {
-    /// Whether a person types what opens it.
     fileprivate var isTyped: Bool { [.passphrase, .passphraseWithKeyFile].contains(self) }
 }

@@ -8,9 +8,7 @@ extension Keychain {
 
     /// The ways to open a vault, and its data key: see ``Keychain/vaultKeys``. The names that a store keeps, its keys,
     /// are another matter.
-    public struct VaultKeys: Sendable {
-        let keychain: Keychain
-    }
+    public struct VaultKeys: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.VaultKeys {
@@ -20,9 +18,7 @@ extension Keychain.VaultKeys {
     /// Returns the keys that open the vault.
     ///
     /// - Throws: as ``Keychain/item(_:)``.
-    public func all() throws(VaultError) -> [Key] {
-        Key.all(try keychain.translated(keychain.log.keySlots()).shown)
-    }
+    public func all() throws(VaultError) -> [Key] { Key.all(try keychain.translated(keychain.log.keySlots()).shown) }
 
     /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
     /// vault by an age identity. It changes when the data key is rotated.
@@ -107,8 +103,7 @@ extension Keychain.VaultKeys {
     }
 
     /// Replaces a key file by another one, which opens the vault from then on. It is generated if there is none at the
-    /// path. Values are not sealed anew: the former file still opens an old copy of the vault, and reveals its data
-    /// key.
+    /// path. Values are not sealed anew: the former file still opens an old copy, and reveals the data key.
     ///
     /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
     /// - Returns: whether the file was generated.
@@ -116,9 +111,7 @@ extension Keychain.VaultKeys {
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }
-        guard let replaced = chosen else {
-            throw VaultError(LogError(.slotGone), keychain.location)
-        }
+        guard let replaced = chosen else { throw VaultError(LogError(.slotGone), keychain.location) }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
             throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
         }
@@ -149,9 +142,7 @@ extension Keychain.VaultKeys {
     }
 
     /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
-    /// removed again if nothing came of it.
-    ///
-    /// - Returns: whether it was generated.
+    /// removed again if nothing came of it. Returns whether it was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
@@ -167,7 +158,6 @@ extension Keychain.VaultKeys {
         return isGenerated
     }
 
-    /// Generates a key file unless there is a file at the path.
     func generateKeyFile(at path: String) throws(VaultError) -> Bool {
         try VaultLocation.check(path, "The key file's path", isKeyFile: true)
         guard resolvedPath(path) != resolvedPath(keychain.location.vault) else {

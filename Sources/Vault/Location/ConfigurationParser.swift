@@ -1,7 +1,6 @@
 import LinuxSystem
 import Sealing
 
-/// Reads a ``VaultConfiguration`` line by line.
 struct ConfigurationParser {
     private enum Key: String, CaseIterable {
         case vault

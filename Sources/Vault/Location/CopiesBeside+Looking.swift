@@ -34,7 +34,6 @@ extension CopiesBeside {
                 && middle.contains("conflicted copy".utf8)
     }
 
-    /// Whether Syncthing is writing a file under that name.
     static func isUnfinished(_ other: String, of name: String) -> Bool {
         let (bytes, ending) = (Array(other.utf8), ".tmp".utf8)
         guard let mark = [".syncthing.", "~syncthing~"].first(where: { bytes.starts(with: $0.utf8) }),
@@ -44,7 +43,6 @@ extension CopiesBeside {
         return copied.elementsEqual(name.utf8) || isConflict(String(decoding: copied, as: UTF8.self), of: name)
     }
 
-    /// Finds git's folder of the repository that a folder is in.
     private static func gitFolder(above folder: String) -> String? {
         var folder = folder
         while true {

@@ -11,13 +11,10 @@ import LinuxSystem
 /// A path that begins with `~/` is below the home folder, and a relative one below the folder of the file. In double
 /// quotes, `\"` and `\\` stand for a quote and a backslash.
 package struct VaultConfiguration: Hashable, Sendable {
-    /// A vault and the ways to open it.
     package struct Section: Hashable, Sendable {
         /// 1 to 64 letters, digits, `.`, `_` and `-`.
         package let name: String
-        /// The path of the vault file.
         package let vault: String
-        /// The path of the key file.
         package let keyFile: String?
         /// The command whose output is the key, as it is in the file.
         package let keyCommand: String?
@@ -31,21 +28,16 @@ package struct VaultConfiguration: Hashable, Sendable {
 
     /// The file's path, even if there is no file.
     package let path: String
-    /// In the order of the file.
     package let sections: [Section]
 
     init(path: String, sections: [Section]) { (self.path, self.sections) = (path, sections) }
 
-    /// The section that applies if no vault is named.
     package var defaultSection: Section? { sections.first { $0.name == "default" } }
 
-    /// Returns the section of a name.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if there is none; the message has the names that there are.
+    /// Returns the section of a name. Throws ``VaultError/Code/invalid`` if there is none, with the names that exist.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
-        // Any other text is not quoted: it may have control characters, or be a secret that was typed in the wrong
-        // place.
+        // Any other text is not quoted: it may have control characters, or be a secret, typed in the wrong place.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"
         guard !sections.isEmpty else {
             throw VaultError(
@@ -58,7 +50,7 @@ package struct VaultConfiguration: Hashable, Sendable {
         throw VaultError(.invalid, "\(missing) in \(path). The names there are: \(shown)\(rest).")
     }
 
-    static func isName(_ text: Substring) -> Bool {
+    package static func isName(_ text: Substring) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 switch $0 {

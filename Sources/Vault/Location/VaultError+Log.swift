@@ -6,17 +6,14 @@ import SealedLog
 // sentences, so they name no option or command; the command adds its own hints.
 
 extension VaultError {
-    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused
-    /// access.
+    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
-        .notContained: .exists, .notCompared: .exists, .notACopy: .exists,
-        .invalid: .invalid, .usedUp: .invalid,
+        .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,
         .damaged: .damaged, .copyDamaged: .damaged, .newerFormat: .newerFormat, .rolledBack: .rolledBack,
-        .diverged: .diverged,
-        .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
-        .outcomeUnknown: .outcomeUnknown,
-        .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable, .serverRefused: .unavailable,
+        .diverged: .diverged, .exchanged: .exchanged, .otherName: .exchanged, .busy: .busy, .unavailable: .unavailable,
+        .outcomeUnknown: .outcomeUnknown, .conflict: .busy, .overtaken: .busy, .unreachable: .unavailable,
+        .serverRefused: .unavailable,
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
@@ -38,8 +35,7 @@ extension VaultError {
         let copies = VaultError.copiesInstead(of: error, location)
         self.init(
             VaultError.codes[error.code] ?? (error.isOfTheSystem ? .unavailable : .locked),
-            VaultError.sentence(for: error, location, besides: copies),
-            systemError: error.systemError,
+            VaultError.sentence(for: error, location, besides: copies), systemError: error.systemError,
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
 
@@ -93,8 +89,7 @@ extension VaultError {
     ///   - isMerged: whether they were merged nevertheless.
     static func alarm(
         _ error: LogError, _ location: VaultLocation, tried: [String],
-        unusable: [(path: String, error: VaultError)] = [],
-        isMerged: Bool = false
+        unusable: [(path: String, error: VaultError)] = [], isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(location.vault).without(tried)
@@ -120,7 +115,6 @@ extension VaultError {
                 + [.copiesBeside(copies, tried: tried, isMerged: isMerged, alarm: code)])
     }
 
-    /// Changes that waited for a server and cannot be taken over.
     init(ofChangesIn path: String, left error: LogError, _ location: VaultLocation) {
         var file = location
         file.vault = path
@@ -134,7 +128,6 @@ extension VaultError {
     /// The consequence of accepting an older vault, in any way.
     private static let comingBack = "keys and members that were removed since come back"
 
-    /// Returns what is wrong with a vault that raises an alarm.
     private static func fact(of error: LogError, _ vault: String) -> String {
         error.code == .rolledBack
             ? "\(vault) is an older copy: it ends at \(error.detail)."
@@ -143,9 +136,8 @@ extension VaultError {
 
     static let causes: [LogError.Code: Cause] = [
         .keyMissing: .keyFileMissing, .keyWrong: .keyWrong, .keyShared: .keyFileShared,
-        .passphraseNeeded: .passphraseNeeded,
-        .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing, .unpinned: .fingerprintUnknown,
-        .accessLogUnusable: .accessLogUnusable,
+        .passphraseNeeded: .passphraseNeeded, .commandUntrusted: .commandUntrusted, .identityMissing: .identityMissing,
+        .unpinned: .fingerprintUnknown, .accessLogUnusable: .accessLogUnusable,
     ]
 
     /// Returns what would open a vault besides what was tried, in a sentence.
@@ -245,8 +237,7 @@ extension VaultError {
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
-            return fact(of: error, vault)
-                + " If you restored it yourself, accept it: \(comingBack)."
+            return fact(of: error, vault) + " If you restored it yourself, accept it: \(comingBack)."
         case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "

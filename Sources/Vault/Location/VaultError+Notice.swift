@@ -2,7 +2,6 @@ import LinuxSystem
 import SealedLog
 
 extension VaultError {
-    /// Translates a notice, which prevents no call.
     init(_ notice: Notice, _ location: VaultLocation) {
         let vault = location.vault
         switch notice {

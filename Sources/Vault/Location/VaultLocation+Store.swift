@@ -13,8 +13,7 @@ package struct StoreOptions: Sendable {
 }
 
 extension VaultLocation {
-    /// Opens vaults in databases. Not every program links the code for it: the module VaultShared has it, as
-    /// `.postgreSQL`.
+    /// Opens vaults in databases. Not every program links the code for it: VaultShared has it, as `.postgreSQL`.
     public struct Databases: Hashable, Sendable {
         package typealias Open =
             @Sendable (
@@ -46,10 +45,8 @@ extension VaultLocation {
         case always
     }
 
-    /// Returns where the vault is.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` for a path or URL that cannot be meant; `unavailable` for a URL, if these
-    ///   locations do not say what opens databases.
+    /// Returns where the vault is. Throws ``VaultError/Code/invalid`` for a path or URL that cannot be meant;
+    /// `unavailable` for a URL, if these locations do not say what opens databases.
     func storeLocation(
         _ options: StoreOptions = StoreOptions(), in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
@@ -62,7 +59,6 @@ extension VaultLocation {
         return try databaseLocation(of: vault, options, in: files)
     }
 
-    /// Returns the location of another vault, which is written.
     func storeLocation(
         of vault: String, _ what: String, in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
@@ -71,8 +67,7 @@ extension VaultLocation {
         return FileLocation(resolvedPath(vault), in: files)
     }
 
-    /// Returns the SQL that an administrator runs where users may not create tables; nil if the vault is in no
-    /// database.
+    /// Returns the SQL that an administrator runs where users may not create tables; nil for a vault file.
     package func databasePreparation() throws(VaultError) -> String? {
         try storeLocation(in: PosixFileSystem()).report?.preparation
     }

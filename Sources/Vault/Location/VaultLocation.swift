@@ -34,8 +34,7 @@ public struct VaultLocation: Hashable, Sendable {
 
     static let dockerSecrets = ["/run/secrets"]
 
-    /// Creates the locations from their paths. For a vault in a database see `database(_:keyFile:environment:)` of the
-    /// module VaultShared.
+    /// Creates the locations from their paths. For a database see `database(_:keyFile:environment:)` of VaultShared.
     ///
     /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
     public init(vault: String, keyFile: String, rollbackMemory: String? = VaultLocation.standardRollbackMemory) {
@@ -73,8 +72,7 @@ extension VaultLocation {
     ///   for a variable that is not UTF-8, and for a configuration that cannot be read; `locked` for one that others
     ///   can change.
     public static func standard(
-        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil,
-        databases: Databases? = nil
+        vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil, databases: Databases? = nil
     ) throws(VaultError) -> VaultLocation {
         let variables = LocationVariables(given: environment)
         let section = try variables.section(named: vault)
@@ -175,7 +173,6 @@ extension VaultLocation {
         try WrittenPath.checkLinks(in: path)
     }
 
-    /// Runs an operation of the log that uses these locations, and translates its error.
     func translated<Result: ~Copyable>(
         _ operation: @autoclosure () throws(LogError) -> Result
     ) throws(VaultError) -> Result {

@@ -5,7 +5,6 @@ package import SealedLog
 // Members sign what they write. They are people with devices; each device has a key of its own.
 
 extension Keychain {
-    /// The members, who sign their changes to the vault.
     package var members: Members { Members(keychain: self) }
 
     /// The people who sign, with their devices: see ``Keychain/members``.
@@ -17,10 +16,8 @@ extension Keychain {
 }
 
 extension Keychain.Members {
-    /// Returns the members, in the order in which they came; none if nobody signs.
-    ///
-    /// - Throws: ``VaultError/Code/diverged`` if the removal of a member is missing that this machine has seen; as
-    ///   ``Keychain/item(_:)``.
+    /// Returns the members, in the order in which they came; none if nobody signs. Throws ``VaultError/Code/diverged``
+    /// if the removal of a member is missing that this machine has seen; as ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
@@ -55,7 +52,6 @@ extension Keychain.Members {
         _ = try all()
     }
 
-    /// A member who is removed, or one of its devices.
     package struct Removal: Sendable {
         fileprivate let name: String
         fileprivate let device: Device?
@@ -98,10 +94,8 @@ extension Keychain.Members {
 
     /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that
     /// still open it. The member may have kept the data key, which
-    /// ``remove(_:rotatingAndDropping:replacing:progress:_:)`` rotates too.
-    ///
-    /// - Throws: ``VaultError`` with `invalid` for the last member; `locked` if this machine is no member's; as
-    ///   ``Keychain/VaultKeys/remove(_:)``.
+    /// ``remove(_:rotatingAndDropping:replacing:progress:_:)`` rotates too. Throws ``VaultError`` with `invalid` for
+    /// the last member; `locked` if this machine is no member's; as ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
         let key = try keychain.translated(keychain.location.readDeviceKey())
         let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
@@ -111,9 +105,8 @@ extension Keychain.Members {
         return keys
     }
 
-    /// Removes a member and rotates the data key, in one change.
-    ///
-    /// - Throws: as ``remove(_:)``, ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
+    /// Removes a member and rotates the data key, in one change. Throws as ``remove(_:)``,
+    /// ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
     package func remove(
         _ member: Removal, rotatingAndDropping dropped: Set<Keychain.VaultKeys.Key>,
         replacing replaced: Set<Keychain.VaultKeys.Key>,
@@ -130,9 +123,8 @@ extension Keychain.Members {
         return rotation
     }
 
-    /// Returns the changes of names that the vault has still, oldest first, with who has signed them.
-    ///
-    /// - Throws: as ``all()``; ``VaultError/Code/damaged`` for a signature that does not hold.
+    /// Returns the changes of names that the vault has still, oldest first, with who has signed them. Throws as
+    /// ``all()``; ``VaultError/Code/damaged`` for a signature that does not hold.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
         try keychain.translated(keychain.log.loggedChanges(prefix: Array(keychain.ownName("").utf8)))
     }
@@ -146,7 +138,6 @@ private func parsedDevice(_ text: String) throws(VaultError) -> Device {
 }
 
 extension [MemberList.Member] {
-    /// Returns whom a member has added, and whom they have added in turn.
     fileprivate func added(by name: String) -> [(name: String, by: String)] {
         var found: [(name: String, by: String)] = []
         var (authors, next) = ([name], 0)

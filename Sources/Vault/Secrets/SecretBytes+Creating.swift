@@ -3,8 +3,7 @@ public import Sealing
 extension SecretBytes {
     /// Allocates `count` zero bytes in guarded memory.
     ///
-    /// - Throws: ``VaultError`` with `unavailable` if there is no guarded memory left, `invalid` if `count` is
-    ///   negative.
+    /// - Throws: ``VaultError`` with `unavailable` if no guarded memory is left, `invalid` if `count` is negative.
     public init(zeroCount count: Int) throws(VaultError) {
         guard count >= 0 else { throw VaultError(.invalid, "A secret cannot have \(count) bytes.") }
         do { try self.init(zeros: count) } catch { throw .noGuardedMemory }
@@ -44,7 +43,6 @@ extension SecretBytes {
 }
 
 extension VaultError {
-    /// The system refuses guarded memory: its limits are used up.
     package static let noGuardedMemory = VaultError(
         .unavailable, "There is no guarded memory left for keys and values.")
 }

@@ -8,9 +8,7 @@ protocol SecretStore: ValueStore {
     func set(
         _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError)
-    func set(
-        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
-    ) throws(VaultError)
+    func set(_ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool) throws(VaultError)
 }
 
 extension ScopedStore: SecretStore {
@@ -24,9 +22,7 @@ extension ScopedStore: SecretStore {
         try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
     }
 
-    func set(
-        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
-    ) throws(VaultError) {
+    func set(_ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool) throws(VaultError) {
         try secretBase().set(prefix + name, to: value, expires: expires, forgetting: isForgetting || forgetsHistory)
     }
 

@@ -1,7 +1,5 @@
 /// The standard keychain of a test, in place of the program's.
-package enum TestKeychain {
-    @TaskLocal package static var current: Keychain?
-}
+package enum TestKeychain { @TaskLocal package static var current: Keychain? }
 
 extension Keychain {
     /// The program's keychain, opened at its first use and created if there is none: the program's part of the person's
@@ -49,9 +47,7 @@ extension VaultApp {
     /// entries begin with no name.
     ///
     /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
-    public static func identify(
-        as name: String, vault: VaultLocation, preferences: String? = nil
-    ) throws(VaultError) {
+    public static func identify(as name: String, vault: VaultLocation, preferences: String? = nil) throws(VaultError) {
         try identify(as: name, preferences: preferences, vault: StandardVault(own: vault))
     }
 
@@ -66,14 +62,10 @@ extension VaultApp {
     }
 }
 
-/// The vault of the standard keychain.
 struct StandardVault: Hashable, Sendable {
     /// The program's own; nil for its part of the person's.
     var own: VaultLocation?
-    /// The code that opens the user's vault in a database.
     var databases: VaultLocation.Databases?
 }
 
-extension VaultApp.Identity {
-    var standardVault: StandardVault { vault as? StandardVault ?? StandardVault() }
-}
+extension VaultApp.Identity { var standardVault: StandardVault { vault as? StandardVault ?? StandardVault() } }

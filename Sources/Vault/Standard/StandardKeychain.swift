@@ -9,8 +9,7 @@ final class StandardKeychain: SecretStore {
         let identity = VaultApp.fixedIdentity()
         let vault = identity?.standardVault ?? StandardVault()
         if let own = vault.own { return StandardKeychain(nil) { own } }
-        let part = KeychainPart(
-            prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
+        let part = KeychainPart(prefix: (identity?.name ?? VaultApp.fileName).scopePrefix, showsOthers: identity == nil)
         return StandardKeychain(part) { () throws(VaultError) in
             try VaultLocation.standard(databases: vault.databases)
         }
@@ -27,7 +26,6 @@ final class StandardKeychain: SecretStore {
         self.location = location
     }
 
-    /// Returns the keychain; nil if there is no vault.
     func opened() throws(VaultError) -> Keychain? {
         do { return try open(creatingIfAbsent: false) } catch {
             guard error.code == .noVault else { throw error }
@@ -37,10 +35,8 @@ final class StandardKeychain: SecretStore {
 
     func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
-        // Not under the lock: waiting for another process would block every thread. Two keychains on one file do no
-        // harm.
-        let new = try Keychain(
-            at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
+        // Not under the lock: waiting for another process would block every thread. Two keychains do no harm.
+        let new = try Keychain(at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new
             return keychain ?? new
@@ -80,9 +76,7 @@ final class StandardKeychain: SecretStore {
         try open(creatingIfAbsent: true).set(name, to: value, expires: expires, forgetting: isForgetting)
     }
 
-    func set(
-        _ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool
-    ) throws(VaultError) {
+    func set(_ name: String, to value: StoredValue, expires: Date?, forgetting isForgetting: Bool) throws(VaultError) {
         try open(creatingIfAbsent: true).set(name, to: value, expires: expires, forgetting: isForgetting)
     }
 

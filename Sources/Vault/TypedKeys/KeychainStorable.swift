@@ -47,8 +47,7 @@ extension KeychainStorable {
 
 extension KeychainStorable {
     /// Sets the value, which is absent from `date` on, as if it were removed then. The next write without a date ends
-    /// that. Observers get no notice when a value expires. A value that is moved to another store leaves its expiry
-    /// behind.
+    /// that. Observers get no notice when a value expires. A move to another store drops the expiry.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, `invalid` if the key's store keeps no secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
@@ -80,8 +79,7 @@ extension DefaultedKey {
     }
 }
 
-/// A property whose value is kept in the keychain: ``KeychainStorable`` as a property wrapper. It works like
-/// ``Stored``.
+/// A property whose value is kept in the keychain: ``KeychainStorable`` as a wrapper like ``Stored``.
 @propertyWrapper
 public struct KeychainStored<Key: ValueKey> {
     /// The key.
@@ -113,6 +111,4 @@ public struct KeychainStored<Key: ValueKey> {
 
 extension KeychainStored: Sendable where Key: Sendable {}
 
-extension KeychainStored: Redacted {
-    public var description: String { described(Self.self, projectedValue.name) }
-}
+extension KeychainStored: Redacted { public var description: String { described(Self.self, projectedValue.name) } }

@@ -11,7 +11,6 @@ package import Sealing
 /// error is ours, and a person may answer at the terminal.
 struct KeyCommand {
     let line: String
-    /// Receives a notice if the command takes long.
     let prompter: any PluginPrompter
 
     /// Runs the command, and takes its output as a key file's contents. Throws as ``ChildProcess/output(of:_:input:)``
@@ -26,7 +25,7 @@ struct KeyCommand {
 }
 
 extension ChildProcess {
-    /// The largest output, in bytes: that of a key file.
+    /// The maximum size of the output in bytes, which is that of a key file.
     private static var outputLimit: Int { 1 << 20 }
 
     /// Runs a program to its end and returns what it has printed; its standard error is ours. Throws `commandFailed`,
@@ -64,7 +63,6 @@ extension ChildProcess {
 
     private static func discard(_ descriptor: consuming FileDescriptor) {}
 
-    /// Returns nil for an output that is too large.
     private static func read(_ descriptor: Int32, _ wait: inout PatientWait) throws(LogError) -> SecretBytes? {
         try SecretBytes.growing(
             from: 4_096, to: outputLimit + 1, isKey: true, orThrow: { _ in LogError(.outOfMemory) },

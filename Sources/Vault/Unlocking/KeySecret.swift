@@ -59,8 +59,7 @@ struct UnlockedSlot {
 
     static func prefix(ofVault id: [UInt8]?) -> String { prefix + (id.map { Hexadecimal.string(of: $0) + ":" } ?? "") }
 
-    /// Returns the key; nil if there is none, or if the system has no keyring for this process: opening a vault goes on
-    /// with the next way.
+    /// Returns the key; nil if there is none, or if the system has no keyring for this process: the next way is tried.
     func read() throws(LogError) -> SecretBytes? {
         var key: SecretBytes
         do { key = try SecretBytes(zeros: SecretBox.keySize, isKey: true) } catch { throw LogError(.outOfMemory) }
@@ -69,12 +68,8 @@ struct UnlockedSlot {
         return key
     }
 
-    /// Whether there is a key.
     var isKept: Bool {
-        do throws(LogError) {
-            guard (try read()) != nil else { return false }
-            return true
-        } catch { return false }
+        do throws(LogError) { return (try read()) != nil } catch { return false }
     }
 
     func store(_ key: UnsafeRawBufferPointer, for seconds: UInt32, in scope: KernelKeyring.Scope) throws(SystemError) {

@@ -4,8 +4,7 @@ import SealedLog
 import Sealing
 
 /// Finds a key for a vault, the cheapest first: its key file, the kernel's keyring after `unlock`, a command, an age
-/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if none opens
-/// the vault.
+/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if all do.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
@@ -33,7 +32,6 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private var failures = UnlockingFailures()
     /// The fingerprint that the identity file names, of a vault that was opened.
     private var pinOfFile: [UInt8]?
-    /// Why others than its owner may read the key file.
     private(set) var sharing: SecretFile.Sharing?
 
     init(_ location: VaultLocation, _ options: UnlockingOptions, in fileSystem: any FileSystem) {
@@ -163,7 +161,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Identities
 
     private mutating func identityCredential(
-        for vault: LockedVault, _ kind: SlotIdentities.Kind
+        for vault: LockedVault, _ kind: IdentityFile.Kind
     ) throws(LogError) -> Credential? {
         let following = kind == .secretKeys && !options.asksNobody ? Way.plugins : .passphrase
         guard vault.slots.has(.recipient), try readIdentities() else {
@@ -193,7 +191,6 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
                 : LogError(.identityRemoved, path))
     }
 
-    /// Returns whether there are any.
     private mutating func readIdentities() throws(LogError) -> Bool {
         if identities != nil { return true }
         guard let path = location.identityFile else {
@@ -292,7 +289,6 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 }
 
 extension UnlockedVault {
-    /// Whether a recipient's slot has opened it.
     fileprivate var isOfRecipient: Bool { keys.slot?.isOfRecipient ?? false }
 }
 

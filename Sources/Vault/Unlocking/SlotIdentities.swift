@@ -12,8 +12,6 @@ struct SlotIdentities: ~Copyable {
     /// Why they are not believed; nil if they are. The identities themselves are only read.
     let distrust: LogError?
 
-    typealias Kind = IdentityFile.Kind
-
     /// Reads a file of identities, by the rules for who may read a key file. Throws `identityUnreadable`,
     /// `identityExposed`, `identityWrong`, `outOfMemory`.
     init(
@@ -44,19 +42,17 @@ struct SlotIdentities: ~Copyable {
         self.identities = identities
     }
 
-    /// Opens an age file.
     borrowing func open(_ file: [UInt8], asking prompter: any PluginPrompter) throws(AgeError) -> SecretBytes {
         try AgeFile.open(file, with: identities, asking: prompter)
     }
 
     /// Returns the file key in a recipient's slot that an identity of a kind unwraps; nil if it is for others.
     borrowing func fileKey(
-        in slot: KeySlot, _ kind: Kind, asking prompter: any PluginPrompter
+        in slot: KeySlot, _ kind: IdentityFile.Kind, asking prompter: any PluginPrompter
     ) throws(LogError) -> SecretBytes? {
         guard slot.isOfRecipient else { return nil }
         do throws(AgeError) {
-            return try Wrapping.unwrap(
-                Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
+            return try Wrapping.unwrap(Stanza.all(in: slot.parameters), with: kind, of: identities, asking: prompter)
         } catch {
             if error.code == .outOfMemory { throw LogError(.outOfMemory) }
             throw LogError(.identityWrong, error.detail, systemError: error.systemError)

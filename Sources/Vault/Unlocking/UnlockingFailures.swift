@@ -9,9 +9,7 @@ struct UnlockingFailures {
     /// The failures that the user can remedy: by a passphrase, an identity file, consent to a command.
     private static let wanted: [LogError.Code] = [.passphraseNeeded, .commandUntrusted, .identityMissing]
 
-    mutating func add(_ failure: LogError) {
-        if !failures.contains(failure) { failures.append(failure) }
-    }
+    mutating func add(_ failure: LogError) { if !failures.contains(failure) { failures.append(failure) } }
 
     /// The failure that is reported first: that of a prompt, else the first one of a key that was tried, else a wanted
     /// one. A key file that is just not there was hardly tried.

@@ -3,23 +3,18 @@ package import Sealing
 
 /// The part of ``Keychain/Options`` that finding the key of a vault depends on.
 struct UnlockingOptions: Sendable {
-    /// Asks a person for a passphrase; nil if nobody can be asked.
     var passphrase: (any PassphrasePrompter)?
-    /// The fingerprint that a person has compared.
     var fingerprint: String?
-    /// Whether a vault that a recipient's key opens has to be known.
     var checksFingerprint = true
     var usesKernelKeyring: Bool
     /// Whether nothing is used that might ask a person: no command, no plugin, no passphrase.
     var asksNobody: Bool
-    /// Whether nothing but the key file is tried.
     var triesKeyFileAlone: Bool
     var acceptsSharedKeyFile: Bool
     var pluginPrompter: any PluginPrompter
     var keyFileContents: KeyFileContents?
 }
 
-/// Asks a person for the passphrase of a vault.
 package protocol PassphrasePrompter: Sendable {
     /// Returns nil to give up.
     ///
@@ -34,7 +29,5 @@ package protocol PassphrasePrompter: Sendable {
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 
-    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? {
-        try passphrase(attempt)
-    }
+    func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes? { try passphrase(attempt) }
 }

@@ -2,10 +2,8 @@ import LinuxSystem
 import SealedLog
 
 extension VaultLocation {
-    /// Returns the text of this machine's device, whose key is made if there is none.
-    ///
-    /// - Throws: ``VaultError/Code/locked`` for a key that cannot be used; ``VaultError/Code/unavailable`` if it cannot
-    ///   be made.
+    /// Returns the text of this machine's device, whose key is made if there is none. Throws ``VaultError/Code/locked``
+    /// for a key that cannot be used; ``VaultError/Code/unavailable`` if it cannot be made.
     package func device() throws(VaultError) -> String { try translated(readDeviceKey()).device.text }
 
     /// Reads the key by which this machine signs, or makes it. Throws `deviceUnusable`; `busy`, `unavailable`.

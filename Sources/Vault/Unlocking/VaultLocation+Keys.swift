@@ -16,7 +16,6 @@ extension VaultLocation {
         return try readKeyFile(keyFile, options, in: fileSystem)
     }
 
-    /// Reads a key file by the rules for who may read it.
     func readKeyFile(
         _ path: String, _ options: UnlockingOptions, in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(LogError) -> KeyFile {

@@ -8,8 +8,7 @@ public enum AccountHeaderValue {
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
 
-    /// Returns a cookie pair, `name=value`. Bytes that a cookie cannot contain (RFC 6265, section 4.1.1) are
-    /// percent-encoded.
+    /// Returns a cookie pair, `name=value`. Bytes beyond RFC 6265, section 4.1.1, are percent-encoded.
     public static func cookie(name: String, value: String) -> String {
         name.percentEncoded(allowing: tokenBytes) + "=" + value.percentEncoded(allowing: cookieOctets)
     }

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The number of attempts to reach a server, and the pauses between them.
 public struct AccountRetryPolicy: Hashable, Sendable {
-    /// The largest number of attempts, at least one.
+    /// The maximum number of attempts, at least one.
     public var attempts: Int
     /// The first pause. Each later one is twice as long.
     public var firstPause: Duration

@@ -4,9 +4,7 @@ extension AccountManager {
     /// Returns the ids of the accounts that are logged in here, including the current one.
     ///
     /// - Throws: ``AccountError/store(_:)``.
-    public func accountIDs() throws(AccountError) -> [String] {
-        try reported { try storage.vault().accountIDs() }
-    }
+    public func accountIDs() throws(AccountError) -> [String] { try reported { try storage.vault().accountIDs() } }
 
     /// Makes another account the current one. Each account has its own tokens and profile.
     ///
@@ -45,8 +43,7 @@ extension AccountManager {
 
     /// Migrates an account that older code stored unencrypted, once. Call it before ``autoLogin()``.
     ///
-    /// <doc:Migrating> explains what is stored where. A crash at any point loses nothing: the next call finishes the
-    /// migration.
+    /// <doc:Migrating> explains what is stored where. A crash loses nothing: the next call finishes the migration.
     ///
     /// - Returns: the result, which contains no secret.
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed if its code is `damaged`: the file cannot be imported;

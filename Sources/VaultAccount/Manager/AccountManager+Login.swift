@@ -100,7 +100,6 @@ extension AccountManager {
         try reported { if let id = try shownAccount() { try logOut(id, .endedByServer) } }
     }
 
-    /// Returns the id of the account that is shown, logged in or expired; nil if there is none.
     private func shownAccount() throws -> String? {
         switch reliableView() {
         case .session(let session, _): return session.accountID
@@ -109,9 +108,8 @@ extension AccountManager {
         }
     }
 
-    /// Ends the session of an account, which need not be the current one.
-    ///
-    /// - Returns: false if the account has other tokens by now. Nothing is changed then.
+    /// Ends the session of an account, which need not be the current one. Returns false if the account has other tokens
+    /// by now. Nothing is changed then.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

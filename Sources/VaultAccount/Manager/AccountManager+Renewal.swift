@@ -3,8 +3,7 @@ import Synchronization
 import Vault
 
 // A session is renewed by a refresh of its tokens, or by a login with a kept password. One task does it for all tasks
-// in this process that need the account's tokens. It holds the account's lock, so only one process at a time sends a
-// request.
+// in this process that need the account's tokens. It holds the account's lock: only one process sends a request.
 
 extension AccountManager {
     /// Returns the session with valid tokens.
@@ -24,7 +23,6 @@ extension AccountManager {
         return session
     }
 
-    /// Returns the session of the current account, which may have expired.
     func presentSession() async throws -> Session {
         if let view = core.withLock({ $0.reliableView }) {
             let session = try session(of: view)
@@ -113,9 +111,7 @@ extension AccountManager {
     }
 
     /// Requests new tokens from the server, which no other process may do at the same time.
-    private func refreshed(
-        _ tokens: AccountTokens, under lock: borrowing NameLock
-    ) async throws -> AccountTokens {
+    private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
@@ -123,9 +119,7 @@ extension AccountManager {
     /// Logs in with the kept password, unless there is none, the app no longer wants it kept, or the server ended the
     /// session. A rejection of the tokens alone proves nothing: a server that rotates tokens rejects the former ones
     /// even if its answer with the new ones was lost.
-    private func logInAgain(
-        _ session: Session, after error: any Error, under lock: borrowing NameLock
-    ) async throws {
+    private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {
         case let error as AccountServiceError where error.isRejection: rejection = error

@@ -114,8 +114,7 @@ extension AccountManager {
                     self?.notifyObservers()
                     return
                 }
-                // A sleep lasts at most an hour: the clock may be set, and the end may be later than the longest
-                // possible sleep.
+                // A sleep lasts at most an hour: the clock may be set, and the end may be beyond the longest sleep.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
                 // A clock that stands still, or was set back, must not turn this into a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }
@@ -141,9 +140,7 @@ extension AccountManager {
     }
 }
 
-extension Session {
-    var lastUse: Date { [loggedInAt, renewedAt, usedAt].compactMap(\.self).max() ?? loggedInAt }
-}
+extension Session { var lastUse: Date { [loggedInAt, renewedAt, usedAt].compactMap(\.self).max() ?? loggedInAt } }
 
 // MARK: - Following the stores
 
@@ -175,7 +172,6 @@ extension AccountManager {
         }
     }
 
-    /// - Returns: whether the stores could be read.
     private func loadAgain() async -> Bool {
         await blocking {
             self.load()
@@ -190,7 +186,6 @@ extension AccountManager {
     /// Returns the view in memory. The stores are read at the first call, and if the last attempt failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 
-    /// Returns the session of the current account. Throws if it has expired.
     func currentSession() throws -> Session {
         let session = try session(of: reliableView())
         guard !isPast(end(of: session)) else { throw AccountError.expired }

@@ -28,8 +28,7 @@ extension AccountManager {
 
     /// Renews the tokens even if they are still valid, for example to invalidate the former ones.
     ///
-    /// After a request that the server has rejected, use ``accessToken(insteadOf:)``, which renews each token only
-    /// once.
+    /// After a rejected request, use ``accessToken(insteadOf:)``, which renews each token only once.
     ///
     /// - Throws: ``AccountError``, as ``accessToken()`` does.
     @discardableResult
@@ -86,8 +85,6 @@ extension AccountManager {
     private func check(_ session: Session) async throws {
         let baseline = await blocking { Result { try self.storage.upToDateFields(of: session.accountID) } }
         guard let profile = try await withRetries(await service.validate(session.tokens)) else { return }
-        try await blocking {
-            try self.change(self.storage.keep(profile, since: baseline.get(), of: session))
-        }
+        try await blocking { try self.change(self.storage.keep(profile, since: baseline.get(), of: session)) }
     }
 }

@@ -6,8 +6,7 @@ public import Vault
 /// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
 ///
 /// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
-/// use on, it follows the stores, so that changes by other processes appear in its state. <doc:KeepingAPersonLoggedIn>
-/// shows each step.
+/// use on, it follows the stores, so that its state shows changes by other processes: see <doc:KeepingAPersonLoggedIn>.
 ///
 /// Observers are notified on the main actor after a change, so a view there misses none. Code on other actors, and
 /// programs whose main thread is blocked, use ``states``.
@@ -22,8 +21,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         /// The longest age of a login; nil for no limit.
         public var validity: Duration?
         /// Whether ``validity`` counts from the last use of the login instead of its beginning. A use is a token that
-        /// was returned or renewed. It is recorded in the vault once a tenth of the validity has passed since the last
-        /// record.
+        /// was returned or renewed. It is recorded once a tenth of the validity has passed since the last record.
         public var extendsValidityWithUse = false
         /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
         /// renewed automatically wherever a token is needed.
@@ -45,8 +43,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory belongs to the stores that it was read from, since a manager in a `static let` serves many
-    /// tests.
+    /// The data in memory belongs to the stores that it was read from, since a static manager serves many tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -77,17 +74,13 @@ extension AccountManager {
         case failed(VaultError)
     }
 
-    /// The manager's data in memory, behind a mutex.
     final class Memory: Sendable {
         private let core = Mutex(Core())
 
-        func withLock<Result>(_ body: (inout sending Core) -> sending Result) -> sending Result {
-            core.withLock(body)
-        }
+        func withLock<Result>(_ body: (inout sending Core) -> sending Result) -> sending Result { core.withLock(body) }
 
         deinit { end() }
 
-        /// Ends the tasks that follow the stores.
         func end() {
             let (timer, followers) = core.withLock { ($0.timer, $0.followers) }
             timer?.cancel()
@@ -102,7 +95,6 @@ extension AccountManager {
         var lastSession: View?
         /// The reason why the last read did not get the profile; the view then contains an earlier one.
         var profileError: VaultError?
-        /// The number of views that were applied.
         var version = 0
         /// The task that notifies observers when the view's login becomes too old.
         var timer: Task<Void, Never>?

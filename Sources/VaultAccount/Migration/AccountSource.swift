@@ -52,8 +52,7 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var refreshToken: String?
     /// The name of the password.
     public var password: String?
-    /// The names of fields that are only removed with the plain copy: above all, secrets that ``AccountManager`` does
-    /// not keep.
+    /// The names of fields that are only removed with the plain copy: above all, secrets that are not kept.
     public var dropped: Set<String>
 
     /// Creates a list of names. The defaults are the usual ones.
@@ -69,7 +68,6 @@ public struct AccountFieldNames: Hashable, Sendable {
         self.dropped = dropped
     }
 
-    /// The fields that must not be stored in the preferences.
     var secrets: Set<String> { dropped.union([token, refreshToken, password].compactMap(\.self)) }
     var all: Set<String> { secrets.union([id, userName].compactMap(\.self)) }
 }
@@ -101,8 +99,7 @@ public struct AccountMigration: Hashable, Sendable {
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably, unless another process has changed one. It succeeds if another process has removed all
-    /// of them.
+    /// Removes values durably, unless another process has changed one. It succeeds if another has removed all.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
@@ -122,7 +119,6 @@ struct PlainAccount {
     /// All fields except the secrets; empty if the account is stored among other values.
     let fields: [String: StoredValue]
 
-    /// Finds the account among values. Returns nil if there is none.
     init?(_ values: [String: StoredValue], _ names: AccountFieldNames, keepingFields: Bool) throws {
         let id = try values.text(names.id, orInteger: true)
         let userName = try values.text(names.userName, orInteger: true)

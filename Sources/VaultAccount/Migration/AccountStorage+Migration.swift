@@ -5,8 +5,7 @@ extension AccountStorage {
     /// Migrates the account of a source as of `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An earlier migration may have been interrupted after it removed the plain copy. If this fails, the next
-            // one does it.
+            // An interrupted migration may have removed the copy already. If this fails, the next one does it.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }

@@ -20,9 +20,7 @@ struct AccountPreferences: Sendable {
     ///
     /// - Parameter isPending: called after the fields were read and before they are written, and called again if
     ///   another process writes them in between.
-    func write(
-        _ change: ProfileChange, of id: String, if isPending: @autoclosure () throws -> Bool = true
-    ) throws {
+    func write(_ change: ProfileChange, of id: String, if isPending: @autoclosure () throws -> Bool = true) throws {
         let store = profile(id)
         try store.atomically { transaction in
             var fields: [String: StoredValue] = [:]
@@ -35,9 +33,7 @@ struct AccountPreferences: Sendable {
     }
 
     /// Removes all fields under the same conditions as ``write(_:of:if:)``, and returns the removed ones.
-    func remove(
-        _ id: String, if isPending: @autoclosure () throws -> Bool
-    ) throws -> [String: StoredValue] {
+    func remove(_ id: String, if isPending: @autoclosure () throws -> Bool) throws -> [String: StoredValue] {
         let store = profile(id)
         return try store.atomically { transaction in
             let fields = try store.fields(in: &transaction)
@@ -47,9 +43,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Updates a profile that has secret fields as well.
-    ///
-    /// - Returns: the change to the secret fields, for the vault.
+    /// Updates a profile that has secret fields as well. Returns the change to the secret fields, for the vault.
     func update<Profile: AccountProfile>(
         _ id: String, adding secrets: [String: StoredValue], _ body: (inout Profile) throws -> Void
     ) throws -> ProfileChange {
@@ -80,10 +74,7 @@ extension ScopedStore {
         return fields
     }
 
-    /// Writes fields, or removes those that are nil.
-    fileprivate func put(
-        _ fields: [String: StoredValue?], in transaction: inout ValueTransaction
-    ) throws {
+    fileprivate func put(_ fields: [String: StoredValue?], in transaction: inout ValueTransaction) throws {
         for (name, value) in fields {
             if let value { try transaction.write(value, to: field(name)) } else { try transaction.remove(field(name)) }
         }

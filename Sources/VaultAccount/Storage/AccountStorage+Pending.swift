@@ -6,10 +6,7 @@ import Vault
 // pending, and writes only if nothing was written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
-    /// Finishes all pending work in the preferences.
-    func finishPendingWork() throws {
-        for id in try vault().pendingIDs() { try finishPendingWork(for: id) }
-    }
+    func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
 
     /// Finishes the pending work for one account. A former profile is removed before a new one is written.
     func finishPendingWork(for id: String) throws {
@@ -25,13 +22,11 @@ extension AccountStorage {
         try preferences.makeDurable()
         try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // Fields that have appeared again were written by a process that missed the logout: their removal stays
-                // pending.
+                // Fields that appeared again come from a process that missed the logout: their removal stays pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. After a new login since, this may have removed the new profile:
-            // restore it.
+            // Another process finished this logout. This may have removed the profile of a new login: restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -63,7 +58,7 @@ extension AccountStorage {
             }
             // Another pending change belongs to a later login, which writes it.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
-            // A logout by the server leaves the profile.
+            // If the server has logged the user out, the profile is kept.
             let reason = try transaction.read(vault.ended)
             guard reason != .endedByServer, reason != .rejected else { return false }
             try transaction.write(true, to: vault.pendingRemoval(id))

@@ -13,9 +13,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     ///
     /// - Parameter former: the session that this login renews without a person's request. Nothing is changed if that
     ///   session has ended or was renewed in the meantime.
-    func logIn(
-        _ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil
-    ) throws {
+    func logIn(_ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil) throws {
         // If the preferences cannot be read now, the fields that this answer would clear are cleared by a later one.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
@@ -28,8 +26,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Stores a profile that the server sent, unless the session has ended.
     ///
-    /// - Parameter baseline: the fields at the time of the request. Fields that were changed since are newer than the
-    ///   answer.
+    /// - Parameter baseline: the fields at the time of the request. Fields changed since are newer than the answer.
     func keep(_ profile: Profile, since baseline: [String: StoredValue], of session: Session) throws {
         let change = try profile.change(since: baseline)
         guard !change.isEmpty else { return }
@@ -38,7 +35,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         try finishPendingWork(for: session.accountID)
     }
 
-    /// Updates a stored profile. Only changed fields are written.
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
         // The pending change of a login is older than this one.
         try finishPendingWork(for: id)
@@ -48,7 +44,6 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         if !change.isEmpty { try vault.change(change, of: id) }
     }
 
-    /// Finishes pending work, and erases removed values from the vault's file.
     func finishLogout() throws {
         try finishPendingWork()
         try vault().store.eraseRemoved()
@@ -61,26 +56,17 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Runs `body` while it holds the lock of the account, which excludes all other managers, even in other processes.
     /// The lock on a server can be lost in the meantime, so `body` checks it before each step that it guards.
-    func exclusively<Result>(
-        _ id: String, _ body: (borrowing NameLock) async throws -> Result
-    ) async throws -> Result {
+    func exclusively<Result>(_ id: String, _ body: (borrowing NameLock) async throws -> Result) async throws -> Result {
         let vault = try await blocking { try self.vault() }
+        // The lock is released with its value.
         let lock = try await vault.acquireLock(id)
-        do {
-            let result = try await body(lock)
-            lock.release()
-            return result
-        } catch {
-            lock.release()
-            throw error
-        }
+        return try await body(lock)
     }
 }
 
 // MARK: - The fields of profiles
 
 extension AccountStorage {
-    /// Finishes pending work, and returns the fields of a profile.
     func upToDateFields(of id: String) throws -> [String: StoredValue] {
         try finishPendingWork(for: id)
         return try fields(of: id)

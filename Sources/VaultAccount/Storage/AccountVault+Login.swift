@@ -29,9 +29,7 @@ extension AccountVault {
         }
     }
 
-    /// Ends the session of an account.
-    ///
-    /// - Returns: false if the account has other tokens than those given. Nothing is changed then.
+    /// Ends the session of an account. Returns false and changes nothing if the account has other tokens.
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens?) throws -> Bool {
         try store.atomically { transaction in
             if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }
@@ -62,7 +60,6 @@ extension AccountVault {
         }
     }
 
-    /// Stores a change to the profile, unless the session has ended.
     func keep(_ plain: ProfileChange, _ secret: ProfileChange, of session: Session) throws {
         let id = session.accountID
         try store.atomically { transaction in
@@ -74,14 +71,11 @@ extension AccountVault {
         }
     }
 
-    /// Changes the secret fields of a profile.
     func change(_ secret: ProfileChange, of id: String) throws {
         try store.atomically { transaction in try change(secret, of: id, &transaction) }
     }
 
-    func change(
-        _ secret: ProfileChange, of id: String, _ transaction: inout ValueTransaction
-    ) throws {
+    func change(_ secret: ProfileChange, of id: String, _ transaction: inout ValueTransaction) throws {
         guard !secret.isEmpty else { return }
         let fields = secret.applied(to: try transaction.read(secrets(id)) ?? [:])
         if fields.isEmpty {

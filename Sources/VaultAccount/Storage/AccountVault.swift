@@ -11,14 +11,12 @@ struct AccountVault: Sendable {
     init(_ keychain: any ValueStore) { store = keychain.scoped(to: "account").forgettingHistory() }
 
     var current: KeychainStorable<String> { key("current") }
-    /// The reason why nobody is logged in.
     var ended: KeychainStorable<LogoutReason> { key("ended") }
     /// A user name and a password from an older program, for the next automatic login while nobody is logged in.
     var waiting: KeychainStorable<WaitingLogin> { key("waiting") }
 
     func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
     func password(_ id: String) -> KeychainStorable<String> { key("password/", id) }
-    /// The secret fields of a profile.
     func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
     /// A change to a profile that is not yet in the preferences.
     func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
@@ -33,8 +31,7 @@ struct AccountVault: Sendable {
 
     /// Waits for the lock on the renewal of the account's session, which all managers and processes share.
     ///
-    /// A server that rotates tokens accepts each refresh token only once, and may end the session if it receives one
-    /// twice.
+    /// A server that rotates tokens accepts each refresh token only once, and may end the session after a second use.
     func acquireLock(_ id: String) async throws -> NameLock {
         try await store.acquireLock("session/" + AccountVault.encoded(id))
     }
@@ -71,7 +68,6 @@ struct WaitingLogin: StoredAsCodable, Sendable, Equatable {
     var password: String
 }
 
-/// The vault's part of an account's profile.
 struct HeldProfile: Sendable {
     var secrets: [String: StoredValue] = [:]
     var pending: ProfileChange?
@@ -94,23 +90,18 @@ extension AccountVault {
         try store.atomically { (transaction) throws(VaultError) in try heldProfile(of: id, &transaction) }
     }
 
-    private func heldProfile(
-        of id: String, _ transaction: inout ValueTransaction
-    ) throws(VaultError) -> HeldProfile {
+    private func heldProfile(of id: String, _ transaction: inout ValueTransaction) throws(VaultError) -> HeldProfile {
         HeldProfile(
             secrets: try transaction.read(secrets(id)) ?? [:], pending: try transaction.read(pendingChange(id)),
             isLeaving: try transaction.read(pendingRemoval(id)) == true)
     }
 
-    /// Returns whether the session is that of the current account, with the same tokens.
     func isCurrent(_ session: Session) throws -> Bool {
         let present = try present().session
         return present?.accountID == session.accountID && present?.tokens == session.tokens
     }
 
-    /// Makes an account the current one.
-    ///
-    /// - Returns: false if the account has no session.
+    /// Makes an account the current one. Returns false if the account has no session.
     func switchAccount(to id: String) throws -> Bool {
         try store.atomically { transaction in
             guard try transaction.read(session(id)) != nil else { return false }

@@ -1,8 +1,6 @@
 import Vault
 
-/// Changes to the stored fields of a profile.
 struct ProfileChange: Equatable, Sendable {
-    /// The fields to set.
     var fields: [String: StoredValue] = [:]
     /// The fields to remove, which a profile no longer has.
     var cleared: Set<String> = []
@@ -26,7 +24,6 @@ struct ProfileChange: Equatable, Sendable {
         return result
     }
 
-    /// Returns the part of the change for some of the fields.
     func filter(_ isIncluded: (String) -> Bool) -> ProfileChange {
         ProfileChange(
             fields: fields.filter { isIncluded($0.key) }, cleared: cleared.filter(isIncluded),
@@ -52,10 +49,8 @@ extension ProfileChange: StoredObject {
 }
 
 extension AccountProfile {
-    /// Returns the stored form of the profile.
-    ///
-    /// - Throws: ``VaultError/Code/invalid`` if the profile is not stored as fields, or the name of one suggests a
-    ///   secret.
+    /// Returns the stored form of the profile. Throws ``VaultError/Code/invalid`` if the profile is not stored as
+    /// fields, or the name of one suggests a secret.
     func fields() throws -> [String: StoredValue] {
         guard case .dictionary(let fields)? = toPrimitive() else {
             throw VaultError(.invalid, "A profile must be a type with fields that can be stored.")
@@ -88,10 +83,8 @@ extension AccountProfile {
 // MARK: - Secret fields
 
 extension AccountProfile {
-    /// Returns the part of a change that is stored in the vault.
     static func secret(_ change: ProfileChange) -> ProfileChange { change.filter(secretFields.contains) }
 
-    /// Returns the part of a change that is stored in the preferences.
     static func plain(_ change: ProfileChange) -> ProfileChange { change.filter { !secretFields.contains($0) } }
 }
 

@@ -74,8 +74,6 @@ enum Clipboard: String, CaseIterable {
         }
     }
 
-    // MARK: Programs
-
     private static let xclipInput = ["xclip", "-selection", "clipboard", "-in"]
 
     /// Runs a program with a text as its standard input, which process lists do not show. Returns whether it succeeded.

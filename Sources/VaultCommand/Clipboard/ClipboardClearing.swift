@@ -58,12 +58,8 @@ enum ClipboardClearing {
         return hash
     }
 
-    // MARK: The process
-
     /// Whether this process was started to clear the clipboard.
-    static var isThisProcess: Bool {
-        vault_argument(0).flatMap(String.init(validatingCString:)) == programName
-    }
+    static var isThisProcess: Bool { vault_argument(0).flatMap(String.init(validatingCString:)) == programName }
 
     static func run(_ words: [String]) throws -> ExitCode {
         // The process keeps no file system busy, and does not end with the terminal.

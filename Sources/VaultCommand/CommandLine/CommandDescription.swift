@@ -78,13 +78,11 @@ enum CommandSection: String, CaseIterable, Sendable, Encodable {
     case help = "Help"
 }
 
-/// The version of the tool.
 enum ToolVersion {
     static let number = "0.1.0"
     static let date = "2026-11-25"
 }
 
-/// The description of a command for the parser and the help.
 struct CommandDescription: Sendable {
     let name: CommandName
     let section: CommandSection
@@ -94,14 +92,16 @@ struct CommandDescription: Sendable {
     let summary: String
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// The paragraphs below the usage line.
-    var details: [String] = []
+    /// The text below the usage line. A blank line separates paragraphs.
+    var details = ""
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
     /// Whether a user may have typed a secret on the command line by mistake. Errors then repeat no word.
     var mayHoldSecrets = false
     /// The exit code of all its failures; nil if they have different ones.
     var failure: ExitCode?
+
+    var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }
 
     /// Whether its arguments are the command line of another program, with options of that program.
     var takesProgram: Bool { arguments.last?.count == .program }
@@ -144,7 +144,6 @@ struct ArgumentDescription: Sendable, Encodable {
     let help: String
 }
 
-/// The kind of completion that a shell offers for an argument or a value.
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
     /// NAME=REFERENCE, with completion of the reference.
@@ -154,41 +153,33 @@ enum Completion: String, Sendable, Encodable {
 /// Every option of the tool by its long name. Its meaning may differ between commands, but not its spelling.
 enum OptionName: String, CaseIterable, Sendable, Encodable {
     // These options are valid for every command.
-    case vault, json, timeout, offline, help, version
+    case vault, json, timeout, offline, help, version, identity
     case keyFile = "key-file"
     case keyFD = "key-fd"
     case keyCommand = "key-command"
-    case identity
     case vaultFingerprint = "vault-fingerprint"
     case acceptRolledBack = "accept-rolled-back"
     case acceptDiverged = "accept-diverged"
     case acceptExchanged = "accept-exchanged"
     case acceptSharedKey = "accept-shared-key"
     case acceptOlder = "accept-older"
+
     // These options belong to single commands.
-    case argon2id, attribute, command, drop, exact, expires, expiring, file, fingerprint, force, key, label, last
-    case layout, long, newline, passphrase, purge, recipient, recursive, session, type
+    case argon2id, at, attribute, changes, classes, command, confirm, copy, detached, device, drop, env, exact, expires
+    case expiring, file, fingerprint, force, format, head, `in`, keep, key, label, last, layout, length, lifetime, local
+    case long, name, newline, next, off, on, out, output, passphrase, plaintext, prefix, print, profile, purge
+    case recipient, recursive, redact, replace, rotate, separator, session, show, since, skip, sql, stdin, suite, to
+    case type, undo, user, with, words
     case ifAbsent = "if-absent"
     case allowEmpty = "allow-empty"
     case noQR = "no-qr"
-    case detached, keep, output, to
     case fromFormerKey = "from-former-key"
     case allFromFormerKey = "all-from-former-key"
     case gitPath = "git-path"
     case dryRun = "dry-run"
-    case at, next, head
-    case sql
-    case device, rotate, changes
-    case classes, length, separator, show, words
     case noAmbiguous = "no-ambiguous"
-    case off, on, since
-    case local, profile, undo, user
-    case suite, lifetime, confirm
-    case env, stdin, redact, format, `in`, out
     case envFile = "env-file"
-    case plaintext, prefix, replace, skip
     case clearAfter = "clear-after"
-    case copy, name, print, with
 
     /// The option as it is typed: `--key-file`.
     var spelling: String { "--" + rawValue }

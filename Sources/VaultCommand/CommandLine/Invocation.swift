@@ -7,7 +7,6 @@ struct Invocation: Equatable, Sendable {
     var arguments: [String] = []
     /// The values of each given option, in order; empty for an option without values.
     var options: [OptionName: [String]] = [:]
-    /// Whether the command only reads.
     var changesNothing = false
     /// Opens vaults in databases; nil in a program that cannot.
     var databases: VaultLocation.Databases?
@@ -15,11 +14,8 @@ struct Invocation: Equatable, Sendable {
     var knownLocation: VaultLocation?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
-
     func value(of name: OptionName) -> String? { options[name]?.first }
 }
-
-// MARK: - Values of options
 
 extension Invocation {
     /// The timeout; nil unless `--timeout` is given. `vault unlock` has an option of the same name for itself.
@@ -32,7 +28,6 @@ extension Invocation {
         }
     }
 
-    /// Returns a time; nil if the option is not given.
     func duration(of option: OptionName) throws(UsageError) -> Duration? {
         guard let text = value(of: option) else { return nil }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
@@ -79,7 +74,6 @@ extension Invocation {
         }
     }
 
-    /// Returns a whole number; nil if the option is not given.
     func number(of option: OptionName) throws(UsageError) -> Int? {
         guard let text = value(of: option) else { return nil }
         return try number(text, option.spelling)

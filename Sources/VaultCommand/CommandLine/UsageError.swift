@@ -1,19 +1,16 @@
 /// The errors of a command line. Words that may hold a secret are nil, so that errors cannot repeat them.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
-    case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly
+    case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly, badClasses, badSeparator, badSince
+    case switchAlone, badHistory, keepForAllNames, oneChoiceOfKey, oneKeySource, descriptorHandedOn, oneUse
+    case replaceOrSkip
     case pastDate(OptionName)
     case badTime(OptionName)
-    case badClasses, badSeparator
     case badLength(atLeast: Int, atMost: Int)
     case badWords(atMost: Int)
     case notWithWords(OptionName)
     case onlyWithWords(OptionName)
-    case badSince, switchAlone
-    case badHistory, keepForAllNames, oneChoiceOfKey, oneKeySource, descriptorHandedOn
     case badKeyFile(String)
-    case replaceOrSkip
-    case oneUse
     case missingOption(OptionName, of: CommandName)
     case onlyWith(OptionName, String)
     case noOptionsHandedOn(by: String, to: HelperName)
@@ -73,8 +70,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .folderIntoItself: return "A folder cannot be moved or copied into itself."
         case .oneListOnly: return "Use only one of --layout, --long and --json."
         case .descriptorHandedOn:
-            return
-                "Other programs do not pass --key-fd on to the programs they run. Use --key-file or --key-command."
+            return "Other programs do not pass --key-fd on to the programs they run. Use --key-file or --key-command."
         case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
         case .noOptionsHandedOn(let program, let helper):
             return "\(program) passes no options to \(helper.rawValue). Name the vault and its key in the "
@@ -111,8 +107,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
                 + "characters."
         case .badWords(let most): return "Invalid value for --words. Use a whole number from 1 to \(most)."
         case .badSeparator: return "Invalid value for --separator. Use 1 to 8 bytes without lower-case letters."
-        case .notWithWords(let option):
-            return "Option \(option.spelling) is for passwords. Omit it, or omit --words."
+        case .notWithWords(let option): return "Option \(option.spelling) is for passwords. Omit it, or omit --words."
         case .onlyWithWords(let option): return "Option \(option.spelling) is for passphrases. Use it with --words."
         case .unknownSubcommand(let word, let group, let near):
             let problem =

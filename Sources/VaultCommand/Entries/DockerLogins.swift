@@ -9,7 +9,6 @@ struct DockerLogins {
     private static let server = "docker"
 
     let keychain: Keychain
-    /// The command that reads the entries.
     let invocation: Invocation
 
     /// Returns the user name and the secret for a registry; nil if there is none.

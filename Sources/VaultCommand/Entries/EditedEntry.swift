@@ -51,8 +51,6 @@ struct EditedEntry: ~Copyable {
         )
     }
 
-    // MARK: The new value
-
     /// Returns the text without a newline that the editor added at its end; nil if the text is unchanged.
     func changed(_ text: consuming SecretBytes) -> SecretBytes? {
         if text.isEqual(to: shown) { return nil }

@@ -3,7 +3,6 @@ import SealedLog
 import Sealing
 import Vault
 
-/// The formats that `vault export` writes.
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 
@@ -32,7 +31,6 @@ final class ExportedText {
 
     init(bytes: consuming SecretBytes) { self.bytes = bytes }
 
-    /// Writes the export to a new file, or to standard output.
     func write(to path: String?) throws {
         try bytes.withUnsafeBytes { bytes in
             if let path { try NewFile.write(bytes, to: path) } else { try StandardOutput.write(bytes) }
@@ -40,7 +38,6 @@ final class ExportedText {
     }
 }
 
-/// An entry with its value.
 private final class ExportedEntry {
     let item: Keychain.Item
     let kind: Keychain.ValueKind

@@ -9,7 +9,6 @@ struct GitLogins {
     static let prefix = "git/"
 
     let keychain: Keychain
-    /// The command that reads the entries.
     let invocation: Invocation
 
     /// Returns the credential for a request; nil if there is none. If several match, one without a path is preferred
@@ -37,9 +36,7 @@ struct GitLogins {
         return (withoutPath.isEmpty ? items : withoutPath).max { $0.modified < $1.modified }
     }
 
-    private func read(_ name: String) throws -> HeldSecret? {
-        try invocation.held(name, from: keychain, action: "get")
-    }
+    private func read(_ name: String) throws -> HeldSecret? { try invocation.held(name, from: keychain, action: "get") }
 
     private func credential(_ login: Keychain.Item, _ secret: HeldSecret) throws -> GitCredential {
         var found = GitCredential()
@@ -50,8 +47,6 @@ struct GitLogins {
         found.refreshToken = try read(Login.name(of: .refreshToken, in: login.name))
         return found
     }
-
-    // MARK: Storing
 
     /// Stores a credential that has worked. An equal one is not written again.
     ///
@@ -97,8 +92,6 @@ struct GitLogins {
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
 
-    // MARK: Erasing
-
     /// Removes the entries that match a request. A request with a password removes only an entry with an equal one:
     /// another git process may have stored a new password since.
     ///
@@ -143,9 +136,7 @@ private enum Key {
     static let field = "field"
 }
 
-extension Keychain.Item {
-    fileprivate var isField: Bool { attributes[Key.field] != nil }
-}
+extension Keychain.Item { fileprivate var isField: Bool { attributes[Key.field] != nil } }
 
 extension GitCredential {
     /// Whether it has a protocol and a host. git's own requests always do, with an empty host if there is none; without

@@ -10,7 +10,6 @@ struct ImportPlan {
     /// versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
-    /// A prefix for every name.
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
     /// The names so far. As strings, two spellings of an accented letter would be equal.
@@ -32,20 +31,17 @@ struct ImportPlan {
         entries.append(entry)
     }
 
-    /// Removes entries, and returns how many.
     mutating func removeAll(where isRemoved: (PlannedEntry) -> Bool) -> Int {
         let count = entries.count
         entries.removeAll(where: isRemoved)
         return count - entries.count
     }
 
-    /// Adds the entries of an item.
     mutating func add(_ item: ImportedItem) throws {
         let parts = ItemParts(item)
         let name = freeName(for: item, fields: parts.fields.map(\.name))
         let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: parts.value))
-        try add(
-            PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
+        try add(PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
             // git's helper uses these to find a token that outlives its password.
             let isToken = field == Login.Field.refreshToken.rawValue
@@ -127,14 +123,11 @@ enum SafeName {
         return trimmed.isEmpty ? substitute : String(trimmed)
     }
 
-    /// Returns the path of a folder, with slashes between its parts.
     static func folder(_ text: String) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { component(String($0), or: "") }
         return String(parts.joined(separator: "/").trimming { $0 == "/" })
     }
 
     /// Returns the name of a field without dots, since a dot would start another field.
-    static func field(_ text: String) -> String {
-        component(text, or: "field").replacing(".", with: "-")
-    }
+    static func field(_ text: String) -> String { component(text, or: "field").replacing(".", with: "-") }
 }

@@ -5,7 +5,6 @@ import Vault
 // Functions that the helpers of several programs share.
 
 extension Invocation {
-    /// Returns the result of ``reading(_:from:action:starting:)`` as bytes.
     func held(_ name: String, from keychain: Keychain, action: String? = nil) throws -> HeldSecret? {
         guard let value = try reading(name, from: keychain, action: action) else { return nil }
         return HeldSecret(value.takeBytes())

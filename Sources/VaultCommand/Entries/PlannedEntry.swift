@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Vault
 
-/// An entry that an import is about to store.
 final class PlannedEntry {
     let name: String
     let value: SealableValue
@@ -23,7 +22,6 @@ final class PlannedEntry {
     }
 }
 
-/// The effect of an import on a planned entry.
 enum EntryChange: String, Encodable {
     case stored, replaced
     /// The name already has the same value.
@@ -33,9 +31,7 @@ enum EntryChange: String, Encodable {
 }
 
 /// The decision for a name that has a different value.
-enum ClashPolicy {
-    case refuse, replace, keep
-}
+enum ClashPolicy { case refuse, replace, keep }
 
 extension Keychain {
     /// Stores entries all together or not at all, with one durable write.

@@ -23,9 +23,7 @@ struct Subtree {
     func names(in keychain: Keychain) throws -> [String] {
         var listing = try keychain.names(prefix: root)
         var names: [String] = []
-        while let name = try listing.next() {
-            if contains(name) { names.append(name) }
-        }
+        while let name = try listing.next() { if contains(name) { names.append(name) } }
         return names
     }
 

@@ -13,9 +13,7 @@ struct VariableRequest {
     let name: String
     let source: Source
 
-    var entry: String? {
-        if case .entry(let name) = source { name } else { nil }
-    }
+    var entry: String? { if case .entry(let name) = source { name } else { nil } }
 
     /// Parses `NAME=REFERENCE` pairs.
     ///
@@ -46,9 +44,7 @@ struct VariableRequest {
             let text = try ValueInput.readText(at: path)
             do {
                 return try DotEnv.variables(in: text).map { try VariableRequest($0, in: path) }
-            } catch let error as FormatError {
-                throw CommandError.malformed(error, in: path)
-            }
+            } catch let error as FormatError { throw CommandError.malformed(error, in: path) }
         }
     }
 
@@ -64,9 +60,7 @@ struct VariableRequest {
         }
         guard let entry = String(validating: variable.value.dropFirst(VariableRequest.scheme.count), as: UTF8.self),
             !entry.isEmpty
-        else {
-            throw FormatError(line: variable.line, "vault: is not followed by the name of an entry")
-        }
+        else { throw FormatError(line: variable.line, "vault: is not followed by the name of an entry") }
         source = .entry(entry)
     }
 

@@ -27,7 +27,6 @@ struct AdvisedCommand {
         otherKeyOptions = text(keyOptions.isEmpty ? named : keyOptions)
     }
 
-    /// Returns the advice for another vault.
     func of(_ path: String) -> AdvisedCommand {
         var other = self
         other.vault = (path, path)
@@ -35,8 +34,6 @@ struct AdvisedCommand {
         return other
     }
 
-    /// Returns a command line.
-    ///
     /// - Parameter path: the path of the vault; nil for the one of the command line.
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
@@ -61,15 +58,12 @@ struct AdvisedCommand {
 
     // MARK: Words that the shell and the parser read back unchanged
 
-    /// Returns an option with its value.
     static func option(_ spelling: String, _ value: String) -> String {
         "\(spelling)\(value.isOption ? "=" : " ")\(word(value))"
     }
 
-    /// Returns a path as an argument.
     static func path(_ path: String) -> String { word(path.isOption ? "./" + path : path) }
 
-    /// Returns a name as the first argument.
     static func name(_ name: String) -> String {
         if name.isOption { return "-- \(word(name))" }
         return name.shellWord == name ? name : word(name)

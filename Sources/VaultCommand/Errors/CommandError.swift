@@ -20,19 +20,16 @@ extension CommandError {
         case let error as CommandError: self = error
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error, advising: advised)
-        case is SealingError:
-            self.init(
-                code: "unavailable", exit: .inputOutput, message: "No guarded memory is left for the value.")
+        case is SealingError: self = .unavailable("No guarded memory is left for the value.")
         // Only the type is shown: the text of an unknown error could contain a secret.
-        default: self.init(code: "other", exit: .other, message: "Unexpected error: \(type(of: error)).")
+        default: self = .other("Unexpected error: \(type(of: error)).")
         }
     }
 
     static func system(_ what: String, _ number: Int32) -> CommandError {
         // The advice for other numbers concerns writing files.
         let advice = number == EMFILE ? SystemError.advice(for: number).map { " \($0)" } ?? "" : ""
-        let message = "\(what): \(SystemError.message(for: number)).\(advice)"
-        return .init(code: "unavailable", exit: .inputOutput, message: message)
+        return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }
 
     /// Returns the error for a failed write to standard output; the number is EPIPE if its reader has closed its end.
@@ -40,6 +37,10 @@ extension CommandError {
         system("Standard output could not be written", number)
     }
 
+    static func other(_ message: String) -> CommandError { .init(code: "other", exit: .other, message: message) }
+    static func unavailable(_ message: String) -> CommandError {
+        .init(code: "unavailable", exit: .inputOutput, message: message)
+    }
     static func invalid(_ message: String) -> CommandError { .init(code: "invalid", exit: .usage, message: message) }
     static func refused(_ message: String) -> CommandError { .init(code: "refused", exit: .refused, message: message) }
 
@@ -131,13 +132,11 @@ extension CommandError {
         if tried.isEmpty {
             sentences.append(
                 "Accept the vault as it is only if there is no other explanation: use \(option.spelling) once, with "
-                    + "this or another command."
-            )
+                    + "this or another command.")
         } else {
             sentences.append(
                 "If you know that the vault is right without the changes that this machine has seen, merge with "
-                    + "\(option.spelling)."
-            )
+                    + "\(option.spelling).")
         }
         return sentences.joined(separator: " ")
     }

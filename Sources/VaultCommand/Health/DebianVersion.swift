@@ -9,19 +9,12 @@ struct DebianVersion: Comparable {
     init(_ text: String) {
         self.text = text
         var rest = Array(text.utf8)[...]
-        if let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
-            epoch = Array(rest[..<colon])
-            rest = rest[(colon + 1)...]
-        } else {
-            epoch = []
-        }
-        if let hyphen = rest.lastIndex(of: UInt8(ascii: "-")) {
-            revision = Array(rest[(hyphen + 1)...])
-            rest = rest[..<hyphen]
-        } else {
-            revision = []
-        }
-        upstream = Array(rest)
+        let colon = rest.firstIndex(of: UInt8(ascii: ":"))
+        epoch = colon.map { Array(rest[..<$0]) } ?? []
+        if let colon { rest = rest[(colon + 1)...] }
+        let hyphen = rest.lastIndex(of: UInt8(ascii: "-"))
+        revision = hyphen.map { Array(rest[($0 + 1)...]) } ?? []
+        upstream = Array(rest[..<(hyphen ?? rest.endIndex)])
     }
 
     static func == (left: DebianVersion, right: DebianVersion) -> Bool { left.order(to: right) == 0 }
@@ -57,7 +50,6 @@ struct DebianVersion: Comparable {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
     private static func isWord(_ byte: UInt8?) -> Bool { byte.map { !isDigit($0) } ?? false }
 
     /// Returns the sort weight of a byte. A tilde sorts first, even before the end; letters sort before other

@@ -58,8 +58,7 @@ struct FileChecks {
         guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
             return nil
         }
-        return .warning(
-            "folder", "Others can replace the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
+        return .warning("folder", "Others can replace the files in \(path).", fix: "Fix it with `chmod go-w \(path)`.")
     }
 
     private var copies: HealthCheck? {

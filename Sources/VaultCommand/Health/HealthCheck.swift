@@ -1,6 +1,5 @@
 import CVaultCommand
 
-/// The result of one check of `vault doctor`.
 struct HealthCheck {
     enum State: String { case ok, warning, problem }
 
@@ -23,7 +22,6 @@ struct HealthCheck {
     }
 
     var line: String { "\(TextLayout.padded(state.rawValue, to: 9))\(name): \(message)\(fix.map { " \($0)" } ?? "")\n" }
-
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
 }
 

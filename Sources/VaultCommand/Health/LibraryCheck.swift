@@ -29,7 +29,6 @@ enum LibraryCheck {
             fix: "Install a newer release, or rebuild it with Tools/install.")
     }
 
-    /// Returns the newest installed version of each source.
     private static func newestVersions(of sources: Set<String>, in list: [UInt8]) -> [String: DebianVersion] {
         var newest: [String: DebianVersion] = [:]
         var fields: [String: String] = [:]

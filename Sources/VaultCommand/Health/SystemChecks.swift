@@ -12,9 +12,7 @@ enum SystemChecks {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
             vault_is_dumpable() == 0
-        else {
-            return .warning("core dumps", "The system prevents this process from forbidding them.")
-        }
+        else { return .warning("core dumps", "The system prevents this process from forbidding them.") }
         return .ok("core dumps", "forbidden; your other programs cannot read its memory either")
     }
 
@@ -41,7 +39,6 @@ enum SystemChecks {
         return .ok("kernel keyring", "usable: `vault unlock` works")
     }
 
-    /// Checks the temporary files of `vault edit` in memory.
     private static var editedTexts: HealthCheck {
         let removed = ScratchFolder.removeLeftovers()
         let open = ScratchFolder.openCount
@@ -60,8 +57,6 @@ enum SystemChecks {
                 + (found.isEmpty ? "" : " Also: \(found.joined(separator: "; "))."),
             fix: "Store the texts that you still need, then run `rm -r \(folders)`.")
     }
-
-    // MARK: Programs
 
     private static var programs: [HealthCheck] { [command, helpers, hashiCorp, clipboard].compactMap(\.self) }
 

@@ -54,7 +54,7 @@ enum VaultChecks {
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
-                name, "It cannot be stored: a rollback would not be detected.",
+                name, "It cannot be stored, so a rollback would not be detected.",
                 fix: "Set HOME or XDG_STATE_HOME to a writable folder.")
         }
     }
@@ -109,7 +109,6 @@ enum VaultChecks {
 }
 
 extension KeptCopy {
-    /// One line about this machine's copy of a vault in a database.
     var line: String {
         let time = Timestamp.text(Date(timeIntervalSince1970: Double(time) / 1000))
         let part = isComplete ? "complete" : "incomplete (\(Quantity.size(Int(clamping: missing))) missing)"

@@ -4,14 +4,10 @@
 /// Keys that are not text are ignored: in a hidden line, a user would not see the bytes that an arrow key or the escape
 /// sequences around a paste add.
 struct LineEditor {
-    enum Outcome {
-        case goesOn, finished, cancelled
-    }
+    enum Outcome { case goesOn, finished, cancelled }
 
     /// The keys as configured in the terminal. A disabled key is 0.
-    struct Keys {
-        let erase, eraseWord, eraseLine, literal, endOfFile: UInt8
-    }
+    struct Keys { let erase, eraseWord, eraseLine, literal, endOfFile: UInt8 }
 
     /// The state that the previous bytes have led to. It reveals nothing about the line.
     private enum State {

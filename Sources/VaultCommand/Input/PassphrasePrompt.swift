@@ -1,15 +1,12 @@
 import Sealing
 import Vault
 
-/// Asks for passphrases at the terminal.
 enum PassphrasePrompt {
     /// Asks for a passphrase. Returns nil without a terminal, or while other programs control it.
     ///
     /// - Parameter isAnswered: checks, after others have used the prompt before, whether the question is still open; if
     /// not, this also returns nil.
-    static func ask(
-        _ prompt: String, unless isAnswered: () -> Bool = { false }
-    ) throws(VaultError) -> SecretBytes? {
+    static func ask(_ prompt: String, unless isAnswered: () -> Bool = { false }) throws(VaultError) -> SecretBytes? {
         guard let terminal = try? PromptTerminal.open() else { return nil }
         if terminal.hasWaited, isAnswered() { return nil }
         do { return try ValueInput.readLine(prompt, terminal) } catch {
@@ -20,8 +17,6 @@ enum PassphrasePrompt {
         }
     }
 
-    /// Asks for a new passphrase, twice.
-    ///
     /// - Throws: ``CommandError``: refused if the two inputs differ, if the prompt is cancelled, or without a terminal.
     static func askForNew() throws -> SecretBytes {
         let first = try ValueInput.askTwice(
@@ -34,9 +29,7 @@ enum PassphrasePrompt {
     }
 }
 
-/// Asks for the passphrase of a vault at the terminal.
 struct TerminalPassphrasePrompter: PassphrasePrompter {
-    /// The number of attempts.
     private static let attempts = 3
 
     /// The vault's location, for the prompt.

@@ -27,8 +27,6 @@ struct TerminalPluginPrompter: PluginPrompter {
 
     private func question(_ text: String, _ plugin: String) -> String { "age-plugin-\(plugin) asks \(text.quoted) " }
 
-    // MARK: Waiting
-
     func waiting(forPlugin plugin: String) {
         OtherProgram.reportWaiting("Waiting for age-plugin-\(plugin). Touch the device")
     }

@@ -1,10 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// The user's editor.
 enum TextEditor {
-    /// Runs the editor on a file.
-    ///
     /// - Throws: ``CommandError``: refused if the editor fails, or if a signal requests this process to end. The signal
     /// is then pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
@@ -18,8 +15,7 @@ enum TextEditor {
         case .status(127): throw missing(line)
         case .status(let status):
             throw CommandError.refused("The editor ended with exit code \(status); nothing was stored.")
-        case .signal(let number):
-            throw CommandError.refused("Signal \(number) ended the editor; nothing was stored.")
+        case .signal(let number): throw CommandError.refused("Signal \(number) ended the editor; nothing was stored.")
         case .unseen: throw CommandError.refused("The editor's exit status is unknown; nothing was stored.")
         }
     }
@@ -40,9 +36,7 @@ enum TextEditor {
 
     /// Starts the editor at the terminal even if a standard stream is a pipe: otherwise its screen would become part of
     /// this command's output.
-    private static func start(
-        _ line: String, _ path: String, _ signals: Int32
-    ) throws(SystemError) -> ChildProcess {
+    private static func start(_ line: String, _ path: String, _ signals: Int32) throws(SystemError) -> ChildProcess {
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal

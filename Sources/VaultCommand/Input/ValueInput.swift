@@ -5,7 +5,7 @@ import Vault
 
 /// Reads the value that `set` stores directly into guarded memory.
 enum ValueInput {
-    /// - Parameter limit: the largest size in bytes; by default that of a value.
+    /// - Parameter limit: the maximum size in bytes; by default that of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
         let descriptor = try SystemCall.retrying("\(path) could not be opened") { open(path, O_RDONLY | O_CLOEXEC) }
         defer { close(descriptor) }
@@ -26,8 +26,7 @@ enum ValueInput {
         upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
         do {
-            return try readToEnd(
-                STDIN_FILENO, named: "Standard input", isExact: true, upTo: largest, until: isComplete)
+            return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true, upTo: largest, until: isComplete)
         } catch let error as CommandError where error == .tooLarge {
             throw CommandError.invalid("The request is larger than \(largest >> 10) KiB.")
         }
@@ -55,9 +54,7 @@ enum ValueInput {
     /// includes its last one. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
-        if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) {
-            used -= 1
-        }
+        if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) { used -= 1 }
     }
 
     /// Returns a file's size plus one byte, so that the buffer does not have to grow; a page for anything else.
@@ -84,8 +81,6 @@ enum ValueInput {
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
-    // MARK: At the terminal
-
     /// - Parameter check: throws for an invalid value before it has to be typed again.
     /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
     /// `check`.
@@ -104,9 +99,7 @@ enum ValueInput {
         let first = try readLine(prompt, terminal, consequence)
         try check(first)
         let second = try readLine(secondPrompt, terminal, consequence)
-        guard first.isEqual(to: second) else {
-            throw CommandError.refused("The two inputs differ; \(consequence).")
-        }
+        guard first.isEqual(to: second) else { throw CommandError.refused("The two inputs differ; \(consequence).") }
         return first
     }
 

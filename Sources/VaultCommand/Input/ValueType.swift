@@ -21,7 +21,6 @@ enum ValueType: String, CaseIterable {
         }
     }
 
-    /// Checks the form of a typed value.
     func check(_ text: borrowing SecretBytes) throws(CommandError) {
         let isValid =
             switch self {

@@ -45,10 +45,7 @@ struct FileLines {
         lines = bytes.isEmpty ? [] : ended.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
-    /// Whether a line contains this word.
-    func contain(_ word: String) -> Bool {
-        lines.contains { String(decoding: $0, as: UTF8.self).contains(word) }
-    }
+    func contain(_ word: String) -> Bool { lines.contains { String(decoding: $0, as: UTF8.self).contains(word) } }
 
     /// Returns the range of these lines, if they occur one after the other; otherwise nil.
     func range(of wanted: [String]) -> Range<Int>? {
@@ -57,10 +54,8 @@ struct FileLines {
         return start.map { $0..<$0 + wanted.count }
     }
 
-    /// Returns the bytes with these lines at the end.
     func adding(_ new: [String]) -> [UInt8] { FileLines.joined(lines + new.map { Array($0.utf8)[...] }) }
 
-    /// Returns the bytes without these lines.
     func removing(_ range: Range<Int>) -> [UInt8] {
         FileLines.joined(Array(lines[..<range.lowerBound] + lines[range.upperBound...]))
     }

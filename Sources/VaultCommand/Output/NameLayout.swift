@@ -17,8 +17,7 @@ enum NameLayout: String, CaseIterable {
         case .tree:
             var folders: [Substring] = []
             while let name = try names.next() { try Self.appendBranch(of: name, below: &folders, to: &output) }
-        case .folders:
-            try Self.printLevel(&names, below: prefix, to: &output)
+        case .folders: try Self.printLevel(&names, below: prefix, to: &output)
         }
         try output.finish()
     }
@@ -66,7 +65,6 @@ enum NameLayout: String, CaseIterable {
 }
 
 extension OutputBuffer {
-    /// Appends a line as an entry of a list.
     fileprivate mutating func appendLine(_ line: String) throws {
         append(line + "\n")
         try endEntry()

@@ -15,7 +15,6 @@ enum NewFile {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
 
-    /// Writes a file of mode 0600 from guarded memory.
     static func write(_ bytes: borrowing SecretBytes, to path: String, replacing: Bool) throws(CommandError) {
         try bytes.withUnsafeBytes { (bytes) throws(CommandError) in
             try write(bytes, to: path, mode: 0o600, replacing: replacing)

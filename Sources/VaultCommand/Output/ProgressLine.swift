@@ -4,9 +4,7 @@ import SealedLog
 /// A line at the terminal with the progress of a long call. It appears after a second, and disappears with the end of
 /// the call.
 final class ProgressLine: Sendable {
-    private enum State {
-        case hidden, drawn, over
-    }
+    private enum State { case hidden, drawn, over }
 
     let progress = UpkeepProgress()
     private let title: String

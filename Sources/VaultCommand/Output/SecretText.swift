@@ -7,9 +7,7 @@ struct SecretText: ~Copyable {
     private var used = 0
 
     init() throws { held = try SecretBytes(zeroCount: 64 << 10) }
-
     mutating func append(_ text: String) throws { try append(Array(text.utf8)) }
-
     mutating func append(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try append($0) } }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
@@ -21,7 +19,6 @@ struct SecretText: ~Copyable {
 
     mutating func append(_ bytes: borrowing SecretBytes) throws { try bytes.withUnsafeBytes { try append($0) } }
 
-    /// Appends the text as a JSON string.
     mutating func append(json text: String) throws { try append(Array("\"".utf8) + Escaping.json(text) + "\"".utf8) }
 
     private mutating func reserve(_ count: Int) throws {

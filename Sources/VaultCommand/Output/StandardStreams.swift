@@ -90,7 +90,6 @@ enum Notes {
         write(created.message(at: location), asJSON ? ["note": created.json(at: location)] : nil)
     }
 
-    /// Reports an additional effect of a command to the user.
     static func inform(_ text: String) { write("vault: " + text, nil) }
 
     static func reportKeyFile(_ path: String?) {
@@ -100,9 +99,8 @@ enum Notes {
     /// Warns if the system allows other programs to read this process's memory.
     static func warnIfMemoryIsOpen(asJSON: Bool) {
         guard ProcessState.former.isDumpable else { return }
-        let error = CommandError(
-            code: "unavailable", exit: .inputOutput,
-            message: "The system prevents this process from forbidding core dumps and reads of its memory (prctl): "
+        let error = CommandError.unavailable(
+            "The system prevents this process from forbidding core dumps and reads of its memory (prctl): "
                 + "your other programs can read its secrets. Allow the call prctl in the sandbox or container."
         )
         warn(error, asJSON: asJSON)

@@ -11,8 +11,7 @@ enum ValueText {
         case .date:
             guard case .date(let date) = try StoredValue(value, of: name) else { break }
             return try SecretBytes(utf8: text(date))
-        case .array, .dictionary, .null:
-            return try SecretBytes(copying: json(StoredValue(value, of: name)))
+        case .array, .dictionary, .null: return try SecretBytes(copying: json(StoredValue(value, of: name)))
         default: break
         }
         return value.takeBytes()

@@ -51,9 +51,7 @@ struct WordList {
 
     private init(_ text: StaticString) {
         self.text = text
-        words = text.withUTF8Buffer { bytes in
-            bytes.split(separator: UInt8(ascii: " ")).map { $0.startIndex..<$0.endIndex }
-        }
+        words = text.withUTF8Buffer { $0.split(separator: UInt8(ascii: " ")).map { $0.startIndex..<$0.endIndex } }
     }
 
     var count: Int { words.count }

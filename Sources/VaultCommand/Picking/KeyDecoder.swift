@@ -1,6 +1,5 @@
 import LinuxSystem
 
-/// Decodes the bytes from a terminal into keys.
 struct KeyDecoder {
     enum Key: Equatable {
         case text(Unicode.Scalar)

@@ -2,7 +2,6 @@
 struct PickList {
     struct Candidate {
         let name: String
-        /// The text after the name.
         let note: String
         /// The name and the other searched texts, in the form in which they are compared.
         fileprivate let searched: [[Unicode.Scalar]]
@@ -52,8 +51,7 @@ struct PickList {
     mutating func take(_ key: KeyDecoder.Key) -> Outcome {
         switch key {
         case .cancel: return .cancelled
-        case .enter:
-            if matches.indices.contains(selected) { return .chosen(candidates[matches[selected]].name) }
+        case .enter: if matches.indices.contains(selected) { return .chosen(candidates[matches[selected]].name) }
         case .up: selected = max(selected - 1, 0)
         case .down: selected = min(selected + 1, max(matches.count - 1, 0))
         case .text(let scalar): search(query + String(scalar), within: matches)
@@ -86,8 +84,6 @@ struct PickList {
         }
         matches = scored.map(\.index)
     }
-
-    // MARK: Showing
 
     /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {

@@ -18,14 +18,12 @@ enum ProgramPicker {
         var process: ChildProcess
         do throws(SystemError) {
             process = try ChildProcess(
-                "/bin/sh", ["sh", "-c", line], input: .descriptor(input.reading.number),
-                output: output.writing.number)
+                "/bin/sh", ["sh", "-c", line], input: .descriptor(input.reading.number), output: output.writing.number)
         } catch { throw CommandError.system("/bin/sh could not be started", error.number) }
         discard(input.reading)
         discard(output.writing)
         try write(names, to: input.writing)
-        let chosen = try ValueInput.read(
-            from: output.reading.number, named: "The output of `\(line)`", isExact: false)
+        let chosen = try ValueInput.read(from: output.reading.number, named: "The output of `\(line)`", isExact: false)
         switch process.wait() {
         case .status(0): break
         case .status(127): throw CommandError.refused("Program not found: `\(line)`.")

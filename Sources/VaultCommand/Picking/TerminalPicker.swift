@@ -48,6 +48,4 @@ enum TerminalPicker {
     }
 }
 
-enum PickedNothing {
-    static let error = CommandError.refused("Nothing was chosen.")
-}
+enum PickedNothing { static let error = CommandError.refused("Nothing was chosen.") }

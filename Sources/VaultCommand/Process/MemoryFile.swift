@@ -28,9 +28,8 @@ enum MemoryFile {
     /// Returns the path at which a program that has inherited the descriptor opens the file.
     static func path(of descriptor: Int32) throws(CommandError) -> String {
         guard access("/proc/self/fd", X_OK) == 0 else {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "Option --file needs /proc, which is not mounted here. Use --env or --stdin.")
+            throw CommandError.unavailable(
+                "Option --file needs /proc, which is not mounted here. Use --env or --stdin.")
         }
         return "/proc/self/fd/\(descriptor)"
     }

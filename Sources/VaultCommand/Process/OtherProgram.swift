@@ -18,7 +18,7 @@ enum OtherProgram {
             return text.hasSuffix("\n") ? String(text.dropLast()) : text
         } catch {
             let command = words.joined(separator: " ")
-            throw CommandError(code: "other", exit: .other, message: "`\(command)` failed: \(reason(error)).")
+            throw CommandError.other("`\(command)` failed: \(reason(error)).")
         }
     }
 
@@ -28,12 +28,10 @@ enum OtherProgram {
         SystemCall.writeAll("vault: \(text.forTerminal), or press Ctrl-C.\n", to: STDERR_FILENO)
     }
 
-    /// Returns the reason for a program's failure.
     static func reason(_ error: LogError) -> String {
         error.systemError.map { "\(error.detail): \(SystemError.message(for: $0))" } ?? error.detail
     }
 
-    /// Returns the first program of this name in the PATH.
     static func path(of name: String) -> String? {
         environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
     }
@@ -53,21 +51,15 @@ enum OtherProgram {
             && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
     }
 
-    /// Whether the PATH has a program of this name.
     static func isInstalled(_ name: String) -> Bool { path(of: name) != nil }
 
-    /// Returns a command line for a shell.
-    static func line(_ words: [String]) -> String {
-        words.map(\.shellWord).joined(separator: " ")
-    }
-
-    // MARK: Files of other programs
+    static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
     /// Returns the path of a program's file: the value of the variable, or `path` in the home folder.
     static func path(_ path: String, orIn name: String) throws(CommandError) -> String {
         if let path = environmentVariable(name) { return absolutePath(path) }
         guard let home = environmentVariable("HOME") else {
-            throw CommandError(code: "other", exit: .other, message: "HOME is not set. Set it, or \(name).")
+            throw CommandError.other("HOME is not set. Set it, or \(name).")
         }
         return "\(home)/\(path)"
     }

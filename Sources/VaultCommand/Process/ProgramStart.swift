@@ -37,7 +37,6 @@ struct ProgramStart: ~Copyable {
         throw failure(error)
     }
 
-    /// The source of a child's standard stream.
     enum Stream: Hashable {
         case descriptor(Int32)
         /// The child's controlling terminal.

@@ -53,8 +53,6 @@ extension termios {
     fileprivate func isLike(_ other: termios) -> Bool {
         let isSameFlags = (c_iflag, c_oflag, c_lflag) == (other.c_iflag, other.c_oflag, other.c_lflag)
         return isSameFlags
-            && withUnsafeBytes(of: c_cc) { keys in
-                withUnsafeBytes(of: other.c_cc) { keys.elementsEqual($0) }
-            }
+            && withUnsafeBytes(of: c_cc) { keys in withUnsafeBytes(of: other.c_cc) { keys.elementsEqual($0) } }
     }
 }

@@ -24,8 +24,7 @@ final class RawTerminal {
         self.terminal = terminal
         // In another session there are no jobs of this one, and no other process reads the terminal.
         let isOfSession = tcgetsid(terminal) == getsid(0)
-        own = FileDescriptor(
-            owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
+        own = FileDescriptor(owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
     }
 
     deinit { end() }
@@ -33,7 +32,6 @@ final class RawTerminal {
     /// The descriptor from which keys are read, while ``isInUse``.
     var keys: Int32 { own.number >= 0 ? own.number : terminal }
 
-    /// Whether this process controls the modes and the input now.
     var isInFront: Bool { ProcessState.isInFront(at: terminal) }
 
     /// Sets the modes if this process has come to the foreground.
@@ -64,7 +62,6 @@ final class RawTerminal {
     /// changed them.
     func forget() { isInUse = false }
 
-    /// Restores the modes.
     func end() {
         // If another program controls the terminal, its modes are left alone.
         guard isInUse, isInFront, var modes = former else { return }

@@ -18,9 +18,7 @@ struct RedactedRun: ~Copyable {
 
     private let signals: AwaitedSignals
     private let child: pid_t
-    /// The relays of the child's output.
     private let outputs: [Relay]
-    /// The relay of the user's input to the child.
     private let input: Relay?
     private let terminal: PseudoTerminal?
     /// The stream that shows the output on the child's terminal.
@@ -28,7 +26,6 @@ struct RedactedRun: ~Copyable {
     /// The user's terminal, if the child reads its keys.
     private let keyboard: RawTerminal?
 
-    /// Runs the program to its end.
     static func end(
         of program: consuming ProgramStart, hiding patterns: [Redactor.Pattern]
     ) throws -> ChildProcess.Exit {
@@ -68,8 +65,6 @@ struct RedactedRun: ~Copyable {
         ends.append(pipe[1])
         return .descriptor(pipe[1])
     }
-
-    // MARK: Relaying
 
     private func relay() throws -> ChildProcess.Exit {
         var buffer = try SecretBytes(zeros: 4_096)

@@ -16,7 +16,6 @@ final class Relay {
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
-    /// Whether the source has ended.
     private(set) var hasEnded = false
     /// The error that stopped writing to the target; nil as long as it works.
     private(set) var failure: Int32?
@@ -43,7 +42,6 @@ final class Relay {
         self.keyboard = keyboard
     }
 
-    /// The descriptor and event to wait for.
     var interest: pollfd {
         if !pending.isEmpty { return pollfd(fd: target, events: Int16(POLLOUT), revents: 0) }
         return pollfd(fd: hasEnded || keyboard?.isInUse == false ? -1 : source, events: Int16(POLLIN), revents: 0)

@@ -44,7 +44,6 @@ struct ScratchFolder: ~Copyable {
     /// Prevents programs that are started later from inheriting the folder's lock.
     func endEditing() { _ = fcntl(folder.lock.number, F_SETFD, FD_CLOEXEC) }
 
-    /// Whether the editor has left a file.
     var hasText: Bool {
         var status = stat()
         return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
@@ -64,12 +63,9 @@ struct ScratchFolder: ~Copyable {
         return (rename(folder.path, kept) == 0 ? kept : folder.path) + "/value"
     }
 
-    // MARK: Location
-
     private static let usedName = "vault-edit-"
     private static let keptName = "vault-kept-"
 
-    /// A locked folder.
     private final class Folder {
         let path: String
         let lock: FileDescriptor
@@ -114,9 +110,8 @@ struct ScratchFolder: ~Copyable {
                 return folder
             }
         }
-        throw CommandError(
-            code: "unavailable", exit: .inputOutput,
-            message: "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
+        throw CommandError.unavailable(
+            "Values are edited only in memory, and neither $XDG_RUNTIME_DIR nor /dev/shm is a writable file "
                 + "system in memory. Use `vault get` and `vault set` with pipes.")
     }
 

@@ -13,13 +13,11 @@ enum SharedProgram {
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard invocation.databases == nil else { return }
         guard
-            invocation.arguments.contains(where: VaultLocation.isURL)
-                || invocation.knownLocation?.isInDatabase ?? false
+            invocation.arguments.contains(where: VaultLocation.isURL) || invocation.knownLocation?.isInDatabase ?? false
         else { return }
         guard let path else {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
+            throw CommandError.unavailable(
+                "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
                     + "`Tools/install --shared`.")
         }
         ProcessState.restore()

@@ -24,24 +24,15 @@ struct SignalSet {
 
     init(bits: UInt64) { self.bits = bits }
 
-    init(_ numbers: [Int32]) {
-        for number in numbers { bits |= 1 << UInt64(number - 1) }
-    }
+    init(_ numbers: [Int32]) { for number in numbers { bits |= 1 << UInt64(number - 1) } }
 
     var numbers: [Int32] { (1...64).filter(contains) }
-
     func contains(_ number: Int32) -> Bool { bits >> UInt64(number - 1) & 1 == 1 }
 
-    // MARK: Blocking
-
     /// Blocks these signals in addition to the blocked ones. Returns the set that was blocked before.
-    @discardableResult func block() -> SignalSet {
-        SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits))
-    }
-
+    @discardableResult func block() -> SignalSet { SignalSet(bits: vault_change_blocked_signals(SIG_BLOCK, bits)) }
     func unblock() { _ = vault_change_blocked_signals(SIG_UNBLOCK, bits) }
 
-    /// Blocks exactly these signals.
     func blockExactly() { _ = vault_change_blocked_signals(SIG_SETMASK, bits) }
 }
 
@@ -73,7 +64,6 @@ struct HeldSignals: ~Copyable {
     deinit { release() }
 
     func hold() { signals.block() }
-
     func release() { former.blockExactly() }
 
     /// Waits for one of the signals, and consumes it without an effect. Returns its number.

@@ -92,8 +92,6 @@ final class TerminalTurn {
         if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
     }
 
-    // MARK: Keeping the turn
-
     private static let kept = Mutex<(isWanted: Bool, lock: TurnLock?)>((false, nil))
 
     /// Runs a command whose effect makes the prompts of waiting processes unnecessary: after a prompt in `body`, their
@@ -122,8 +120,6 @@ final class TerminalTurn {
         // The waiting processes may have ended in the meantime.
         if !lock.isAwaited { TerminalTurn(at: device.number).restoreUnlessAwaited() }
     }
-
-    // MARK: Modes
 
     /// Turns the echo off for the next process, if it is on.
     private func hide() {

@@ -29,18 +29,14 @@ final class TurnLock: Sendable {
         isOfProcess = 1
     }
 
-    /// Whether other processes wait.
     var isAwaited: Bool { vault_is_byte_locked(descriptor, TurnLock.waiting, isOfProcess) != 0 }
-
     func tryTake() -> Bool { set(TurnLock.turn, F_WRLCK) }
     func release() { _ = set(TurnLock.turn, F_UNLCK) }
     func announce() { _ = set(TurnLock.waiting, F_RDLCK) }
     func withdraw() { _ = set(TurnLock.waiting, F_UNLCK) }
 
     private func set(_ byte: Int64, _ kind: Int32) -> Bool {
-        while vault_lock_byte(descriptor, byte, kind, isOfProcess) != 0 {
-            if errno != EINTR { return false }
-        }
+        while vault_lock_byte(descriptor, byte, kind, isOfProcess) != 0 { if errno != EINTR { return false } }
         return true
     }
 }

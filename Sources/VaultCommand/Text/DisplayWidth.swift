@@ -17,7 +17,6 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-    /// The number of columns that a terminal needs for the text.
     var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
     /// Returns the text or, if it is too long, the part of its start that fits with an ellipsis.

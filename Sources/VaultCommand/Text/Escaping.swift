@@ -14,8 +14,7 @@ enum Escaping {
                 let bits = UInt32.bitWidth - scalar.value.leadingZeroBitCount
                 hexadecimal("\\u{", scalar.value, digits: scalar.value < 0x100 ? 2 : max(4, (bits + 3) / 4), put)
                 put(UInt8(ascii: "}"))
-            default:
-                for byte in piece { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
+            default: for byte in piece { hexadecimal("\\x", UInt32(byte), digits: 2, put) }
             }
         }
     }

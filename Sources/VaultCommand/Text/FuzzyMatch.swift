@@ -17,9 +17,7 @@ enum FuzzyMatch {
         // These are the best scores of the query so far, with its last character at each position; nil if it cannot be
         // there.
         var scores: [Int?] = []
-        for (index, wanted) in query.enumerated() {
-            scores = row(wanted, in: text, isFirst: index == 0, after: scores)
-        }
+        for (index, wanted) in query.enumerated() { scores = row(wanted, in: text, isFirst: index == 0, after: scores) }
         return scores.compactMap(\.self).max()
     }
 

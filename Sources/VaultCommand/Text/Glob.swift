@@ -48,7 +48,6 @@ struct Glob {
         return nil
     }
 
-    /// Whether the pattern matches a whole text.
     func matches(_ text: String) -> Bool {
         let text = Array(text.lowercased().unicodeScalars)
         var piece = 0

@@ -40,8 +40,6 @@ extension Redactor {
         patterns.append(Pattern(text))
     }
 
-    // MARK: Lines
-
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 

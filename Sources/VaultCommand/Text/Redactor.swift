@@ -6,7 +6,6 @@ import Sealing
 /// number of secrets that it may belong to. Bytes that may become a secret are held back. They are the beginning of a
 /// secret, so no copy of them is needed.
 struct Redactor {
-    /// A text that is replaced.
     final class Pattern: Sendable {
         let text: SecretBytes
         /// For each number of matching bytes, the next smaller number that also matches.
@@ -19,7 +18,6 @@ struct Redactor {
         }
 
         fileprivate var count: Int { text.count }
-
         fileprivate func byte(at index: Int) -> UInt8 { text.withUnsafeBytes { $0[index] } }
 
         /// Returns the number of matching bytes after another byte.
@@ -108,9 +106,7 @@ struct Redactor {
     /// Appends the bytes that were held back, at the end of the stream. More than a few bytes of a secret are replaced:
     /// a program was ended while it printed the secret.
     mutating func finish(into output: inout [UInt8]) {
-        if let longest, longest.count > Redactor.longestLittle {
-            hide(position - longest.count..<position)
-        }
+        if let longest, longest.count > Redactor.longestLittle { hide(position - longest.count..<position) }
         flush(into: &output)
         matches = []
     }

@@ -45,8 +45,7 @@ enum Roff {
             case "^": "\\(ha"
             case "~": "\\(ti"
             case _ where scalar.isASCII: String(scalar)
-            default:
-                "\\[u\(fourDigits(scalar.value))]"
+            default: "\\[u\(fourDigits(scalar.value))]"
             }
         }.joined()
     }

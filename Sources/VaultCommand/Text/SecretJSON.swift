@@ -9,7 +9,6 @@ enum SecretJSON {
     case secret(HeldSecret)
     case object([(key: String, value: SecretJSON)])
 
-    /// Returns whether a value looks like a JSON object.
     static func beginsObject(_ value: borrowing SecretBytes) -> Bool {
         value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
     }

@@ -67,7 +67,6 @@ enum TextLayout {
 
         let indent: Int
         let term: [Substring]
-        /// The column of the first word.
         let column: Int
         var words: [Substring]
 

@@ -65,13 +65,11 @@ extension Mirror.State {
 }
 
 extension LogPosition {
-    /// Returns whether this position may follow the other one, because nothing shows that they belong to different
-    /// histories.
+    /// Returns whether this position may follow the other one, because nothing shows that their histories differ.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// If a server cannot be reached, every command would wait for it. So the first one that notices leaves a note for the
-// following ones.
+// If a server cannot be reached, every command would wait for it. So the first one leaves a note for the others.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }

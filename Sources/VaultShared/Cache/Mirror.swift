@@ -15,8 +15,7 @@ final class Mirror: Sendable {
         var contact: UInt64
         /// The bytes that are there.
         var ranges = RangeSet<UInt64>()
-        /// The file of the bytes, once it was opened. It stays open even if another process that has read a later
-        /// generation removes it.
+        /// The file of the bytes, once it was opened. It stays open even if another process removes it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -35,7 +34,6 @@ final class Mirror: Sendable {
 
     /// The precision of the time of the last contact in milliseconds.
     private static let contactPrecision: UInt64 = 1_000
-    /// The largest size of a state in bytes.
     private static let largestState: UInt64 = 16 << 20
 
     let folder: String
@@ -52,7 +50,6 @@ final class Mirror: Sendable {
         var included: LogPosition?
     }
 
-    /// - Parameter location: the location of the vault in the database.
     init(of location: String, in folder: String, _ files: any FileSystem) {
         self.folder = folder
         self.files = files
@@ -85,9 +82,7 @@ final class Mirror: Sendable {
         // Another process may be writing it at this moment.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
-            else {
-                return nil
-            }
+            else { return nil }
             if let found = State(parsing: saved.bytes) { return found }
         }
         return nil
@@ -103,7 +98,6 @@ final class Mirror: Sendable {
     /// Returns the path of the file of the bytes. A compaction creates another file.
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
-    /// The head that the database stated last; nil if there is no copy.
     var head: StoreHead? { withState { $0.found?.head } }
     /// The time of that statement in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
@@ -114,7 +108,6 @@ final class Mirror: Sendable {
         return readState()?.head
     }
 
-    /// The path of the copy; nil if there is none.
     var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
     /// The path of the copy if it is a complete vault file; otherwise nil.
@@ -138,7 +131,6 @@ final class Mirror: Sendable {
         }
     }
 
-    /// The number of missing bytes of the vault.
     var missingCount: UInt64 { head.map { gaps(of: $0).reduce(0) { $0 + UInt64($1.count) } } ?? 0 }
 
     // MARK: Reading
@@ -155,8 +147,7 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Records that the copy can be replaced without a loss if it ends at a position: this process's log includes that,
-    /// or it was saved to a file.
+    /// Records that the copy can be replaced without a loss if it ends at a position; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
     /// Keeps the head that the database has stated, and bytes that the log has followed. Returns whether that
@@ -194,8 +185,7 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Keeps bytes of the vault in its present or a former state, which the log need not have followed. Returns whether
-    /// they are there.
+    /// Keeps bytes of the vault in a state that the log need not have followed. Returns whether they are there.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
             // A server that was restored from a backup must not change the copy. Bytes before the copy's end are not
@@ -223,8 +213,7 @@ final class Mirror: Sendable {
     /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
     ///
     /// Another process may have kept later changes. If a server is restored from a backup, there may be no other copy
-    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts without
-    /// it.
+    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts afresh.
     ///
     /// The state is written in place, since replacing the file costs ten times as much. Nothing is flushed: the remains
     /// after a power loss do not authenticate, or are older.

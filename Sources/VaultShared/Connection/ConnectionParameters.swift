@@ -7,7 +7,6 @@ import Sealing
 struct ConnectionParameters: Sendable {
     private var values: [String: String] = [:]
 
-    /// The value of a keyword; nil if it has none.
     subscript(keyword: String) -> String? {
         get { values[keyword] }
         set { values[keyword] = newValue }

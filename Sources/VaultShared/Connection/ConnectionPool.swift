@@ -23,15 +23,13 @@ final class ConnectionPool: Sendable {
         let connection: PostgresConnection
         /// The statement that is sent once the connection is established.
         var question: Statement?
-        /// The time when it was sent.
         var asked: Deadline?
     }
 
     /// The time for which a login is waited for at first. A server on this machine may share the processor with this
     /// process, and runs while it waits. A slower server logs in while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time for which an answer to a statement sent ahead counts. The user may have been prompted for a passphrase
-    /// meanwhile.
+    /// The time for which an answer to a statement sent ahead counts: a passphrase prompt may have come in between.
     private static let answerLifetime: Duration = .seconds(1)
     /// The time that one of several hosts has to answer, so that a dead one does not delay the next for long.
     private static let patience: Duration = .seconds(2)
@@ -53,10 +51,8 @@ final class ConnectionPool: Sendable {
 
     /// The number of hosts. If one fails, another may replace it soon.
     var hostCount: Int { (try? found().count) ?? 1 }
-    /// Whether all of them are on this machine.
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
-    /// The host of the last connection.
     var lastHost: Host? { last.withLock { $0 } }
 
     /// Runs `body` with a connection that no other thread uses meanwhile.
@@ -160,9 +156,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// Keeps a connection for the next use, unless it is broken or in the middle of a transaction.
-    func give(back connection: PostgresConnection) {
-        if connection.isIdle { idle.withLock { $0.append(connection) } }
-    }
+    func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
     /// Starts with the next host from now on, because the present one has lost changes.
     func turnToNextHost() {

@@ -6,11 +6,8 @@ import LinuxSystem
 // documentation, 34.5).
 
 extension PostgresConnection {
-    /// The results of a flight.
     struct Answer {
-        /// The rows of each statement.
         let rows: [Rows]
-        /// Whether the server has sent any warning.
         let hasWarning: Bool
     }
 
@@ -34,18 +31,14 @@ extension PostgresConnection {
     /// Row-by-Row"). So many megabytes are never in memory at once.
     ///
     /// - Parameter take: handles a row. It must not use the connection.
-    func rows(
-        of statement: Statement, until deadline: Deadline, _ take: RowTaker
-    ) throws(PostgresError) {
+    func rows(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) {
         try turn.withLock { (session) throws(PostgresError) in
             _ = try fly([statement], &session, until: deadline, byRow: true, take)
         }
     }
 
     /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread has the connection.
-    func rowsIfFree(
-        of statement: Statement, until deadline: Deadline, _ take: RowTaker
-    ) throws(PostgresError) -> Bool {
+    func rowsIfFree(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly([statement], &session, until: deadline, byRow: true, take)
         } != nil
@@ -82,8 +75,7 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // After each part that was sent, libpq moves the rest of its buffer: for 16 MiB, that would be 90
-                    // times.
+                    // After each part that it sends, libpq moves the rest of its buffer: 90 times for 16 MiB.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
@@ -118,7 +110,7 @@ extension PostgresConnection {
         }
     }
 
-    /// - Parameter limit: the largest number of bytes of values that the results may have.
+    /// - Parameter limit: the maximum number of bytes of values that the results may have.
     private func depart(
         _ session: inout Session, limit: UInt64, until deadline: Deadline,
         _ send: (inout Session) throws(PostgresError) -> Void
@@ -169,15 +161,13 @@ extension PostgresConnection {
         }
     }
 
-    /// Reads the results up to the end of the pipeline. Throws an error of the connection, and returns one of a
-    /// statement.
+    /// Reads the results up to the end of the pipeline. Throws the error of a connection, returns that of a statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
-        // After the deadline, the bytes that have arrived are read once more. A server that continues to send is not
-        // waited for.
+        // After the deadline, the bytes that have arrived are read once more. A server that goes on is not waited for.
         var isLate = false
         while true {
             while PQisBusy(handle) == 1 {

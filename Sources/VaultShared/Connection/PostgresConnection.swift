@@ -80,8 +80,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Places a wire between libpq and the server once there is a connection, and another one if libpq tries another
-    /// server.
+    /// Places a wire between libpq and the server once there is a connection, and a new one if libpq tries another.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -142,13 +141,11 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// The host at the other end.
     var host: ConnectionPool.Host {
         let isStandby = PQparameterStatus(handle, "in_hot_standby").map { String(cString: $0) == "on" } ?? false
         return ConnectionPool.Host(name: "\(text(PQhost(handle))):\(text(PQport(handle)))", isStandby: isStandby)
     }
 
-    /// The protection of the connection to the server.
     enum Encryption {
         /// The server has proved its identity, by its certificate or its ticket.
         case certificate, ticket
@@ -172,8 +169,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits until the server sends something or another descriptor is readable. Returns whether there was a
-    /// notification.
+    /// Waits until the server or another descriptor is readable. Returns whether there was a notification.
     func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in
             let sockets = [socket(of: session) ?? -1, descriptor]
@@ -202,8 +198,7 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Waits for the server. Returns whether it is ready. libpq's own timeouts do not limit an answer, and the server's
-    /// do not limit a commit.
+    /// Returns whether the server is ready in time. libpq's timeouts limit no answer, and the server's limit no commit.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
         // Some bytes that were passed to libpq are not read yet.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
@@ -219,8 +214,7 @@ final class PostgresConnection: @unchecked Sendable {
 /// A field of an error's report (34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// Records whether the server has sent a warning. A commit whose wait for the standby was cancelled succeeds with a
-/// warning.
+/// Records a warning of the server: a commit whose wait for the standby was cancelled succeeds with one.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -14,10 +14,7 @@ struct PostgresError: Error {
         case timedOut
         /// The server refused a statement, with an SQLSTATE (PostgreSQL's documentation, appendix A).
         case refused(String)
-        /// The server's answer is invalid.
-        case malformed
-        /// There is no such vault.
-        case absent
+        case malformed, absent
     }
 
     let reason: Reason
@@ -51,11 +48,9 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"). Its error then has no
-        // SQLSTATE, only text.
+        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"), and states no SQLSTATE.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
-        let reason: Reason =
-            state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
+        let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
         if reason == .loginRefused, let advice { self.init(reason, "\(self.message). \(advice)") }
     }
@@ -85,8 +80,7 @@ extension PostgresError {
         }
     }
 
-    /// Whether no server can be reached at the moment. A server that is starting up or shutting down counts as
-    /// unreachable.
+    /// Whether no server can be reached now. One that is starting up or shutting down counts as unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
     /// The usefulness of the error for the user: a fault that must be fixed ranks above an unreachable host, and that
@@ -94,9 +88,7 @@ extension PostgresError {
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
     /// Returns this error of one host, or the error of another host if that is more useful.
-    func orMoreUseful(_ other: PostgresError?) -> PostgresError {
-        other.map { $0.weight > weight ? $0 : self } ?? self
-    }
+    func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
     /// Whether the same transaction may succeed if it is tried again: after a serialization failure, a deadlock, or a
     /// refused statement of another thread in the transaction.
@@ -105,11 +97,9 @@ extension PostgresError {
     var isUnprepared: Bool { state == "26000" }
     /// Whether a lock was not free in time, or a limit of the role has ended the wait for one.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or already one at the
-    /// record's offset.
+    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or one at the offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
-    /// Whether the tables for vaults do not exist.
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }
 }
 

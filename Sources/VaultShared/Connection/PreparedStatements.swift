@@ -29,7 +29,6 @@ struct PreparedStatements {
     private var flights = 0
     private var names: [String: String] = [:]
 
-    /// Returns the name of a prepared statement; nil if it is not prepared.
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
     /// Records the statements of a flight, unless it is one of the first.
@@ -45,9 +44,7 @@ struct PreparedStatements {
         return exchange(&sent, with: [])
     }
 
-    mutating func prepared(_ forms: Set<Form>) {
-        for form in forms { names[form.text] = form.name }
-    }
+    mutating func prepared(_ forms: Set<Form>) { for form in forms { names[form.text] = form.name } }
 
     /// Drops the names when the server does not have the statements, for whatever reason.
     mutating func forget() { names = [:] }

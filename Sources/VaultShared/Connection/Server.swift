@@ -34,17 +34,14 @@ struct Server: Sendable {
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {
         let found = try ConnectionParameters.found(by: given)
         var all = given
-        for keyword in keywords {
-            if let value = found[keyword], !value.isEmpty { all[keyword] = value }
-        }
+        for keyword in keywords { if let value = found[keyword], !value.isEmpty { all[keyword] = value } }
         let count = max(1, ["host", "hostaddr"].map { ConnectionParameters.list(all[$0]).count }.max() ?? 1)
         if count > 1 { all["target_session_attrs"] = given["target_session_attrs"] ?? "read-write" }
         let givenMode = given["sslmode"] ?? modeOfService(given, found)
         return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns the mode of the service that a URL names. A variable does not count, since it may be meant for another
-    /// database.
+    /// Returns the mode of the service that a URL names. A variable does not count: it may be for another database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode

@@ -13,7 +13,7 @@ struct Statement {
 
     let text: String
     let parameters: [Parameter]
-    /// The largest number of bytes of values in its result.
+    /// The maximum number of bytes of values in its result.
     let limit: UInt64
 
     init(_ text: String, _ parameters: Parameter..., limit: UInt64 = 0) {
@@ -22,7 +22,6 @@ struct Statement {
         self.limit = limit
     }
 
-    /// The approximate number of bytes that it takes to send.
     var size: Int {
         parameters.reduce(text.utf8.count) { size, parameter in
             if case .bytes(let bytes) = parameter { size + bytes.count } else { size + 16 }
@@ -83,8 +82,7 @@ extension Statement.Parameter {
 
 /// The result of a statement.
 ///
-/// It is Sendable although unchecked: libpq does not change a result after it was created (PostgreSQL's documentation,
-/// 34.20).
+/// It is Sendable although unchecked: libpq never changes a result (PostgreSQL's documentation, 34.20).
 final class Rows: @unchecked Sendable {
     private let result: OpaquePointer
 
@@ -107,7 +105,6 @@ final class Rows: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, Int32(row), column)))
     }
 
-    /// Returns the total number of bytes of a column in all rows.
     func size(ofColumn column: Int32) -> Int { (0..<count).reduce(0) { $0 + (value($1, column)?.count ?? 0) } }
 
     func bytes(_ row: Int, _ column: Int32) throws(PostgresError) -> [UInt8] {

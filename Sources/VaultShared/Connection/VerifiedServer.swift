@@ -5,12 +5,9 @@ import Vault
 /// A server that proves its identity, by its certificate or by being on this machine. Only such a server gets a
 /// password from this machine's vault, since any server can request it in clear text.
 struct VerifiedServer: Sendable {
-    /// The server to connect to.
     let server: Server
-    /// The hosts, each with its port unless that is the usual one.
     private let hosts: [String]
-    private let user: String?
-    private let database: String?
+    private let user, database: String?
 
     /// The attributes of an entry with which git's helper also finds logins.
     private enum Key {

@@ -39,7 +39,7 @@ struct Wire: ~Copyable {
 
     /// Allows the server to send the result of the next statements, and no more.
     ///
-    /// - Parameter bytes: the largest number of bytes of values. Each record is in a row of its own, whose overhead is
+    /// - Parameter bytes: the maximum number of bytes of values. Each record is in a row of its own, whose overhead is
     ///   smaller than the record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 
@@ -68,9 +68,7 @@ struct Wire: ~Copyable {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
             while true {
                 while !outgoing.isEmpty {
-                    let count = outgoing.withUnsafeBytes {
-                        send(server.number, $0.baseAddress, $0.count, Wire.sending)
-                    }
+                    let count = outgoing.withUnsafeBytes { send(server.number, $0.baseAddress, $0.count, Wire.sending) }
                     if count < 0, errno == EAGAIN { return }
                     // If the connection is lost, the server's last bytes can still be read.
                     outgoing = count < 0 && errno != EINTR ? [] : outgoing.dropFirst(max(0, count))

@@ -1,5 +1,6 @@
 import CPostgres
 import Formats
+import LinuxSystem
 import Vault
 
 /// The location of a vault in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
@@ -9,7 +10,6 @@ struct DatabaseURL {
     let parameters: ConnectionParameters
     /// The entry of this machine's own vault that has the password; nil if libpq finds it.
     let passwordEntry: String?
-    /// The vault's name in the database.
     let vault: String
     /// The location, which is the same for every order of the hosts and every user: a failover does not change it.
     let location: String
@@ -20,7 +20,7 @@ struct DatabaseURL {
     init(_ url: String) throws(VaultError) {
         let hash = url.utf8.firstIndex(of: UInt8(ascii: "#"))
         vault = hash.map { String(url[$0...].dropFirst()) } ?? DatabaseURL.standardVault
-        guard DatabaseURL.isName(vault) else {
+        guard VaultConfiguration.isName(vault[...]) else {
             throw VaultError(
                 .invalid,
                 "A vault's name in a database is 1 to 64 letters, digits, dots, hyphens and underscores: #team.")
@@ -80,17 +80,5 @@ struct DatabaseURL {
         let all = given.addresses.sorted().joined(separator: ",")
         let service = given["service"].map { "?service=\($0)" } ?? ""
         return "postgresql://\(all)/\(given["dbname"] ?? "")\(service)#\(vault)"
-    }
-
-    private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "."), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
     }
 }

@@ -21,9 +21,7 @@ extension PostgresLocation {
     ///
     /// - Parameter check: reads and authenticates the whole copy. It is never flushed, so a power loss may have damaged
     ///   it, and changes in a damaged copy could never be merged.
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError) {
+    func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {
         guard try pending() == nil else { return }
         if let cacheDistrust { throw cacheDistrust }
         if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {

@@ -2,13 +2,10 @@ import LinuxSystem
 package import SealedLog
 
 extension PostgresLocation: StoreReport {
-    package var preparation: String {
-        (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined()
-    }
+    package var preparation: String { (Schema.creation + [Schema.storage] + Schema.roles).map { $0 + ";\n" }.joined() }
 
     package var clockDifference: Int64? { serverClock.difference }
 
-    /// Checks whether the server's settings and rights are suitable.
     package func findings() throws(LogError) -> [StoreFinding] {
         let (rows, encryption) = try query(
             Statement(

@@ -2,8 +2,7 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// The handling of a server that cannot be reached. A server that answers and refuses is not unreachable: its fault must
-// be fixed.
+// The handling of an unreachable server. One that answers and refuses is not unreachable: its fault must be fixed.
 
 extension PostgresLocation {
     struct Outage {
@@ -56,14 +55,12 @@ extension PostgresLocation {
         return true
     }
 
-    /// Records that the copy has replaced the server.
     func noteStandIn() {
         guard let contact = mirror?.contact else { return }
         let (wasNotified, reason) = outage.withLock { (exchange(&$0.isNotified, with: true), $0.reason) }
         if !wasNotified { notices.post(.offline(since: contact, reason: reason)) }
     }
 
-    /// Records that the server has answered.
     func notePresence() {
         guard offline == .ifUnreachable else { return }
         let wasAway = outage.withLock { exchange(&$0, with: Outage()).end != nil }

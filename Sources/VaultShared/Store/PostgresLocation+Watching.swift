@@ -15,8 +15,7 @@ extension PostgresLocation {
     }
 }
 
-/// A lock that consists of a row which a transaction has inserted and never commits. The row has no other effect, and
-/// other transactions do not see it.
+/// A lock that consists of a row which a transaction has inserted and never commits. No other transaction sees the row.
 private final class RowLock: NamedLock {
     private let location: PostgresLocation
     private let number: UInt64
@@ -113,8 +112,7 @@ private final class DatabaseWatch: Sendable {
             // There were no notifications of earlier changes.
             onChange()
             var former: StoreHead?
-            // Whether writers can detect this listener. A wait for the lock would stay queued after the end of this
-            // process.
+            // Whether writers can detect this listener. A wait for the lock would outlast this process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {

@@ -3,7 +3,6 @@ package import SealedLog
 import Sealing
 package import Vault
 
-/// The location of a vault in a database.
 package final class PostgresLocation: StoreLocation {
     package let path: String
     package let files: any FileSystem
@@ -12,26 +11,23 @@ package final class PostgresLocation: StoreLocation {
     /// The hash of the vault's name, so that the database need not contain the name itself.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
-    /// The channel for notifications of changes.
     let channel: String
     /// The keys of advisory locks, which all vaults of a database share.
     let lockKey: UInt64
     let listenerKey: UInt64
     let compactionKey: UInt64
-    /// The copy on this machine; nil if none is kept.
     let mirror: Mirror?
     /// The reason why no copy is kept although one was requested.
     let cacheDistrust: LogError?
     let offline: VaultLocation.Offline
-    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command and
-    /// ends.
+    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command.
     let isShortLived: Bool
     /// Whether the vault's row is requested while the log is opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }
     private let readsAtOnce: Bool
     /// The path of the file for changes that are made while no server answers.
     let pendingPath: String?
-    /// The start of the paths of files to which a copy is saved that the vault does not include.
+    /// The path prefixes of the files that keep a copy with changes that the vault lacks.
     let keptPaths: [String]
     /// The position at which the copy ended that was last saved to a file.
     let copyInFile = Mutex<LogPosition?>(nil)
@@ -41,20 +37,17 @@ package final class PostgresLocation: StoreLocation {
     let serverClock = ServerClock()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
-    /// Whether the program changes nothing.
     let changesNothing: Bool
-    /// The state of the server while it does not answer.
     let outage = Mutex(Outage())
 
-    /// The time that a server has for a login or an answer.
+    /// The time to wait for the server to accept a login or to answer.
     let timeout: Duration
     /// The time that a server has for an answer of many megabytes.
     let longTimeout: Duration
-    /// The time to wait in the queue before it is doubted that the processes in front write.
+    /// The time to wait in the queue before this process suspects that those ahead of it do not write.
     static let patience: Duration = .seconds(2)
     /// The time for which the queue is then not used.
     static let impatience: Duration = .seconds(10)
-    /// The time until which the queue is not used.
     private let impatientUntil = Mutex<Deadline?>(nil)
     /// The number of bytes of the log's end that are requested at once.
     static let tailSize: UInt64 = 256 << 10
@@ -137,7 +130,6 @@ package final class PostgresLocation: StoreLocation {
     /// Records that the vault exists. If it is missing from now on, it is gone.
     func noteFound() { isFound.store(true, ordering: .relaxed) }
 
-    /// The error for a missing vault.
     var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
 
     package func createUnpublished() throws(LogError) -> any NewStore {
@@ -182,7 +174,6 @@ package final class PostgresLocation: StoreLocation {
         _ = try flight([queue] + Schema.creation.map { Statement($0) })
     }
 
-    /// Returns the head that the database states; nil if there is no vault.
     func currentHead() throws(LogError) -> StoreHead? {
         let deadline = Deadline(after: timeout)
         let rows =

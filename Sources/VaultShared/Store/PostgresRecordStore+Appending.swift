@@ -130,8 +130,7 @@ extension PostgresRecordStore {
         transaction.queue.addExtents(
             record.bytes.dropFirst(first.count), at: record.offset + UInt64(first.count), of: generation)
         var statements = transaction.queue.take()
-        statements.append(
-            .append(first, at: record.offset, to: location.name, head, replacing: record.previous))
+        statements.append(.append(first, at: record.offset, to: location.name, head, replacing: record.previous))
         let append = PendingAppend(
             record: record, head: previous, statements: statements, isRepeatable: isRepeatable,
             deadline: Deadline(after: location.timeout))
@@ -154,7 +153,6 @@ extension PostgresRecordStore {
         return false
     }
 
-    /// Gives back the connection of a transaction that has ended.
     func finishTransaction() {
         guard let transaction = state.withLock({ $0.transaction.take() }) else { return }
         location.pool.give(back: transaction.connection)
@@ -205,9 +203,7 @@ extension PostgresRecordStore {
         return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
     }
 
-    /// Decides whether a record was appended on a connection that was lost.
-    ///
-    /// - Returns: false if it was not, and can be appended again.
+    /// Decides whether a record was appended on a connection that was lost; if not, it can be appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
@@ -231,9 +227,8 @@ extension PostgresRecordStore {
 
     /// Decides, with the lock held, whether a transaction whose connection is lost was committed. That transaction held
     /// the lock, so it has ended, one way or the other. Throws `outcomeUnknown` if no server answers. It has time of
-    /// its own for that, since the lost connection may have used up the whole deadline.
-    ///
-    /// - Returns: whether `check` has found that it was committed. If not, the lock is still held.
+    /// its own for that, since the lost connection may have used up the whole deadline. Returns whether `check` has
+    /// found that it was committed. If not, the lock is still held.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {

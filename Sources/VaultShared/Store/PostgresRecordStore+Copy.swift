@@ -35,9 +35,7 @@ extension PostgresRecordStore: MachineCopy {
 
     func explanation(of error: LogError) -> LogError { state.withLock { $0.isKept } ? error.ofKept(path) : error }
 
-    func beginPending(
-        until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void
-    ) throws(LogError) {
+    func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {
         guard state.withLock({ $0.isLeftForPending }) else { return }
         do throws(LogError) { try location.beginPending(until: deadline, check) } catch {
             state.withLock { $0.isLeftForPending = false }
@@ -51,9 +49,7 @@ extension PostgresRecordStore: MachineCopy {
             return isOwn && state.transaction == nil && state.construction == nil ? state.own : nil
         }
         guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
-        else {
-            return
-        }
+        else { return }
         // Another process may have kept later bytes.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
@@ -78,9 +74,7 @@ extension PostgresRecordStore: MachineCopy {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
         // A process that holds the lock must not wait for another connection.
-        if !state.withLock({ $0.isLocked }) {
-            guard try location.currentHead() != nil else { throw location.absence }
-        }
+        if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true
     }
@@ -111,8 +105,7 @@ extension PostgresRecordStore: MachineCopy {
 extension PostgresRecordStore {
     /// Keeps the bytes that were read in this machine's copy.
     ///
-    /// - Parameter head: the head that the log was compared with. No other statement of the database about its end is
-    ///   kept.
+    /// - Parameter head: the head that the log was compared with. No other end that the database states is kept.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in
@@ -137,6 +130,6 @@ extension PostgresRecordStore {
 
     /// The number of bytes that a command reads for the copy beyond its own needs.
     static let completedAtOnce: UInt64 = 256 << 10
-    /// The largest number of missing bytes for which it does so.
+    /// The maximum number of missing bytes for which it does so.
     static let mostCompleted: UInt64 = 8 << 20
 }

@@ -1,8 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// A new vault and a compacted one are written as a separate generation, which no process reads before the vault's row
-// leads to it.
+// A new vault and a compacted one are written as a separate generation, read only once the vault's row leads to it.
 
 extension PostgresRecordStore {
     /// A store that is not published yet. It has a transaction on a separate connection, so that another transaction of
@@ -70,8 +69,7 @@ extension PostgresRecordStore {
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
         // The lock is checked on the connection that has the vault's lock. Otherwise each of many processes would open
-        // another connection, only to find that a replacement is being written. The lock itself is taken with the first
-        // bytes.
+        // another connection, only to find that a replacement is being written. The first bytes take the lock.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))

@@ -88,10 +88,7 @@ extension PostgresRecordStore {
         return state.withLock { $0.growth(after: end, head, of: generation) }
     }
 
-    private struct Answer {
-        let head: StoreHead
-        let newBytes: StoreBytes
-    }
+    private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
     /// Requests the vault's row and the bytes after an offset; nil if the copy replaces the server.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
@@ -109,10 +106,9 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // On this machine, an occasional second flight takes less time than the first access of a server's session to
-        // another table.
+        // On this machine, an occasional second flight takes less time than a session's first access to another table.
         if location.pool.isLocal, try location.currentHead() == known {
-            return Answer(head: known, newBytes: StoreBytes(offset: end))
+            return (known, StoreBytes(offset: end))
         }
         let rows = try location.flight([
             .head(of: location.name), .extents(generation, from: end, upTo: PostgresLocation.tailSize),
@@ -122,6 +118,6 @@ extension PostgresRecordStore {
         }
         location.serverClock.note(rows[0], Statement.clockColumn)
         guard let found else { throw location.absence }
-        return Answer(head: found, newBytes: bytes)
+        return (found, bytes)
     }
 }

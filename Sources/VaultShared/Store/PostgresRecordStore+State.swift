@@ -13,12 +13,10 @@ extension PostgresRecordStore {
                 }
             }
         }
-        /// The head that it has stated last for this store, if another store has replaced this one: its readers
-        /// continue.
+        /// The head that it has stated last for this store, if another has replaced it: its readers continue.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that came with the head: the header's extent, and the end of the bytes with which the generation
-        /// began.
+        /// Bytes that came with the head: the header's extent, and the end of the generation's first bytes.
         private(set) var pieces: [StoreBytes]
         /// Whether the database has bytes after the end that it states.
         var hasMore = false
@@ -39,14 +37,12 @@ extension PostgresRecordStore {
         /// The bytes that have authenticated before it is known whether the copy stays.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether no server has answered the request for the lock. Changes are then written to a file that is merged
-        /// later.
+        /// Whether no server has answered the request for the lock. Changes then go to a file that is merged later.
         var isLeftForPending = false
         /// The transaction of this process that holds the lock; nil if there is none.
         var transaction: Transaction?
     }
 
-    /// The phase of the store within this process.
     enum Phase {
         /// It is being written, and the vault's row does not lead to it.
         case constructing(Construction)
@@ -65,13 +61,11 @@ extension PostgresRecordStore {
 
     /// The relation of this machine's copy to the store.
     enum CopyState {
-        /// The copy belongs to this store.
         case own
         /// The copy is not known to belong to this store until the log has accepted the store. It may belong to another
         /// one, and be needed to restore a server.
         ///
-        /// - Parameter isContinued: whether the log includes the copy's end. The bytes of this store's generation are
-        ///   then kept.
+        /// - Parameter isContinued: whether the log includes the copy's end. Then the bytes of this generation stay.
         case another(isContinued: Bool)
     }
 
@@ -131,7 +125,6 @@ extension PostgresRecordStore.State {
 
     var isMirrored: Bool { if case .own = copy { true } else { false } }
 
-    /// The store's construction; nil once the store is published.
     var construction: PostgresRecordStore.Construction? {
         if case .constructing(let construction) = phase { construction } else { nil }
     }
@@ -145,7 +138,7 @@ extension PostgresRecordStore.State {
         phase = .constructing(construction)
     }
 
-    /// The largest number of blocks that are held until it is known that the copy may have them.
+    /// The maximum number of blocks that are held until it is known that the copy may have them.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -158,8 +151,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Takes the bytes that the log has followed. Returns nil if the position is not an end that the database has
-    /// stated.
+    /// Takes the bytes that the log has followed. Returns nil for an end that the database has not stated.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -178,7 +170,7 @@ extension PostgresRecordStore.State {
         doubts += 1
     }
 
-    /// The largest number of bytes that are held until it is known whether the copy stays.
+    /// The maximum number of bytes that are held until it is known whether the copy stays.
     private static let mostConfirmed = 8 << 20
 
     mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {
@@ -190,8 +182,7 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log as the database states it; nil while the store is being written, and once the end is
-    /// ignored.
+    /// The end of this store's log as the database states it; nil while it is being written, and once it is ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
@@ -200,9 +191,7 @@ extension PostgresRecordStore.State {
     /// Whether no other process can write, so that the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
-    func isOlder(than position: LogPosition) -> Bool {
-        !isLocked && head.position.sequence < position.sequence
-    }
+    func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }
 
     func growth(after end: UInt64, _ position: LogPosition, of generation: UInt64) -> StoreGrowth {
         guard head.generation == generation else { return .doubtful }

@@ -22,7 +22,6 @@ final class PostgresRecordStore: NewStore {
         if state.construction == nil { location.noteFound() }
     }
 
-    /// Creates a store from this machine's copy.
     convenience init(_ location: PostgresLocation, as head: StoreHead) {
         self.init(
             location,
@@ -49,9 +48,7 @@ final class PostgresRecordStore: NewStore {
 
     // MARK: Reading
 
-    func size() throws(LogError) -> UInt64 {
-        state.withLock { $0.construction?.size ?? $0.sizeFound ?? $0.own.size }
-    }
+    func size() throws(LogError) -> UInt64 { state.withLock { $0.construction?.size ?? $0.sizeFound ?? $0.own.size } }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int {
         try flushConstruction()
@@ -78,9 +75,7 @@ final class PostgresRecordStore: NewStore {
     /// The size in which blocks are read for the copy: one more round trip costs more than the additional bytes.
     static let blockSize: UInt64 = 64 << 10
 
-    private func fetch(
-        _ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(LogError) -> Int {
+    private func fetch(_ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) throws(LogError) -> Int {
         let (isMirrored, isWhole, own) = state.withLock {
             ($0.isMirrored && !$0.isKept, $0.construction == nil, $0.own)
         }
@@ -146,12 +141,9 @@ final class PostgresRecordStore: NewStore {
 }
 
 extension Hint {
-    /// Copies the hint's bytes into the bytes of a range of the store.
     fileprivate func copy(into buffer: UnsafeMutableRawBufferPointer, of range: Range<UInt64>) {
         let shared = range.clamped(to: Hint.range)
         guard !shared.isEmpty else { return }
-        for offset in shared {
-            buffer[Int(offset - range.lowerBound)] = encoded[Int(offset - Hint.range.lowerBound)]
-        }
+        for offset in shared { buffer[Int(offset - range.lowerBound)] = encoded[Int(offset - Hint.range.lowerBound)] }
     }
 }

@@ -8,7 +8,6 @@ enum Schema {
     /// The time for which the bytes before a compaction remain for processes that are reading them.
     static let generationLifetime = "1 hour"
 
-    /// Creates the missing tables.
     static let creation = [
         "CREATE SCHEMA IF NOT EXISTS vault",
         """
@@ -41,7 +40,6 @@ enum Schema {
         "GRANT USAGE ON SCHEMA vault TO vault_reader, vault_writer",
         "GRANT SELECT ON vault.head, vault.generation, vault.extent TO vault_reader, vault_writer",
         "GRANT INSERT, UPDATE ON vault.head, vault.generation TO vault_writer",
-        "GRANT INSERT, DELETE ON vault.extent TO vault_writer",
-        "GRANT DELETE ON vault.generation TO vault_writer",
+        "GRANT INSERT, DELETE ON vault.extent TO vault_writer", "GRANT DELETE ON vault.generation TO vault_writer",
     ]
 }

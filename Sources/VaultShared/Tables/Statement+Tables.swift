@@ -6,8 +6,7 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. The transaction's own time does not advance while it waits for a
-    /// lock.
+    /// The server's clock in milliseconds since 1970. The transaction's time stands still while it waits.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     /// The column in which ``head(of:)`` returns the time.
     static let clockColumn: Int32 = 6
@@ -29,8 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Returns the newest extents, from the hint on, but at most `count` bytes; all extents of a vault that is not
-    /// larger.
+    /// Returns the newest extents, from the hint on, but at most `count` bytes: all of a vault that is not larger.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -165,8 +163,7 @@ extension Statement {
     // MARK: Replacing
 
     static func beginGeneration(_ generation: UInt64, of name: [UInt8]) -> Statement {
-        Statement(
-            "INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
+        Statement("INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
     }
 
     /// Creates the vault's row. It changes nothing if there is one.
@@ -251,8 +248,7 @@ extension Statement {
         ]
     }
 
-    /// Takes a lock of the transaction. A lock of the session would stay with a pooler's connection, which other
-    /// clients get next.
+    /// Takes a lock of the transaction. A session's lock would stay with a pooler's connection, for its next client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
     /// Allows a transaction to pause between its flights, whatever the server's limit is.

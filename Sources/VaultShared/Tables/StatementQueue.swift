@@ -4,7 +4,6 @@ import SealedLog
 struct StatementQueue {
     private(set) var statements: [Statement] = []
     private var size = 0
-    /// Whether statements have been sent already.
     private(set) var hasSent = false
 
     /// The size from which on the statements are sent earlier: CockroachDB accepts messages up to 16 MiB.
@@ -29,7 +28,6 @@ struct StatementQueue {
         }
     }
 
-    /// Takes all statements, to be sent.
     mutating func take() -> [Statement] {
         defer {
             hasSent = hasSent || !statements.isEmpty

@@ -9,7 +9,6 @@ struct StoreHead: Hashable {
     /// The generation. For a malformed row, it has the bits of the column, so that no other row is taken for this one.
     let generation: UInt64
     let position: LogPosition
-    /// The size of the log in bytes.
     let size: UInt64
     let hint: Hint?
     /// Whether no program can have written the row in this form. The log then counts as empty.
@@ -91,11 +90,9 @@ extension Rows {
     /// Passes on the bytes of rows that consist of an offset and bytes, in ascending order, as far as each follows the
     /// one before. Returns their end.
     ///
-    /// - Parameter limit: the largest possible end. If the server sends more than was requested, the bytes are not
-    ///   passed on.
+    /// - Parameter limit: the largest possible end. Bytes beyond the request are not passed on.
     func pieces(
-        from offset: UInt64, upTo limit: UInt64,
-        _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
+        from offset: UInt64, upTo limit: UInt64, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(PostgresError) -> UInt64 {
         var end = offset
         for row in 0..<count {

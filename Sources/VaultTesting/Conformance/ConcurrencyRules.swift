@@ -45,9 +45,7 @@ extension StoreRule {
                     _ = try store.commit(StoreBatch(Dictionary(uniqueKeysWithValues: keys.map { ($0, value) })))
                 } else {
                     var isTorn = try hasSeveral(store.contents(prefix: "key ").values)
-                    while !isTorn, writing.load(ordering: .relaxed) > 0 {
-                        isTorn = try changesInBetween(store, keys)
-                    }
+                    while !isTorn, writing.load(ordering: .relaxed) > 0 { isTorn = try changesInBetween(store, keys) }
                     sawPart.store(isTorn, ordering: .relaxed)
                 }
             }

@@ -26,8 +26,7 @@ extension StoreRule {
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Returns whether a condition holds after one of the notifications. Stores may send them a little later, on
-    /// another thread.
+    /// Returns whether a condition holds after one of the notifications. Stores may send them later, on another thread.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

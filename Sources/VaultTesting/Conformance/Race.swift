@@ -22,9 +22,7 @@ struct Race {
 
     var continues: Bool { overlaps < Race.enough && rounds < Race.limit }
 
-    /// Runs `body` on several threads, as one round.
-    ///
-    /// - Throws: the first error of a thread.
+    /// Runs `body` on several threads, as one round. Throws the first error of a thread.
     mutating func run(_ runners: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         let calls = try await onBlockingThread { () throws(any Error) in
             let calls = Mutex<[Range<ContinuousClock.Instant>]>([])

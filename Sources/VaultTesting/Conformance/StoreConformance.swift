@@ -39,7 +39,6 @@ package func brokenRules<Store: ValueStore>(
     return broken
 }
 
-/// A rule that every store must follow, and its check.
 package struct StoreRule: Sendable {
     package let sentence: String
     let check: @Sendable (any ValueStore, inout Findings) async throws -> Void
@@ -66,6 +65,5 @@ struct Findings: Sendable {
 }
 
 extension ValueStore {
-    /// Sets one value, without expectations.
     func put(_ key: String, _ value: StoredValue?) throws(VaultError) -> Bool { try commit(StoreBatch([key: value])) }
 }

@@ -1,6 +1,5 @@
 package import LinuxSystem
 
-/// The kind of a call on a file system.
 package enum FileCall: Hashable, Sendable, CaseIterable {
     case open, read, write, synchronizeData, synchronize, lock, status, setMode, setOwner, rename, remove, makeFolder
 
@@ -20,7 +19,6 @@ package struct FileCallRecord: Hashable, Sendable {
     package var descriptor: Int32?
 }
 
-/// The way in which a call fails.
 package enum Fault: Hashable, Sendable {
     /// The call is not made.
     case error(Int32)
@@ -30,7 +28,7 @@ package enum Fault: Hashable, Sendable {
     case afterwards(Int32)
 }
 
-/// The files of this machine, with calls that fail on demand. It records all calls.
+/// The real file system, with calls that fail on demand. Records every call.
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>
@@ -157,8 +155,7 @@ package final class FaultyFileSystem: FileSystem {
 
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
         let number = file.number
-        return try make(
-            .synchronizeData, path(of: file), descriptor: number, real.synchronizeData(file))
+        return try make(.synchronizeData, path(of: file), descriptor: number, real.synchronizeData(file))
     }
 
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
@@ -198,7 +195,5 @@ package final class FaultyFileSystem: FileSystem {
 
     package func remove(_ path: String) throws(SystemError) { try make(.remove, path, real.remove(path)) }
 
-    package func makeFolder(_ path: String) throws(SystemError) {
-        try make(.makeFolder, path, real.makeFolder(path))
-    }
+    package func makeFolder(_ path: String) throws(SystemError) { try make(.makeFolder, path, real.makeFolder(path)) }
 }

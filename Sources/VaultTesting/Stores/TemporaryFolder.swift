@@ -4,7 +4,6 @@ package import Vault
 
 /// A folder for one test. It is removed with its contents when this object is released.
 package final class TemporaryFolder: Sendable {
-    /// The path, without symbolic links.
     package let path: String
 
     package init() throws(VaultError) {

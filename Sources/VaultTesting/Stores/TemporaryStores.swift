@@ -50,11 +50,7 @@ public final class TemporaryStores: Sendable {
     }
 }
 
-extension TemporaryStores: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "TemporaryStores" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
+extension TemporaryStores: Redacted { public var description: String { "TemporaryStores" } }
 
 // MARK: - For a test
 

@@ -139,16 +139,14 @@ import Testing
         let (one, two) = (try vault.open("one"), try vault.open("two"))
         try one.set("a", "before")
         let hasWritten = Flag()
-        vault.bucket.onRequest.withLock { hook in
-            hook = { request throws(LogError) in
-                // Just before the compaction ends the generation, another machine appends to it.
-                guard request == .put, !hasWritten.isSet else { return }
-                hasWritten.set()
-                do { try two.set("b", "meanwhile") } catch { throw LogError(.invalid, "\(error)") }
-            }
+        vault.bucket.onRequest { (request) throws(LogError) in
+            // Just before the compaction ends the generation, another machine appends to it.
+            guard request == .put, !hasWritten.isSet else { return }
+            hasWritten.set()
+            do { try two.set("b", "meanwhile") } catch { throw LogError(.invalid, "\(error)") }
         }
         try one.compact()
-        vault.bucket.onRequest.withLock { $0 = nil }
+        vault.bucket.onRequest(nil)
         #expect(hasWritten.isSet)
         #expect(try vault.open("reader").text("b") == "meanwhile")
         #expect(try one.text("a") == "before" && two.text("a") == "before")
@@ -162,18 +160,16 @@ import Testing
         let log = try vault.open("one")
         try log.set("a", "before")
         let left = Mutex(failures)
-        vault.bucket.onRequest.withLock { hook in
-            hook = { request throws(LogError) in
-                guard request == lost else { return }
-                let fails = left.withLock { left in
-                    left -= 1
-                    return left >= 0
-                }
-                if fails { throw LogError(.unavailable, "the connection was lost") }
+        vault.bucket.onRequest { (request) throws(LogError) in
+            guard request == lost else { return }
+            let fails = left.withLock { left in
+                left -= 1
+                return left >= 0
             }
+            if fails { throw LogError(.unavailable, "the connection was lost") }
         }
         let code = try LogError.code { try log.set("a", "after") }
-        vault.bucket.onRequest.withLock { $0 = nil }
+        vault.bucket.onRequest(nil)
         let reader = try vault.open("reader")
         // What is acknowledged is there, and what is refused is not.
         #expect(try reader.text("a") == (code == nil ? "after" : "before"))
@@ -188,19 +184,17 @@ import Testing
         let log = try vault.open("one")
         try log.set("a", "1")
         let puts = Mutex(0)
-        vault.bucket.onRequest.withLock { hook in
-            hook = { request throws(LogError) in
-                guard request == .put else { return }
-                let count = puts.withLock { count in
-                    count += 1
-                    return count
-                }
-                // The base, then the end of the former generation, then the head.
-                if count == 3 { throw LogError(.unavailable, "killed") }
+        vault.bucket.onRequest { (request) throws(LogError) in
+            guard request == .put else { return }
+            let count = puts.withLock { count in
+                count += 1
+                return count
             }
+            // The base, then the end of the former generation, then the head.
+            if count == 3 { throw LogError(.unavailable, "killed") }
         }
         try log.compact()
-        vault.bucket.onRequest.withLock { $0 = nil }
+        vault.bucket.onRequest(nil)
         let objects = vault.bucket.objectCount
         #expect(try vault.open("two").text("a") == "1")
         try log.set("a", "2")

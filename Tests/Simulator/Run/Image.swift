@@ -18,7 +18,9 @@ struct Image {
     enum Location {
         case ownDisk, sharedDisk
         case server(Database)
+        case bucket(Bucket)
 
+        var bucket: Bucket? { if case .bucket(let bucket) = self { bucket } else { nil } }
         var database: Database? { if case .server(let database) = self { database } else { nil } }
 
         var location: VaultLocation {
@@ -31,6 +33,12 @@ struct Image {
                 location.databases = .postgreSQL
                 location.cache = World.home + "/cache"
             }
+            if let bucket {
+                location.vault = "postgresql://objects/simulation#team"
+                location.databases = VaultLocation.Databases(name: "objects") { (_, _, _, files) throws(VaultError) in
+                    BucketLocation(bucket, in: files)
+                }
+            }
             return location
         }
     }
@@ -42,6 +50,8 @@ struct Image {
     let values: [String: String]
     /// Another vault under the same key, in a file.
     private let foreign: [UInt8]
+    /// The objects that a run begins with, and those of another vault under the same key.
+    private let objects: (own: Bucket.Contents, foreign: Bucket.Contents)
 
     init(_ kind: Kind, at location: Location) throws {
         self.kind = kind
@@ -54,12 +64,16 @@ struct Image {
             self.files = [:]
             values = [:]
             foreign = []
+            objects = (Bucket.Contents(), Bucket.Contents())
             return
         }
         location.database?.clear()
+        location.bucket?.contents = Bucket.Contents()
         values = try Image.fill(Image.vault(at: location.location, in: files), kind)
         location.database?.copy(to: .image(kind))
         location.database?.clear()
+        let own = location.bucket?.contents ?? Bucket.Contents()
+        location.bucket?.contents = Bucket.Contents()
         self.files = Dictionary(
             uniqueKeysWithValues: world.disks.flatMap { disk in
                 disk.names.keys.compactMap { path in disk.contents(path).map { (path, $0) } }
@@ -67,14 +81,19 @@ struct Image {
         var other = location.location
         other.rollbackMemory = nil
         other.cache = nil
-        if location.database == nil { other.vault += ".other" }
+        if !other.isInDatabase { other.vault += ".other" }
         try Image.vault(at: other, in: files).set("a/1", to: "of another vault")
         foreign = world.contents(other.vault) ?? []
         location.database?.copy(to: .foreign(kind))
+        objects = (own, location.bucket?.contents ?? Bucket.Contents())
     }
 
     /// Puts the vault where a run finds it; its files are there.
     func storage(in world: World) -> any VaultStorage {
+        if let bucket = location.bucket {
+            bucket.contents = objects.own
+            return ObjectStorage(bucket, foreign: objects.foreign)
+        }
         guard let database = location.database else {
             let disk = if case .ownDisk = location { 0 } else { world.disks.count - 1 }
             return FileStorage(world, location.location.vault, disk: disk, foreign: foreign)

@@ -60,6 +60,9 @@ struct Plan {
         let choices: [Double]
     }
 
+    /// Where vaults are: in files; in the database of a server, which is started for that; or in an object store.
+    enum Site: String { case files, database, objects }
+
     let seed: Int
     let machines: Int
     let image: Image.Kind
@@ -67,12 +70,12 @@ struct Plan {
     let faults: [Fault]
 
     /// - Parameters:
-    ///   - isInDatabase: whether the vault is.
+    ///   - site: where the vault is.
     ///   - kept: the numbers of the actions that are left; nil for all.
     ///   - isForEvents: whether its calls are written down: no program has two threads, and nobody else changes files.
-    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>? = nil, isForEvents: Bool = false) {
+    init(_ seed: Int, at site: Site, keeping kept: Set<Int>? = nil, isForEvents: Bool = false) {
         self.seed = seed
-        var drawing = PlanDrawing(seed, isInDatabase: isInDatabase, keeping: kept, isForEvents: isForEvents)
+        var drawing = PlanDrawing(seed, at: site, keeping: kept, isForEvents: isForEvents)
         machines = drawing.machines
         image = drawing.image
         programs = drawing.programs()

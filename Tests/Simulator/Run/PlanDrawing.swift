@@ -10,11 +10,15 @@ struct PlanDrawing {
 
         var isOfServer: Bool { self == .offline || self == .restores }
 
-        func faults(isInDatabase: Bool) -> [Plan.Fault.Kind] {
+        func faults(at site: Plan.Site) -> [Plan.Fault.Kind] {
             switch self {
-            case .calm: isInDatabase ? [.cut] : []
+            case .calm: site == .files ? [] : [.cut]
             case .accidents:
-                isInDatabase ? [.kill, .cut, .cut, .cut, .crash] : [.kill, .powerLoss, .writeBack, .failingWriteBack]
+                switch site {
+                case .files: [.kill, .powerLoss, .writeBack, .failingWriteBack]
+                case .database: [.kill, .cut, .cut, .cut, .crash]
+                case .objects: [.kill, .cut, .cut, .cut, .powerLoss]
+                }
             case .refusals: [.failingCall, .fullDisk, .sizeLimit, .stall, .kill]
             case .attacks: [.backUp, .restoreBackUp, .changeByte, .exchangeVault, .kill]
             case .failingDisk:
@@ -27,7 +31,12 @@ struct PlanDrawing {
             case .restores: [.dump, .restoreDump, .restoreDump, .restoreDump, .kill, .cut, .serverDown, .stall]
             case .everything:
                 Plan.Fault.Kind.allCases.filter {
-                    (isInDatabase || !$0.isOfServer) && ![.serverDown, .dump, .restoreDump].contains($0)
+                    switch $0 {
+                    case .serverDown, .dump, .restoreDump: false
+                    case .cut: site != .files
+                    case .crash: site == .database
+                    default: true
+                    }
                 }
             }
         }
@@ -35,23 +44,21 @@ struct PlanDrawing {
 
     let machines: Int
     let image: Image.Kind
-    private let isInDatabase: Bool
+    private let site: Plan.Site
     private let kept: Set<Int>?
     private let isForEvents: Bool
     private let style: Style
     private var generator: SeededGenerator
     private var number = 0
 
-    init(_ seed: Int, isInDatabase: Bool, keeping kept: Set<Int>?, isForEvents: Bool) {
-        self.isInDatabase = isInDatabase
+    init(_ seed: Int, at site: Plan.Site, keeping kept: Set<Int>?, isForEvents: Bool) {
+        self.site = site
         self.kept = kept
         self.isForEvents = isForEvents
         generator = SeededGenerator(seed)
-        let styles = Style.allCases.filter { isInDatabase || !$0.isOfServer }
-        style =
-            (styles + (isInDatabase ? [.offline, .restores, .restores] : [.failingDisk, .failingDisk])).randomElement(
-                using: &generator)
-            ?? .calm
+        let styles = Style.allCases.filter { site == .database || !$0.isOfServer }
+        let preferred: [Style] = site == .database ? [.offline, .restores, .restores] : [.failingDisk, .failingDisk]
+        style = (styles + preferred).randomElement(using: &generator) ?? .calm
         // What other machines share does not lose power.
         let machines = Int.random(in: 0..<10, using: &generator) < (style == .failingDisk ? 9 : 7) ? 1 : 2
         self.machines = style == .restores ? machines + 1 : machines
@@ -91,8 +98,8 @@ struct PlanDrawing {
 
     private mutating func observer() -> Plan.Program {
         let operations = (0..<Int.random(in: 1...3, using: &generator)).compactMap { _ in
-            // A server's notices come when it has time: such a run could not be repeated.
-            operation(isInDatabase ? [.observePreferences] : [.observe, .observePreferences])
+            // A server's notices come when it has time: such a run could not be repeated. An object store sends none.
+            operation(site == .files ? [.observe, .observePreferences] : [.observePreferences])
         }
         return Plan.Program(
             machine: Int.random(in: 0..<machines, using: &generator), threads: 1, opensEachTime: false,
@@ -110,7 +117,7 @@ struct PlanDrawing {
     // MARK: Faults
 
     mutating func faults() -> [Plan.Fault] {
-        let kinds = style.faults(isInDatabase: isInDatabase)
+        let kinds = style.faults(at: site)
         var faults: [Plan.Fault] = []
         var step = 0
         for _ in 0..<(kinds.isEmpty ? 0 : Int.random(in: (style == .restores ? 3 : 1)...10, using: &generator)) {

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TestSupport
 import Vault
 
 /// Runs seed after seed. The first that fails is reduced to the actions that it needs.
@@ -10,8 +11,13 @@ struct Runner {
 
     init(_ options: Options) throws {
         self.options = options
-        let database = options.isInDatabase ? try Database() : nil
-        images = try [.ownDisk, database.map { .server($0) } ?? .sharedDisk].map { location in
+        let shared: Image.Location =
+            switch options.site {
+            case .files: .sharedDisk
+            case .database: .server(try Database())
+            case .objects: .bucket(Bucket())
+            }
+        images = try [.ownDisk, shared].map { location in
             try Image.Kind.allCases.map { try Image($0, at: location) }
         }
     }
@@ -54,13 +60,13 @@ struct Runner {
     }
 
     private func plan(_ seed: Int, _ kept: Set<Int>?) -> Plan {
-        Plan(seed, isInDatabase: options.isInDatabase, keeping: kept, isForEvents: options.events != nil)
+        Plan(seed, at: options.site, keeping: kept, isForEvents: options.events != nil)
     }
 
     private func run(
         _ plan: Plan, isTraced: Bool = false, _ events: EventLog? = nil
     ) throws -> (Simulation, String?) {
-        let image = images[plan.machines == 1 && !options.isInDatabase ? 0 : 1][plan.image.rawValue]
+        let image = images[plan.machines == 1 && options.site == .files ? 0 : 1][plan.image.rawValue]
         let simulation = Simulation(plan, image, isTraced: isTraced, events: events)
         let failure = try simulation.run()
         return (simulation, failure)
@@ -72,7 +78,7 @@ struct Runner {
         print("seed \(seed): \(failure)")
         print("It needs no more than this:\n\(plan.text)")
         if let left = try run(plan).1 { print("then: \(left)") }
-        let location = options.isInDatabase ? " --database" : ""
+        let location = options.site == .files ? "" : " --\(options.site)"
         let actions = kept.map(String.init).joined(separator: ",")
         print("Repeat it: Tools/simulate\(location) --seed \(seed) --keep \(actions) --trace")
         return 1

@@ -1,5 +1,6 @@
 import CSimulator
 import LinuxSystem
+import SealedLog
 import TestSupport
 import Vault
 
@@ -71,6 +72,7 @@ final class Simulation: @unchecked Sendable {
         world.events = events
         world.add(image.files)
         storage = image.storage(in: world)
+        image.location.bucket?.onRequest { [unowned world] (request) throws(LogError) in try world.make(request) }
         vault = Model(image.values)
         preferences = (0..<plan.machines).map { _ in Model([:]) }
         location = image.location.location

@@ -6,16 +6,13 @@ enum BackupCommand: Command {
         name: .backup, section: .copies, summary: "copy the vault to another file, and verify the copy",
         arguments: [.init(name: "FILE", completion: .file, help: "The path of the copy. It must not exist.")],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault.")],
-        details: [
-            """
+        details: """
             The copy is a snapshot of the vault; other processes may keep writing. It is read and authenticated in \
             full before it gets its name. The same keys open it: keep the backup of the key file elsewhere.
-            """,
-            """
+
             With --force, FILE is replaced only if it is an earlier copy of this vault and the new copy contains \
             everything in it. Any other file is left alone: merge it (`vault help merge`), or move it away.
             """,
-        ],
         examples: [.init("vault backup /media/usb/default.vault", "copy to another disk")],
         exitCodes: [.init(.refused, "FILE exists, or has entries that the copy would lack; it is left alone")])
 
@@ -44,21 +41,17 @@ enum CloneCommand: Command {
             .init(name: "TO", completion: .file, help: "The file or URL of the copy. It must not exist."),
         ],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault at TO.")],
-        details: [
-            """
+        details: """
             The copy is the same vault: the same keys open it, and a machine that knows one accepts the other in its \
             place. It is read and authenticated in full before it appears at TO. In a database it is bound to its \
             name: no server can present it under another name.
-            """,
-            """
+
             If a server was reset to an older state, restore its vault from the copy that any machine keeps of it: \
             `vault clone --offline URL URL --force`. `vault info` shows where that copy is.
-            """,
-            """
+
             With --force, TO is replaced only if the copy contains everything in it. Otherwise merge the two: see \
             `vault help merge`. Move a different vault, or a file that does not open, away first.
             """,
-        ],
         examples: [
             .init("vault clone team.vault postgresql://db.example.org/vaults#team", "move a file into a database"),
             .init("vault clone postgresql://db.example.org/vaults#team team.vault", "back it up to a file"),

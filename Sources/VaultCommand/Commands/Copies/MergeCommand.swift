@@ -24,40 +24,33 @@ enum MergeCommand: Command {
                 name: .gitPath, value: "PATH",
                 help: "The vault's path in the repository. git's merge driver passes it along with temporary files."),
         ],
-        details: [
-            """
+        details: """
             Merges copies that have diverged, by file synchronization, git or a backup. For each name the later change \
             wins, even if it is a removal, and the history gets all values of both copies. Names that both copies have \
             changed are listed. Merging in the other direction has the same result.
-            """,
-            """
+
             The keys of the vault and the limits of its history stay as they are here. But if the data key was rotated \
             in the other copy, its keys replace those of this copy. A key that either copy has removed no longer opens \
             the vault; the report lists added and removed keys. If it is unknown who removed a key, or if both copies \
             were rotated, decide about each key that opens only this copy: keep it with --keep, or leave it out as the \
             message explains.
-            """,
-            """
+
             From a copy that is older than this vault's last rotation of the data key, only changes signed by a \
             current member are accepted. From any copy, changes signed by a removed member are left out. These names \
             are listed: accept the right ones by name.
-            """,
-            """
+
             Afterwards this file can replace both copies: machines that remember either one accept it as a later \
             version. With `vault setup git-merge`, git merges vaults this way.
-            """,
-            """
+
             A file synchronization may have put the other machine's copy in place of the vault, and this machine's \
             copy beside it. If the vault lacks changes that this machine has seen, it is still merged, provided that \
             one of the copies has them. Without OTHER, copies are found by the names that Syncthing, Nextcloud and \
             Dropbox give them.
-            """,
-            """
+
             A copy that cannot be merged does not stop the others. The report names it with its error, which also sets \
             the exit code. But if a copy may have removed someone's access that this vault has not removed, decide \
             about that first: later copies are not merged.
             """,
-        ],
         examples: [
             .init("vault merge", "merge the copies that Syncthing left beside the vault"),
             .init("vault merge /media/usb/default.vault", "merge a copy from another disk"),
@@ -109,8 +102,7 @@ enum MergeCommand: Command {
                 sides.isJoining = keychain.copies.isJoining
                 return merge.refusal(of: sides)
             }
-            errors.insert(
-                CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
+            errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
             // A copy that could not be merged may be the one with the changes that this machine remembers.
             do { try keychain.copies.finishMerging() } catch {
@@ -136,7 +128,6 @@ enum MergeCommand: Command {
         throw CommandError(code: first.code, exit: first.exit, message: message)
     }
 
-    /// The result for each copy.
     private struct Outcome {
         var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
@@ -214,8 +205,7 @@ enum MergeCommand: Command {
     {
         let title = isOneOfSeveral ? "\(StandardOutput.shown(path)):\n" : ""
         let isWhole = merge.isWhole && merge.dropped.isEmpty && !merge.isUnfinished
-        return title + merge.text
-            + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
+        return title + merge.text + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
     /// Whether the user may delete the file at a path. git removes its own copies.

@@ -6,17 +6,14 @@ enum SetupGitMergeCommand: Command {
     static let description = CommandDescription(
         name: .setupGitMerge, section: .copies, summary: "set up git to merge and compare vaults in this repository",
         options: [.init(name: .dryRun, help: "Show what would be written, but write nothing.")],
-        details: [
-            """
+        details: """
             Adds a merge driver and a converter for `git diff` to the repository's configuration, and one line to its \
             .gitattributes. git then compares names, sizes and times, never values. Remove these lines to undo it.
-            """,
-            """
+
             git passes the vault as a temporary file, so no section of the configuration applies to it. If its key is \
             at none of the locations that `vault help locations` lists, name it here: with --key-file, --key-command \
             or --identity, or with --vault NAME for the key of a configured vault.
             """,
-        ],
         examples: [
             .init("vault setup git-merge --dry-run", "preview the lines"),
             .init("vault setup git-merge --vault team", "use the key of a configured vault"),

@@ -5,21 +5,18 @@ enum HistoryCommand: Command {
     static let description = CommandDescription(
         name: .history, section: .earlierValues, summary: "list the earlier values of a name",
         arguments: [
-            .init(
-                name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
+            .init(name: "NAME", count: .optional, completion: .secretName, help: "The name; it may have been removed.")
         ],
         options: [
             .init(
                 name: .keep, value: "N,DAYS",
                 help: "From now on, keep N values of each name for DAYS days. 0,0 keeps none.")
         ],
-        details: [
-            """
+        details: """
             Shows the time and size of each value, never the value itself. A vault keeps the last 10 values of a name, \
             each for 90 days after it was replaced or removed, unless --keep has changed these limits for all users of \
             the vault.
-            """
-        ],
+            """,
         examples: [
             .init("vault history u.token", "list the earlier values, newest first"),
             .init("vault history --keep 3,30", "keep less for all names, and drop the rest at once"),
@@ -75,7 +72,7 @@ enum RestoreCommand: Command {
                 name: .version, value: "N",
                 help: "The number of the value in `vault history` (default: 1, the most recent earlier one).")
         ],
-        details: ["The current value becomes part of the history."],
+        details: "The current value becomes part of the history.",
         examples: [.init("vault restore u.token", "undo the last change of u.token")],
         exitCodes: [.init(.notFound, "the history has no such value")])
 
@@ -104,13 +101,11 @@ enum RestoreCommand: Command {
 enum UndoCommand: Command {
     static let description = CommandDescription(
         name: .undo, section: .earlierValues, summary: "undo the newest change",
-        details: [
-            """
+        details: """
             Each name that the newest change has set or removed gets its previous value back, with its attributes and \
             expiry, or is removed if it had none. A change of several names is undone as a whole or not at all. A \
             second `vault undo` redoes the change. A merge cannot be undone.
-            """
-        ],
+            """,
         examples: [.init("vault undo", "undo a mistaken `vault set` or `vault rm`")],
         exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is not kept")])
 

@@ -18,12 +18,10 @@ enum DropCommand: Command {
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
                 help: "An attribute, to find the entry by."),
         ],
-        details: [
-            """
+        details: """
             Needs no vault and no key. Send the file to the vault's owner, who stores the value with `vault collect`. \
             The file is an age file; nothing in it identifies its author.
-            """
-        ],
+            """,
         examples: [.init("deploy-token | vault drop --to age1... ci/token -o token.drop", "seal a token in a CI job")],
         exitCodes: [.init(.usage, "the name, the value or the recipient is invalid")],
         mayHoldSecrets: true)
@@ -55,16 +53,13 @@ enum CollectCommand: Command {
         arguments: [.init(name: "FILE", count: .oneOrMore, completion: .file, help: "A file written by `vault drop`.")],
         options: [
             .init(name: .force, short: "f", help: "Store without asking, even if values are replaced."),
-            .init(
-                name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
+            .init(name: .acceptOlder, help: "Also store values sealed before their name was last changed or removed."),
         ],
-        details: [
-            """
+        details: """
             Lists names and attributes first and asks for confirmation, since nothing identifies the author of a drop. \
             Without a terminal, --force is required. Stores all values or none. A replaced value stays in the history, \
             if one is kept. The files stay; delete them yourself.
-            """
-        ],
+            """,
         examples: [.init("vault collect token.drop", "review the value, then store it")],
         exitCodes: [
             .init(.refused, "it was not confirmed, or is older than the last change of its name; nothing was stored"),

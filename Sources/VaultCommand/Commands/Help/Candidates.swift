@@ -4,7 +4,6 @@ import Vault
 struct Candidates {
     enum Kind: String, Encodable { case words, files }
 
-    /// A word and, if known, its meaning.
     struct Word: Encodable {
         let word: String
         var meaning: String?
@@ -59,9 +58,7 @@ struct Candidates {
         let index = parser.arguments.count
         guard let last = arguments.last,
             index < arguments.count || [.oneOrMore, .any, .program, .upToTwo].contains(last.count)
-        else {
-            return
-        }
+        else { return }
         let argument = index < arguments.count ? arguments[index] : last
         if argument.completion == .command {
             let isTopic = parser.arguments.isEmpty

@@ -96,9 +96,7 @@ struct CommandLineParser {
         guard let description else { throw .noCommand }
         let expected = description.arguments
         let needed = expected.filter { ![.optional, .upToTwo, .any].contains($0.count) }
-        if arguments.count < needed.count {
-            throw .missingArgument(needed[arguments.count].name, of: description.name)
-        }
+        if arguments.count < needed.count { throw .missingArgument(needed[arguments.count].name, of: description.name) }
         let most =
             switch expected.last?.count {
             case .oneOrMore, .any, .program: Int.max
@@ -155,7 +153,6 @@ struct CommandLineParser {
         options[option.name, default: []] += value.map { [$0] } ?? []
     }
 
-    /// The options that are valid for the command.
     var allowed: [OptionDescription] { (description?.options ?? []) + GlobalOptions.all }
 
     private func unknown(_ typed: String) -> UsageError {

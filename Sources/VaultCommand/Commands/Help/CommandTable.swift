@@ -81,6 +81,5 @@ extension CommandName {
 }
 
 extension CommandSection {
-    /// The commands of the section, in the order of ``CommandName``.
     var commands: [CommandName] { CommandName.allCases.filter { $0.description.section == self } }
 }

@@ -6,21 +6,18 @@ import Vault
 enum CompletionsCommand: Command {
     static let description = CommandDescription(
         name: .completions, section: .help, summary: "print a script that lets a shell complete commands and names",
-        arguments: [
-            .init(name: "SHELL", choices: ShellScript.allCases.map(\.rawValue), help: "bash, zsh or fish.")
-        ],
+        arguments: [.init(name: "SHELL", choices: ShellScript.allCases.map(\.rawValue), help: "bash, zsh or fish.")],
         options: [
             .init(
                 name: .words,
                 help: "For the script: read the words of a command line from a pipe, and print its completions.")
         ],
-        details: [
-            """
+        details: """
             Names are completed if the vault opens without a prompt: by its key file, an age identity, or after `vault \
             unlock`. Completion asks for no passphrase, runs no command or plugin, and opens no value.
+
+            With --words, each word ends with a zero byte. The last word is the one to complete.
             """,
-            "With --words, each word ends with a zero byte. The last word is the one to complete.",
-        ],
         examples: [
             .init("vault completions bash > ~/.vault.bash", "then add `. ~/.vault.bash` to ~/.bashrc"),
             .init("vault completions zsh > ~/.vault.zsh", "then add `. ~/.vault.zsh` to ~/.zshrc, after compinit"),

@@ -9,7 +9,7 @@ enum HelpCommand: Command {
                 help: "A command, or one of the topics: "
                     + HelpTopic.allCases.map(\.rawValue).joined(separator: ", ") + ".")
         ],
-        details: ["With --json, prints the commands' descriptions as data, or a topic's text; see `vault help json`."])
+        details: "With --json, prints the commands' descriptions as data, or a topic's text; see `vault help json`.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let word = invocation.arguments.joined(separator: " ")
@@ -41,7 +41,7 @@ enum HelpCommand: Command {
     private static func report(_ command: CommandDescription) -> JSONObject {
         [
             "name": command.name, "summary": command.summary, "arguments": command.arguments,
-            "options": command.options, "details": command.details, "examples": command.examples,
+            "options": command.options, "details": command.paragraphs, "examples": command.examples,
             "exit_codes": command.exitCodes,
         ]
     }
@@ -50,12 +50,10 @@ enum HelpCommand: Command {
 enum VersionCommand: Command {
     static let description = CommandDescription(
         name: .version, section: .help, summary: "show the version",
-        details: [
-            """
+        details: """
             With --json, also lists the Debian packages that are linked into the executable, with their revisions. \
             Only a new build of the executable brings their fixes. A build without that information writes null.
-            """
-        ])
+            """)
     static var report: JSONObject { ["version": ToolVersion.number, "libraries": LinkedLibrary.all?.map(\.report)] }
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -92,7 +90,7 @@ enum HelpText {
 
     static func command(_ command: CommandDescription) -> String {
         var sections = ["vault \(command.name.rawValue): \(command.summary)\n"]
-        sections += (["Usage: " + usage(command)] + command.details).map { $0 + "\n" }
+        sections += (["Usage: " + usage(command)] + command.paragraphs).map { $0 + "\n" }
         let argumentRows = command.arguments.map { ($0.name, $0.help) }
         let exitRows = command.exitCodes.map { (String($0.code.rawValue), $0.meaning) }
         let tables = [("Arguments", argumentRows), ("Options", options(command.options)), ("Exit codes", exitRows)]

@@ -1,10 +1,8 @@
 enum ManCommand: Command {
     static let description = CommandDescription(
         name: .man, section: .help, summary: "print the manual page",
-        details: ["The page is in the man(7) format."],
-        examples: [
-            .init("vault man > ~/.local/share/man/man1/vault.1", "install it for `man vault`")
-        ])
+        details: "The page is in the man(7) format.",
+        examples: [.init("vault man > ~/.local/share/man/man1/vault.1", "install it for `man vault`")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         try invocation.finish(json: ["page": ManPage.text]) { ManPage.text }
@@ -42,7 +40,8 @@ enum ManPage {
     private static func command(_ command: CommandDescription) -> String {
         let arguments = command.arguments.map { ($0.name, $0.help) }
         let exits = command.exitCodes.map { ("exit code \($0.code.rawValue)", $0.meaning) }
-        let paragraphs = [command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."] + command.details
+        let summary: String = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
+        let paragraphs = [summary] + command.paragraphs
         var parts = [
             Roff.macro("SS", HelpText.usage(command)), paragraphs.map(Roff.text).joined(separator: Roff.macro("PP")),
         ]

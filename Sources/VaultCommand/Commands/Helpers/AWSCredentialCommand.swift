@@ -8,18 +8,15 @@ enum AWSCredentialCommand: Command {
         name: .awsCredential, section: .helpers, changesNothing: true,
         summary: "give AWS tools their keys (they run this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the secret access key.")],
-        details: [
-            """
+        details: """
             Serves `credential_process` in ~/.aws/config, which the AWS command line and SDKs run. `vault setup aws` \
             writes that setting.
-            """,
-            """
+
             The value is the secret access key, and the attribute access-key-id (or username) is the id of the access \
             key. A session token is an entry of its own, NAME.session-token. Alternatively, the value is a JSON object \
             with AccessKeyId, SecretAccessKey and optionally SessionToken, Expiration and AccountId. AWS tools request \
             the keys again when the entry expires.
             """,
-        ],
         examples: [.init("vault aws-credential aws/work", "show what AWS tools get")],
         exitCodes: [
             .init(.usage, "the entry has no access key id"), .init(.notFound, "no such name, or it has expired"),
@@ -42,14 +39,11 @@ enum AWSCredentialCommand: Command {
             return .success
         }
         guard let id = item?.attributes["access-key-id"] ?? item?.attributes[Login.AttributeKey.username] else {
-            throw CommandError.invalid(
-                "\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
+            throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
         // A temporary key is useless without its token, and AWS tools would not request it again.
-        guard token != nil || !id.hasPrefix("ASIA") else {
-            throw keychain.absent(Login.name(of: tokenField, in: name))
-        }
+        guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([
                 "Version": .number(1), "AccessKeyId": .text(id), "SecretAccessKey": .secret(HeldSecret(value)),

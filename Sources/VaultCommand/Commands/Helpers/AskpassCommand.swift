@@ -9,24 +9,20 @@ enum AskpassCommand: Command {
         name: .askpass, section: .helpers, changesNothing: true,
         summary: "answer a prompt of ssh, git or sudo (they run this)",
         arguments: [.init(name: "PROMPT", help: "The prompt that a user would see.")],
-        details: [
-            """
+        details: """
             Answers only prompts that are mapped to an entry by the attribute `askpass`. If the attribute is the path \
             of a private key, the entry holds its passphrase and answers the prompts of ssh and ssh-add for that key. \
             Any other text is the exact prompt, such as `[sudo] password for mia: ` for `sudo -A`. git's prompts are \
             also answered from the credentials of `vault git-credential`.
-            """,
-            """
+
             All other prompts are refused with exit code 1 and no output. Three kinds are never answered: whether to \
             trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and a prompt \
             repeated after a wrong passphrase.
-            """,
-            """
+
             $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments: set them to vault-askpass, \
             a symbolic link to `vault`. Requires OpenSSH 8.5 or later: older versions do not mark the questions of a \
             server.
             """,
-        ],
         examples: [
             .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
         ],
@@ -40,26 +36,18 @@ enum AskpassCommand: Command {
         case "": break
         // A notice, such as the request to touch a security key.
         case "none": return .success
-        default: throw refused("Yes-or-no questions are never answered.")
+        default: throw CommandError.other("Yes-or-no questions are never answered.")
         }
         let name = invocation.name
         let prompt = AskpassPrompt(invocation.name)
-        if case .unanswerable = prompt { throw refused("This prompt is never answered: \"\(name)\".") }
+        if case .unanswerable = prompt { throw CommandError.other("This prompt is never answered: \"\(name)\".") }
         let keychain = try invocation.openVault()
         guard
             let answer = try mappedValue(prompt, in: keychain, invocation)
                 ?? gitAnswer(prompt, in: keychain, invocation)
-        else {
-            throw refused("No entry is mapped to the prompt \"\(name)\". See `vault help askpass`.")
-        }
+        else { throw CommandError.other("No entry is mapped to the prompt \"\(name)\". See `vault help askpass`.") }
         return try write(answer.bytes, to: name, invocation)
     }
-
-    private static func refused(_ message: String) -> CommandError {
-        CommandError(code: "other", exit: .other, message: message)
-    }
-
-    // MARK: Looking it up
 
     private static func mappedValue(
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
@@ -74,7 +62,8 @@ enum AskpassCommand: Command {
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false
         }
         guard items.count <= 1 else {
-            throw refused("Several entries are mapped to the prompt: \(items.map(\.name).joined(separator: ", ")).")
+            let names = items.map(\.name).joined(separator: ", ")
+            throw CommandError.other("Several entries are mapped to the prompt: \(names).")
         }
         return try items.first.flatMap { item in try invocation.held(item.name, from: keychain) }
     }
@@ -90,21 +79,13 @@ enum AskpassCommand: Command {
         }
     }
 
-    // MARK: Answering
-
     private static func write(
         _ answer: borrowing SecretBytes, to prompt: String, _ invocation: Invocation
     ) throws -> ExitCode {
         let isOneLine = answer.withUnsafeBytes { !$0.contains { byte in byte == 0 || byte == 0x0A || byte == 0x0D } }
         guard isOneLine, answer.count > 0 else {
-            throw refused("The value mapped to the prompt \"\(prompt)\" is empty or has several lines.")
+            throw CommandError.other("The value mapped to the prompt \"\(prompt)\" is empty or has several lines.")
         }
-        guard invocation.wantsJSON else {
-            try ValueForm(newline: .yes).write(answer)
-            return .success
-        }
-        try ValueForm.json(answer, name: prompt).withUnsafeBytes(StandardOutput.write)
-        try StandardOutput.write("\n")
-        return .success
+        return try invocation.finish(answer, of: prompt, newline: .yes)
     }
 }

@@ -3,9 +3,7 @@ import Sealing
 import Vault
 
 enum DockerCredentialCommand: Command {
-    private enum Action: String, CaseIterable {
-        case store, get, erase, list, version
-    }
+    private enum Action: String, CaseIterable { case store, get, erase, list, version }
 
     /// The messages by which docker's client recognizes the result.
     private enum Answer {
@@ -15,27 +13,23 @@ enum DockerCredentialCommand: Command {
     }
 
     /// An error message that the protocol defines.
-    private struct Refusal: Error {
-        let answer: String
-    }
+    private struct Refusal: Error { let answer: String }
 
     private static let program = HelperName.dockerCredential.rawValue
 
     static let description = CommandDescription(
         name: .dockerCredential, section: .helpers, summary: "give docker its credentials (docker runs this)",
         arguments: [.init(name: "ACTION", count: .optional, help: "`store`, `get`, `erase`, `list` or `version`.")],
-        details: [
-            """
+        details: """
             docker, podman, buildah, skopeo and others run it as the helper `vault`, by the name \
             docker-credential-vault, which must be in the PATH. `vault setup docker` configures docker to use it.
-            """,
-            """
+
             Entries are stored below docker/, such as docker/registry.example.org. They are found by the attribute \
             `docker`, which is the registry's address as docker gives it, so you may rename them within docker/. The \
             user name is the attribute `username`.
+
+            As the protocol requires, errors are also written to standard output, and the exit code is 1.
             """,
-            "As the protocol requires, errors are also written to standard output, and the exit code is 1.",
-        ],
         examples: [.init("vault docker-credential list", "list the registries and user names as docker sees them")],
         exitCodes: [.init(.other, "any error")])
 
@@ -93,9 +87,7 @@ enum DockerCredentialCommand: Command {
         let server = try readServer()
         guard let keychain = try invocation.openVaultIfAny(),
             try DockerLogins(keychain: keychain, invocation: invocation).erase(server)
-        else {
-            throw Refusal(answer: Answer.notFound)
-        }
+        else { throw Refusal(answer: Answer.notFound) }
         keychain.maintenance.finishUpkeep()
     }
 

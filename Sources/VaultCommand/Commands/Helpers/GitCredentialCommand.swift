@@ -3,28 +3,22 @@ import Sealing
 import Vault
 
 enum GitCredentialCommand: Command {
-    private enum Operation: String {
-        case get, store, erase, capability
-    }
+    private enum Operation: String { case get, store, erase, capability }
 
     static let description = CommandDescription(
         name: .gitCredential, section: .helpers, summary: "give git its credentials (git runs this)",
         arguments: [.init(name: "OPERATION", help: "`get`, `store`, `erase` or `capability`. Others are ignored.")],
-        details: [
-            """
+        details: """
             git runs it as the helper `vault`, by the name git-credential-vault, and writes the request to its \
             standard input. `vault setup git` configures git to use it.
-            """,
-            """
+
             Entries are stored below git/, such as git/github.com/mia. They are found by their attributes (protocol, \
             host, path and username), so you may rename them within git/. A refresh token is an entry of its own, \
             git/github.com/mia.refresh-token.
-            """,
-            """
+
             Without a vault or a matching entry it prints nothing, and git asks the next helper, or you. A vault that \
             is locked or damaged is an error.
             """,
-        ],
         examples: [
             .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "show what git would get")
         ])

@@ -5,9 +5,7 @@ import Vault
 
 enum KubeCredentialCommand: Command {
     /// The parts of kubectl's request that matter here.
-    private struct Request: Decodable {
-        let apiVersion: String
-    }
+    private struct Request: Decodable { let apiVersion: String }
 
     private static let variable = "KUBERNETES_EXEC_INFO"
     private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
@@ -16,17 +14,14 @@ enum KubeCredentialCommand: Command {
         name: .kubeCredential, section: .helpers, changesNothing: true,
         summary: "give kubectl its token or certificate (kubectl runs this)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry with the token.")],
-        details: [
-            """
+        details: """
             Serves users[].user.exec in a kubeconfig, which kubectl and other clients of Kubernetes run. `vault setup \
             kube` writes that setting.
-            """,
-            """
+
             The value is a bearer token. A client certificate and its key, both in PEM, are the entries \
             NAME.certificate and NAME.key; NAME itself is then optional. kubectl requests them again when one of them \
             expires.
             """,
-        ],
         exitCodes: [
             .init(.other, "kubectl did not start it, or uses another version of the protocol"),
             .init(.usage, "a certificate without its key, or a key without its certificate"),
@@ -63,17 +58,15 @@ enum KubeCredentialCommand: Command {
     /// Returns the version that kubectl requests, which the answer must have.
     private static func requestedVersion() throws(CommandError) -> String {
         guard let pointer = getenv(variable) else {
-            throw CommandError(
-                code: "other", exit: .other,
-                message: "\(variable) is not set. kubectl sets it when it runs this command; see `vault setup kube`.")
+            throw CommandError.other(
+                "\(variable) is not set. kubectl sets it when it runs this command; see `vault setup kube`.")
         }
         let text = Data(String(cString: pointer).utf8)
         guard let version = (try? JSONDecoder().decode(Request.self, from: text))?.apiVersion,
             versions.contains(version)
         else {
-            throw CommandError(
-                code: "other", exit: .other,
-                message: "\(variable) requests none of the supported versions \(versions.joined(separator: ", ")).")
+            throw CommandError.other(
+                "\(variable) requests none of the supported versions \(versions.joined(separator: ", ")).")
         }
         return version
     }

@@ -14,17 +14,14 @@ enum SSHAddCommand: Command {
                 help: "Remove the key from the agent after this time, such as 90, 15m, 8h or 7d."),
             .init(name: .confirm, short: "c", help: "Have the agent ask before each use of the key."),
         ],
-        details: [
-            """
+        details: """
             Sends the key from the vault to the agent's socket, $SSH_AUTH_SOCK, without a file or another program. \
             `ssh-add -l` then lists the key, and `ssh-add -d` removes it.
-            """,
-            """
+
             Store the key with `vault set NAME --file FILE`. It must be a key of OpenSSH, of the type ed25519, rsa or \
             ecdsa, without a passphrase: the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a passphrase, and \
             converts an older format.
             """,
-        ],
         examples: [
             .init("vault ssh-add -t 8h ssh/laptop", "add a key for a working day"),
             .init("vault ssh-add -c ssh/laptop", "confirm each use of the key"),
@@ -83,9 +80,8 @@ enum SSHAddCommand: Command {
 
     private static func send(_ message: borrowing SecretBytes) throws(CommandError) {
         guard let path = getenv("SSH_AUTH_SOCK").map({ String(cString: $0) }), !path.isEmpty else {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
+            throw CommandError.unavailable(
+                "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
         }
         let answer: [UInt8]
         var isOthers = false

@@ -31,7 +31,6 @@ extension HelperName {
 }
 
 extension Invocation {
-    /// Applies a setting as the options say.
     func finish(_ setting: Setting) throws -> ExitCode {
         let isWritten = has(.dryRun) ? false : try has(.undo) ? setting.undo() : setting.write()
         let lines = has(.undo) ? setting.undoing ?? setting.lines : setting.lines
@@ -72,13 +71,12 @@ enum SetupGitCommand: Command {
     static let description = CommandDescription(
         name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
         options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
-        details: [
-            """
+        details: """
             Adds `vault git-credential` to git's credential helpers. Existing helpers stay: git asks one after the \
             other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
+
+            With --vault or --key-file, git uses that vault and key.
             """,
-            "With --vault or --key-file, git uses that vault and key.",
-        ],
         examples: [
             .init("vault setup git", "set it up for all repositories"),
             .init("vault setup git --local --vault work", "set it up for one, with its own vault"),
@@ -94,23 +92,15 @@ enum SetupGitCommand: Command {
         let adding = scope + ["--add"] + setting
         let removing = scope + ["--fixed-value", "--unset-all"] + setting
         let isThere = (try? OtherProgram.run(scope + ["--fixed-value", "--get-all"] + setting)) != nil
+        func change(_ words: [String]) throws -> Bool {
+            try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
+            _ = try OtherProgram.run(words)
+            return true
+        }
         return try invocation.finish(
             Setting(
                 lines: [OtherProgram.line(adding)], undoing: [OtherProgram.line(removing)],
-                write: {
-                    if !isThere {
-                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
-                        _ = try OtherProgram.run(adding)
-                    }
-                    return !isThere
-                },
-                undo: {
-                    if isThere {
-                        try NewFile.checkGitConfiguration(isGlobal: !invocation.has(.local))
-                        _ = try OtherProgram.run(removing)
-                    }
-                    return isThere
-                }))
+                write: { try !isThere && change(adding) }, undo: { try isThere && change(removing) }))
     }
 }
 
@@ -118,18 +108,13 @@ enum SetupAWSCommand: Command {
     static let description = CommandDescription(
         name: .setupAWS, section: .helpers, summary: "set up AWS tools to get a profile's keys from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
-        options: [
-            .init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo,
-        ],
-        details: [
-            """
+        options: [.init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo],
+        details: """
             Adds a line credential_process to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
             file stay.
-            """,
-            """
+
             AWS tools prefer keys of the same profile in ~/.aws/credentials: remove them there.
             """,
-        ],
         examples: [.init("vault setup aws aws/work --profile work", "then run: aws --profile work s3 ls")],
         exitCodes: [.init(.refused, "the profile has another credential_process")])
 
@@ -167,17 +152,15 @@ enum SetupDirenvCommand: Command {
     static let description = CommandDescription(
         name: .setupDirenv, section: .helpers, summary: "set up direnv to get variables from the vault",
         options: [.dryRun, .undo],
-        details: [
-            """
+        details: """
             Adds the function `use_vault` to direnv/direnvrc in $XDG_CONFIG_HOME (default: ~/.config). Other lines of \
             the file stay. In a file .envrc, write `use vault`, followed by the arguments of `vault env`.
-            """,
-            """
+
             If a value is missing, an error is reported and no variable is set. direnv continues after a failure, \
             unless .envrc begins with `strict_env`.
+
+            With --vault or --key-file, the function uses that vault and key.
             """,
-            "With --vault or --key-file, the function uses that vault and key.",
-        ],
         examples: [
             .init("vault setup direnv", "then write in a file .envrc: use vault GH_TOKEN=gh/token"),
             .init("vault setup direnv --undo", "remove the function again"),

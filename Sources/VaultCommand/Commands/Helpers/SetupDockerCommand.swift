@@ -8,18 +8,16 @@ enum SetupDockerCommand: Command {
             .init(name: "REGISTRY", count: .optional, help: "Only for this registry (default: all registries).")
         ],
         options: [.dryRun, .undo],
-        details: [
-            """
+        details: """
             Sets "credsStore" in docker's config.json, or "credHelpers" for one registry. The file is in \
             $DOCKER_CONFIG or ~/.docker. Its other keys stay; their order and the white space may change, as they do \
             when docker writes the file.
-            """,
-            """
+
             docker passes on no options. If the vault is not at its standard path, name it as [default] in the \
             configuration or in $VAULT_FILE; see `vault help locations`.
+
+            docker then ignores the logins in the file. Log in again to store them in the vault.
             """,
-            "docker then ignores the logins in the file. Log in again to store them in the vault.",
-        ],
         examples: [
             .init("vault setup docker", "set it up for all registries"),
             .init("vault setup docker registry.example.org", "set it up for one registry"),
@@ -36,8 +34,7 @@ enum SetupDockerCommand: Command {
         }
         let file = try EditedFile(try OtherProgram.path(".docker", orIn: "DOCKER_CONFIG") + "/config.json")
         let registry = invocation.arguments.first
-        let line =
-            registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
+        let line = registry.map { "\"\(helpersKey)\": {\"\($0)\": \"vault\"}" } ?? "\"\(storeKey)\": \"vault\""
         if !invocation.has(.undo) { HelperName.dockerCredential.noteIfMissing(for: "docker") }
         return try invocation.finish(
             Setting(
@@ -82,9 +79,7 @@ enum SetupDockerCommand: Command {
 
     /// Throws if another helper is set: it may hold logins, so the user has to decide.
     private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
-        guard former == nil || former == helper else {
-            throw .refused("\(path) has another \(what). Remove it first.")
-        }
+        guard former == nil || former == helper else { throw .refused("\(path) has another \(what). Remove it first.") }
     }
 
     private static func removeHelper(for registry: String?, from members: inout [String: StoredValue]) {

@@ -5,9 +5,7 @@ enum SetupKubeCommand: Command {
     /// The part of the output of `kubectl config view` that describes users.
     private struct Configuration: Decodable {
         struct User: Decodable {
-            struct Settings: Decodable {
-                let exec: Exec?
-            }
+            struct Settings: Decodable { let exec: Exec? }
 
             let name: String
             let user: Settings?
@@ -29,12 +27,10 @@ enum SetupKubeCommand: Command {
         name: .setupKube, section: .helpers, summary: "set up kubectl to get a token or certificate from the vault",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help kube-credential`.")],
         options: [.init(name: .user, value: "USER", help: "The user in the kubeconfig."), .dryRun, .undo],
-        details: [
-            """
+        details: """
             Uses `kubectl config` to write the user's exec to the kubeconfig. Without kubectl, or if that fails, \
             prints the lines to add. Remove any token or certificate that the user has in the kubeconfig.
-            """
-        ],
+            """,
         examples: [.init("vault setup kube kube/prod --user prod", "then run: kubectl get pods")],
         exitCodes: [
             .init(.refused, "the user runs another command"), .init(.other, "kubectl cannot read its configuration"),

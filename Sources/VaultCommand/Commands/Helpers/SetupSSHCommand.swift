@@ -11,17 +11,14 @@ enum SetupSSHCommand: Command {
             .init(name: "NAME", completion: .secretName, help: "The entry with its passphrase."),
         ],
         options: [.dryRun, .undo],
-        details: [
-            """
+        details: """
             Gives the entry the attribute `askpass`, and prints the lines with which ssh and ssh-add run \
             `vault-askpass`. With these lines in a shell's profile, ssh no longer prompts at the terminal: prompts \
             without an entry are refused, so accept an unknown host once without these lines. For a single run, set \
             the variables before the command.
-            """,
-            """
+
             A private key that is itself in the vault needs no passphrase and no setup: see `vault help ssh-add`.
             """,
-        ],
         examples: [
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then add the lines to ~/.profile"),
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute again"),
@@ -35,9 +32,7 @@ enum SetupSSHCommand: Command {
     private static let attribute = AskpassCommand.attribute
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        guard try invocation.handedOn().isEmpty else {
-            throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass)
-        }
+        guard try invocation.handedOn().isEmpty else { throw UsageError.noOptionsHandedOn(by: "ssh", to: .askpass) }
         let path = absolutePath(invocation.arguments[0])
         let name = invocation.arguments[1]
         let keychain = try invocation.openVault()
@@ -63,8 +58,7 @@ enum SetupSSHCommand: Command {
 
     /// Sets the attribute. Returns whether that changed anything.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
-        let (former, present) = try keychain.setAttributes(
-            of: name, [attribute: path], ifMatching: [attribute: nil])
+        let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {
             throw CommandError.refused(
                 "\"\(name)\" has the passphrase of another key. To remove that mapping, run "

@@ -8,22 +8,18 @@ enum SystemdCredentialCommand: Command {
     static let description = CommandDescription(
         name: .systemdCredential, section: .helpers, changesNothing: true,
         summary: "give a systemd unit a credential (systemd runs this)",
-        details: [
-            """
+        details: """
             Answers one request of systemd on standard input, which is a socket: `LoadCredential=ID:SOCKET` of the \
             unit UNIT. The answer is the value of the entry systemd/UNIT/ID, such as systemd/web.service/db-password. \
             Other entries cannot be requested. Only root and the user who runs this command may request one.
-            """,
-            """
+
             The socket is a unit of its own, with `ListenStream=/run/vault.sock`, `SocketMode=0600` and `Accept=yes`. \
             Its service vault@.service has `ExecStart=vault systemd-credential` and `StandardInput=socket`, and names \
             the vault and key in its environment.
-            """,
-            """
+
             If the entry does not exist or cannot be read, nothing is written. systemd then gives the unit an empty \
             credential, and the journal of the service shows the reason.
             """,
-        ],
         examples: [.init("vault systemd-credential", "answer a request, in ExecStart= of the service")],
         exitCodes: [
             .init(.usage, "standard input is not a connection from systemd, or the value is larger than 1 MiB"),

@@ -16,17 +16,14 @@ enum ExportCommand: Command {
                 name: .output, short: "o", value: "PATH", completion: .file,
                 help: "The file to write, readable by you alone (default: standard output, unless it is a terminal)."),
         ],
-        details: [
-            """
+        details: """
             json contains everything but the history: `vault import json` restores the same names, values, kinds, \
             attributes and expiry times. Use `vault backup` for a copy that stays sealed.
-            """,
-            """
+
             env derives variables from the names: db/password becomes DB_PASSWORD. csv has one row per login, with the \
             columns name, username, password, url, notes and otp; other attributes are left out. Both formats hold \
             only text: other values are refused, and the error names them.
             """,
-        ],
         examples: [
             .init("vault export json --plaintext -o vault.json", "write a new file of mode 0600"),
             .init("vault export json --plaintext | age -r age1... > vault.age", "never store the plain text"),

@@ -22,27 +22,21 @@ enum ImportCommand: Command {
             .init(name: .replace, help: "Replace existing values that differ."),
             .init(name: .skip, help: "Keep existing values that differ."),
         ],
-        details: [
-            """
+        details: """
             Stores everything or nothing. A name that already has the same value is left alone, so an import can be \
             repeated. A different value is refused unless --replace or --skip is given.
-            """,
-            """
+
             A login becomes an entry with the password, named by folder and title: work/mail. User name and addresses \
             become attributes; each further secret becomes an entry of its own: work/mail.otp, work/mail.notes. A note \
             becomes an entry with its text. Attachments and earlier passwords are not imported.
-            """,
-            """
+
             json is the output of `vault export json`, or one object of texts: {"NAME": "VALUE"}.
-            """,
-            """
+
             For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Both may \
             ask you to unlock something.
-            """,
-            """
+
             The file stays, with all the secrets in it. Delete it once you have checked the import.
             """,
-        ],
         examples: [
             .init("vault import bitwarden-json export.json --dry-run", "preview the import"),
             .init("vault import chrome-csv Passwords.csv --prefix chrome/", "import into a folder"),
@@ -94,9 +88,7 @@ enum ImportCommand: Command {
             case .libsecret: return try ImportContents(SecretTool.items(with: source), prefix: prefix)
             default: return try format.read(bytes(of: source, named: shown), from: shown, prefix: prefix)
             }
-        } catch let error as FormatError {
-            throw CommandError.malformed(error, in: shown, "nothing was imported")
-        }
+        } catch let error as FormatError { throw CommandError.malformed(error, in: shown, "nothing was imported") }
     }
 
     private static func bytes(of source: String, named name: String) throws -> [UInt8] {
@@ -139,7 +131,6 @@ enum ImportCommand: Command {
 }
 
 extension ImportContents {
-    /// Leaves out entries that have expired.
     fileprivate mutating func dropExpired(at now: Date) {
         let count = plan.removeAll { $0.expires.map { $0 <= now } ?? false }
         leftOut += Array(repeating: .expiredEntry, count: count)
@@ -151,7 +142,6 @@ extension ImportFormat {
     fileprivate var isPlainFile: Bool { self != .pass && self != .libsecret }
 }
 
-/// The result of an import or a dry run.
 private struct ImportReport {
     let contents: ImportContents
     let changes: [EntryChange]

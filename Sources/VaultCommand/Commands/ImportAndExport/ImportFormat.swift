@@ -3,7 +3,6 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The formats that `vault import` reads.
 enum ImportFormat: String, CaseIterable {
     case json, env
     case bitwardenCSV = "bitwarden-csv"

@@ -60,9 +60,8 @@ private enum ProgramOutput {
             }
             return output.unsafeArray()
         } catch {
-            throw CommandError(
-                code: "unavailable", exit: .inputOutput,
-                message: "\(subject) was not read (\(program): \(OtherProgram.reason(error))); nothing was imported.")
+            throw CommandError.unavailable(
+                "\(subject) was not read (\(program): \(OtherProgram.reason(error))); nothing was imported.")
         }
     }
 }

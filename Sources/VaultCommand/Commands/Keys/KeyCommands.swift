@@ -6,10 +6,11 @@ import Vault
 enum KeyListCommand: Command {
     static let description = CommandDescription(
         name: .keyList, section: .keys, changesNothing: true, summary: "list the keys that open the vault",
-        details: [
-            "Each of them opens the vault by itself. An asterisk marks the key that opened it for this command.",
-            "Also shows the fingerprint, which users compare before they open the vault with an age identity.",
-        ])
+        details: """
+            Each of them opens the vault by itself. An asterisk marks the key that opened it for this command.
+
+            Also shows the fingerprint, which users compare before they open the vault with an age identity.
+            """)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
@@ -33,13 +34,12 @@ enum KeyAddCommand: Command {
             .init(name: .command, value: "COMMAND", help: "A shell command whose output is the key."),
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
         ],
-        details: [
-            "Existing keys stay. A vault has up to 16 keys, of which three may be passphrases.",
-            """
+        details: """
+            Existing keys stay. A vault has up to 16 keys, of which three may be passphrases.
+
             The text of a command is stored in the vault, not sealed. It is run if no key file opens the vault, and \
             only on machines where it was added, or where it was once given with --key-command.
             """,
-        ],
         examples: [
             .init("vault key add --passphrase --label laptop", "add a passphrase that opens the vault by itself"),
             .init("vault key add --passphrase --file /media/usb/k.key", "require both a passphrase and a key file"),
@@ -77,12 +77,10 @@ enum KeyRemoveCommand: Command {
     static let description = CommandDescription(
         name: .keyRemove, section: .keys, summary: "remove a key",
         arguments: [.init(name: "NUMBER", help: "The key's number in `vault key ls`.")],
-        details: [
-            """
+        details: """
             The last key cannot be removed. Anyone who had the key can still open older copies of the vault, and may \
             have its data key: rotate it with `vault key rotate`.
-            """
-        ],
+            """,
         exitCodes: [.init(.notFound, "no key has that number")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -101,11 +99,9 @@ enum KeyCheckCommand: Command {
     static let description = CommandDescription(
         name: .keyCheck, section: .keys, summary: "check that a key file, such as a backup, opens the vault",
         arguments: [
-            .init(
-                name: "PATH", count: .optional, completion: .file,
-                help: "The key file (default: the one in use).")
+            .init(name: "PATH", count: .optional, completion: .file, help: "The key file (default: the one in use).")
         ],
-        details: ["Reads the whole vault with this key file, and changes nothing."],
+        details: "Reads the whole vault with this key file, and changes nothing.",
         examples: [.init("vault key check /media/usb/backup.key", "test a backup before you store the disk")],
         exitCodes: [.init(.locked, "the file is not a key, or not a key of this vault")])
 

@@ -5,16 +5,12 @@ import Vault
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
         name: .keyReplace, section: .keys, summary: "replace a key file by another one",
-        arguments: [
-            .init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")
-        ],
+        arguments: [.init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
-        details: [
-            """
+        details: """
             Nothing is sealed anew. Anyone who has the old key file can still open older copies of the vault, and with \
             the data key in them the current file too: rotate it with `vault key rotate`.
-            """
-        ],
+            """,
         exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -22,9 +18,7 @@ enum KeyReplaceCommand: Command {
         let keychain = try invocation.openVault()
         let advice = try keychain.adviceForReplacedKey([(number ?? keychain.numberInUse): invocation.name])
         let isGenerated = try keychain.vaultKeys.replaceKeyFile(number.map(keychain.key), by: invocation.name)
-        if isGenerated {
-            Notes.reportKeyFile(invocation.name)
-        }
+        if isGenerated { Notes.reportKeyFile(invocation.name) }
         return try invocation.finish(json: ["key_file": invocation.name, "made_key_file": isGenerated]) {
             """
             Replaced. The old key file no longer opens this vault.
@@ -40,17 +34,14 @@ enum KeyRotateCommand: Command {
     static let description = CommandDescription(
         name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
-        details: [
-            """
+        details: """
             Writes a new file in place of the old one; the old data key opens nothing in it. Other processes may write \
             meanwhile. Each other key that stays needs its secret: vault asks for passphrases, runs commands, and \
             takes key files from --file. A recipient needs only its public key.
-            """,
-            """
+
             Users who open the vault with an age identity have to compare its new fingerprint, which `vault key ls` \
             shows. Backups made before the rotation still open with the old keys.
             """,
-        ],
         examples: [
             .init("vault key rotate", "rotate a vault with a single key"),
             .init("vault key rotate --drop 3", "remove key 3 after it was stolen"),
@@ -114,7 +105,6 @@ struct KeyChoices {
 
     var isEmpty: Bool { dropped.isEmpty && replaced.isEmpty && kept.isEmpty }
 
-    /// Whether a choice names this key.
     func includes(_ number: Int) -> Bool {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }
@@ -127,9 +117,7 @@ struct KeyChoices {
     }
 
     func keys(_ numbers: some Sequence<Int>, of keychain: Keychain) throws -> Set<Keychain.VaultKeys.Key> {
-        var keys: Set<Keychain.VaultKeys.Key> = []
-        for number in numbers { keys.insert(try keychain.key(number)) }
-        return keys
+        try Set(numbers.map { try keychain.key($0) })
     }
 
     /// Returns the new secret of a key that is replaced, or the current secret of a key that stays.
@@ -199,5 +187,5 @@ extension OptionDescription {
         help: "Replace a key by this key file, generated if it does not exist.")
     static let fileOfKey = OptionDescription(
         name: .file, value: "NUMBER=PATH", isRepeatable: true,
-        help: "The key file of another key that stays. Otherwise drop or replace that key.")
+        help: "The key file of another key to keep. Without its file, drop or replace that key.")
 }

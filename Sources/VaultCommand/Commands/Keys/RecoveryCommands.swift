@@ -6,13 +6,11 @@ enum KeyShowCommand: Command {
     static let description = CommandDescription(
         name: .keyShow, section: .keys, summary: "show the key file's contents, for a backup on paper",
         options: [.init(name: .noQR, help: "Leave out the QR code.")],
-        details: [
-            """
+        details: """
             Shows the secret itself: anyone who sees it can open the vault. At a terminal, also shows a QR code of the \
             line with the key. To restore the key file, type or scan that line into a file; typing mistakes are \
             detected.
-            """
-        ],
+            """,
         exitCodes: [
             .init(.usage, "the key file was not generated; copy the file itself"),
             .init(.locked, "the key file cannot be read, or does not open the vault"),
@@ -50,12 +48,10 @@ enum KeySplitCommand: Command {
             .init(name: "of", help: "The word `of`."),
             .init(name: "N", help: "The number of shares to create, at most 32."),
         ],
-        details: [
-            """
+        details: """
             Give each share to a different person or keep it in a different place. Fewer than K shares reveal nothing \
             about the key. The key file stays as it is.
-            """
-        ],
+            """,
         examples: [.init("vault key split 3 of 5 > shares.txt", "create five shares, any three of which are enough")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -90,7 +86,7 @@ enum KeyJoinCommand: Command {
                 name: .file, value: "SHARES", completion: .file,
                 help: "A file with the shares, in any order (default: standard input).")
         ],
-        details: ["At a terminal, paste or type the shares, then press Ctrl-D on a new line."],
+        details: "At a terminal, paste or type the shares, then press Ctrl-D on a new line.",
         examples: [
             .init("cat share1 share3 share4 | vault key join ./restored.key", "then test it with `vault key check`")
         ],

@@ -9,15 +9,12 @@ enum UnlockCommand: Command {
                 help: "The time in seconds, or a number with s, m, h or d (default: 15m)."),
             .init(name: .session, help: "Only for this login, not for all your processes."),
         ],
-        details: [
-            """
+        details: """
             Stores the secret of the key that opens the vault in the kernel's memory, until the time is over, `vault \
             lock` or a restart. No program stays running. Meanwhile any of your programs can open the vault.
-            """,
-            """
+
             Most containers forbid this; the vault then prompts each time, and this command gives the reason.
             """,
-        ],
         examples: [.init("vault unlock --timeout 8h", "unlock for a working day")],
         exitCodes: [.init(.inputOutput, "the kernel refuses to store the secret; the vault prompts each time")])
 
@@ -36,10 +33,11 @@ enum UnlockCommand: Command {
 enum LockCommand: Command {
     static let description = CommandDescription(
         name: .lock, section: .keys, summary: "undo `vault unlock`",
-        details: [
-            "Locking a vault that is not unlocked is not an error.",
-            "If the vault file is missing or cannot be read, its key is unknown, so all vaults are locked.",
-        ])
+        details: """
+            Locking a vault that is not unlocked is not an error.
+
+            If the vault file is missing or cannot be read, its key is unknown, so all vaults are locked.
+            """)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let location = try invocation.location()

@@ -16,16 +16,13 @@ enum MemberAddCommand: Command {
                 help: "The member's age public key, which opens the vault. Without it, the member needs another key."
             ),
         ],
-        details: [
-            """
+        details: """
             Once a vault has members, only they can change it, and each change names its author: a member cannot write \
             under another member's name. The first member adds themselves, on their own machine.
-            """,
-            """
+
             Each machine signs with its own key, which never leaves it: $XDG_CONFIG_HOME/vault/device.key. A member \
             may have several machines; add the others on one of them.
             """,
-        ],
         examples: [
             .init("vault member add mia", "add yourself as the first member"),
             .init("vault member add tom --device vault-device-1-... --recipient age1...", "add a colleague"),
@@ -50,7 +47,7 @@ enum MemberListCommand: Command {
     static let description = CommandDescription(
         name: .memberList, section: .members, changesNothing: true,
         summary: "list the members, who can change the vault",
-        details: ["If a vault has no members, anyone who can open it can change it."])
+        details: "If a vault has no members, anyone who can open it can change it.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let members = try invocation.openVault().members.all()
@@ -74,21 +71,17 @@ enum MemberRemoveCommand: Command {
                 name: .keep, value: "NUMBER", isRepeatable: true,
                 help: "Keep this key, because the member never had it."),
             .fileOfKey,
-            .init(
-                name: .force, help: "Remove even the last member. From then on, changes are unsigned."),
+            .init(name: .force, help: "Remove even the last member. From then on, changes are unsigned."),
         ],
-        details: [
-            """
+        details: """
             The member's devices can no longer sign, and the member's age identities no longer open the vault. But the \
             member may have kept the data key, and any key that is not another member's own. So rotate the data key \
             and replace those keys: at a terminal, this command asks what to do. Otherwise decide for each key with \
             --replace, --drop or --keep; each of these also rotates the data key.
-            """,
-            """
+
             The removal is signed, and part of the vault's history. A machine that has seen it detects a vault in \
             which it is missing.
             """,
-        ],
         examples: [
             .init("vault member rm tom --rotate", "remove a colleague who has left"),
             .init("vault member rm tom --replace 1=new.key", "also replace key 1, which he had"),
@@ -162,8 +155,7 @@ extension Keychain.Members.Removal {
         let parts = authors.map { author in
             "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
-        return parts.joined(separator: "; ")
-            + ". They stay. Remove those you do not know: `vault member rm NAME`."
+        return parts.joined(separator: "; ") + ". They stay. Remove those you do not know: `vault member rm NAME`."
     }
 }
 
@@ -189,7 +181,7 @@ extension KeyChoices {
 enum MemberDeviceCommand: Command {
     static let description = CommandDescription(
         name: .memberDevice, section: .members, summary: "show this machine's device, for `vault member add`",
-        details: ["The device is not secret. Send it to a member by a channel on which others cannot change it."])
+        details: "The device is not secret. Send it to a member by a channel on which others cannot change it.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let device = try invocation.location().device()
@@ -198,14 +190,9 @@ enum MemberDeviceCommand: Command {
 }
 
 extension MemberList.Member {
-    fileprivate var report: JSONObject {
-        ["name": name, "added_by": addedBy, "devices": machines.map(\.report)]
-    }
+    fileprivate var report: JSONObject { ["name": name, "added_by": addedBy, "devices": machines.map(\.report)] }
 
-    /// The member in lines for output, one for each device.
-    fileprivate var lines: String {
-        machines.map { "\(name.quoted), \($0.line)\n" }.joined()
-    }
+    fileprivate var lines: String { machines.map { "\(name.quoted), \($0.line)\n" }.joined() }
 }
 
 extension MemberList.Member.Machine {

@@ -16,17 +16,14 @@ enum EnvCommand: Command {
                 name: .format, value: "SHELL", choices: ShellQuoting.Shell.allCases.map(\.rawValue),
                 help: "The shell: sh (default; also for bash, zsh and direnv) or fish."),
         ],
-        details: [
-            """
+        details: """
             Writes a quoted `export NAME='...'` for each variable, once all values have been read. If one is missing, \
             nothing is written. Every program that the shell starts then gets the values; `vault run` gives them to \
             one program only.
-            """,
-            """
+
             After a failure, `eval "$(vault env ...)"` would continue without the variables. Assign the output first: \
             `variables=$(vault env ...) && eval "$variables"`. In a script or direnv's .envrc, append `|| exit`.
             """,
-        ],
         examples: [
             .init("vault env GH_TOKEN=gh/token", "show the output"),
             .init("vault env --env-file .env", "print the variables that a file names"),
@@ -49,9 +46,7 @@ enum EnvCommand: Command {
             try text.withUnsafeBytes(StandardOutput.write)
             return .success
         }
-        let shown = try text.withUnsafeBytes { text in
-            try SecretBytes(composing: { Escaping.terminal(text, $0) })
-        }
+        let shown = try text.withUnsafeBytes { text in try SecretBytes(composing: { Escaping.terminal(text, $0) }) }
         try shown.withUnsafeBytes(StandardOutput.write)
         return .success
     }

@@ -15,13 +15,12 @@ enum InjectCommand: Command {
                 help: "The file to write, of mode 0600 (default: standard output)."),
             .init(name: .force, short: "f", help: "Replace an existing file."),
         ],
-        details: [
-            """
+        details: """
             A placeholder is {{ vault:NAME }}, on one line; NAME is a name as in `vault get`. All other text is \
             written byte for byte. Write {{ "{{" }} for two literal opening braces.
+
+            If a name is missing or a placeholder malformed, the error gives its line and column; nothing is written.
             """,
-            "If a name is missing or a placeholder malformed, the error gives its line and column; nothing is written.",
-        ],
         examples: [
             .init("vault inject -i app.conf.tmpl -o app.conf", "write a configuration file with its secrets"),
             .init("vault inject -i app.conf.tmpl | app --config /dev/stdin", "pass the result on without a file"),
@@ -60,8 +59,7 @@ enum InjectCommand: Command {
             for piece in template.pieces {
                 switch piece {
                 case .text(let text): text.forEach(put)
-                case .placeholder(let placeholder):
-                    values[placeholder.name]?.bytes.withUnsafeBytes { $0.forEach(put) }
+                case .placeholder(let placeholder): values[placeholder.name]?.bytes.withUnsafeBytes { $0.forEach(put) }
                 }
             }
         })

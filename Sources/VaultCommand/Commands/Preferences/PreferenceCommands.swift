@@ -7,10 +7,11 @@ enum PreferenceGetCommand: Command {
         name: .preferenceGet, section: .preferences, summary: "write a preference to standard output",
         arguments: [.init(name: "KEY", help: "The key.")],
         options: [SuiteFile.option, ValueForm.newlineOption],
-        details: [
-            "Writes values in the form of `vault get`: dates in UTC, arrays and dictionaries as JSON.",
-            SuiteFile.whichFile,
-        ],
+        details: """
+            Writes values in the form of `vault get`: dates in UTC, arrays and dictionaries as JSON.
+
+            \(SuiteFile.whichFile)
+            """,
         examples: [.init("vault prefs get --suite mail theme", "show the `theme` of the program mail")],
         exitCodes: [
             .init(.notFound, "no such key; a similar one is suggested"),
@@ -38,14 +39,14 @@ enum PreferenceSetCommand: Command {
                 name: .type, value: "TYPE", choices: ValueType.allCases.map(\.rawValue),
                 help: "The type for programs: string (default), bool, int, real, data, date or json."),
         ],
-        details: [
-            """
+        details: """
             Preferences are not secret: they are stored in plain text, in a file that any tool for property lists \
             reads. Store secrets in the vault: `vault set`. Other keys of the file keep their values and types.
+
+            Put -- before a VALUE that begins with a dash. `vault help set` describes the types.
+
+            \(SuiteFile.whichFile)
             """,
-            "Put -- before a VALUE that begins with a dash. `vault help set` describes the types.",
-            SuiteFile.whichFile,
-        ],
         examples: [
             .init("vault prefs set --suite mail theme dark", "set a String for the program mail"),
             .init("vault prefs set --suite mail limit --type int -- -1", "set a negative number"),
@@ -78,10 +79,11 @@ enum PreferenceListCommand: Command {
         options: [
             SuiteFile.option, .init(name: .long, short: "l", help: "Show the kind of each value before its key."),
         ],
-        details: [
-            "Prints one key per line, sorted bytewise. No match and a missing file are not errors.",
-            SuiteFile.whichFile,
-        ],
+        details: """
+            Prints one key per line, sorted bytewise. No match and a missing file are not errors.
+
+            \(SuiteFile.whichFile)
+            """,
         examples: [.init("vault prefs ls --suite mail -l", "list the keys and kinds of the program mail")],
         exitCodes: [.init(.damaged, "the property list is damaged")])
 
@@ -106,10 +108,11 @@ enum PreferenceRemoveCommand: Command {
         name: .preferenceRemove, section: .preferences, summary: "remove preferences",
         arguments: [.init(name: "KEY", count: .oneOrMore, help: "A key to remove.")],
         options: [SuiteFile.option, .init(name: .force, short: "f", help: "Ignore keys that do not exist.")],
-        details: [
-            "Removes all keys or, if one of them does not exist, none. This cannot be undone.",
-            SuiteFile.whichFile,
-        ],
+        details: """
+            Removes all keys or, if one of them does not exist, none. This cannot be undone.
+
+            \(SuiteFile.whichFile)
+            """,
         examples: [.init("vault prefs rm --suite mail theme limit", "remove both or neither")],
         exitCodes: [
             .init(.notFound, "one of the keys does not exist; none was removed"),
@@ -152,9 +155,7 @@ private struct SuiteFile {
         path = try SuiteFile.translated { try preferences.path }
     }
 
-    func value(of key: String) throws -> StoredValue? {
-        try SuiteFile.translated { try preferences.value(of: key) }
-    }
+    func value(of key: String) throws -> StoredValue? { try SuiteFile.translated { try preferences.value(of: key) } }
 
     func contents(prefix: String) throws -> [String: StoredValue] {
         try SuiteFile.translated { try preferences.contents(prefix: prefix) }
@@ -167,9 +168,8 @@ private struct SuiteFile {
     /// Returns the error for a missing key, with the path of the file, since another suite may be meant.
     func absent(_ key: String) throws -> CommandError {
         let near = NearName.nearest(to: key, among: try contents(prefix: "").keys.sorted())
-        return CommandError(
-            code: "absent", exit: .notFound,
-            message: "No key \"\(key)\" in \(path).\(NearName.question(near))")
+        let message = "No key \"\(key)\" in \(path).\(NearName.question(near))"
+        return CommandError(code: "absent", exit: .notFound, message: message)
     }
 
     /// Converts an error without the hints, which concern vaults.

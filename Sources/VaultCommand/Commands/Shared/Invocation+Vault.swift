@@ -16,14 +16,12 @@ extension Invocation {
             Keychain(at: location(), creatingIfAbsent: isCreating, options: options, failures: warnings))
     }
 
-    /// Opens the vault whose path or URL is an argument.
     func openVault(at vault: String) throws -> Keychain {
         var location = try location()
         location.vault = vault
         return try announced(Keychain(at: location, options: vaultOptions(), failures: warnings))
     }
 
-    /// Opens the vault that the options name; nil if there is none.
     func openVaultIfAny() throws -> Keychain? {
         do { return try openVault() } catch let error as VaultError where error.code == .noVault { return nil }
     }
@@ -34,9 +32,7 @@ extension Invocation {
     }
 
     /// - Parameter isReplacing: whether it may replace a vault that this machine remembers but that no longer exists.
-    func createVault(
-        label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool
-    ) throws -> Keychain {
+    func createVault(label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool) throws -> Keychain {
         try announced(
             Keychain.create(
                 at: location(), label: label, cost: cost, replacingGone: isReplacing, options: vaultOptions(),
@@ -60,7 +56,6 @@ extension Invocation {
         return keychain
     }
 
-    /// Returns the location of the vault.
     func location() throws -> VaultLocation {
         if let knownLocation { return knownLocation }
         guard [OptionName.keyFile, .keyFD, .keyCommand].filter(has).count <= 1 else { throw UsageError.oneKeySource }

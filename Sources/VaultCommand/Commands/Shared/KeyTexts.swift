@@ -8,7 +8,6 @@ extension [Keychain.VaultKeys.Key] {
     /// The list of keys that open the vault after others were removed.
     var openers: String { "These keys open the vault now:\n" + lines }
 
-    /// One line for each key, with its number.
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
 }
 
@@ -23,7 +22,6 @@ extension Keychain.VaultKeys.Key {
         ]
     }
 
-    /// A description of the key in one line.
     var line: String {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"

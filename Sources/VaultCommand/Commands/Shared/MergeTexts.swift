@@ -214,8 +214,7 @@ extension Keychain.Copies.Merge {
         "Nothing was merged: \(sides.shownCopy) has removed someone's access, by a rotation of the data key or as a "
             + "member."
             + refusals(
-                "They may have written these in \(sides.vault):",
-                "They may have removed these in \(sides.vault):")
+                "They may have written these in \(sides.vault):", "They may have removed these in \(sides.vault):")
             + "\nIf you know that they are right, such as your own changes while you were offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }
@@ -223,12 +222,9 @@ extension Keychain.Copies.Merge {
     /// Returns what became of the changes that were made while no server answered.
     func offlineText(_ vault: String, _ advised: AdvisedCommand) -> String {
         let sides = "Also changed by others; the later change wins (see `vault history`):\n"
-        let stored =
-            if !changed.isEmpty {
-                "Stored the offline changes: \(Quantity.number(changed.count)) changed.\n"
-            } else {
-                refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""
-            }
+        let known = refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""
+        let count = Quantity.number(changed.count)
+        let stored = changed.isEmpty ? known : "Stored the offline changes: \(count) changed.\n"
         let text = stored + list(conflicts, sides)
         return keptAt.map { text + refusal(of: MergedSides(vault: vault, copy: $0, advised: advised)) }
             ?? String(text.dropLast())

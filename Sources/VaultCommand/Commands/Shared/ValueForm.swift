@@ -1,12 +1,9 @@
 import Sealing
 import Vault
 
-/// The form in which a command writes a value.
 struct ValueForm {
     /// `auto` adds a newline on a terminal and after each of several values, unless the value already ends with one.
-    enum Newline: String, CaseIterable {
-        case auto, yes, no
-    }
+    enum Newline: String, CaseIterable { case auto, yes, no }
 
     static let newlineOption = OptionDescription(
         name: .newline, value: "WHEN", choices: Newline.allCases.map(\.rawValue),
@@ -17,7 +14,6 @@ struct ValueForm {
     /// Whether it is the only value that is written.
     var isAlone = true
 
-    /// Writes a value to standard output.
     func write(_ value: borrowing SecretBytes) throws {
         if let form = try rendered(value) {
             try form.withUnsafeBytes(StandardOutput.write)
@@ -71,9 +67,11 @@ struct ValueForm {
 }
 
 extension Invocation {
-    /// Ends a command whose result is one value.
     func finish(_ stored: consuming SealableValue, of name: String) throws -> ExitCode {
-        let value = try ValueText.shown(stored, of: name)
+        try finish(ValueText.shown(stored, of: name), of: name, newline: newline)
+    }
+
+    func finish(_ value: borrowing SecretBytes, of name: String, newline: ValueForm.Newline) throws -> ExitCode {
         guard wantsJSON else {
             try ValueForm(newline: newline).write(value)
             return .success

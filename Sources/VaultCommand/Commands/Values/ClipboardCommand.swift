@@ -14,23 +14,19 @@ enum ClipboardCommand: Command {
                 name: .with, value: "TOOL", choices: Clipboard.allCases.map(\.rawValue),
                 help: "wl-copy, xclip, xsel or osc52 (default: the first of these that works)."),
         ],
-        details: [
-            """
+        details: """
             Uses wl-copy if WAYLAND_DISPLAY is set, xclip or xsel if DISPLAY is set, and otherwise the terminal itself \
             by the control sequence OSC 52, which also works over ssh. Inside tmux that needs `set -g set-clipboard \
             on`. The value must be text; for OSC 52, at most 74,994 bytes.
-            """,
-            """
+
             The clipboard is cleared after 45 seconds, unless its contents have changed by then. The clipboard of a \
             terminal cannot be read, so it is cleared in any case.
-            """,
-            """
+
             Clipboard managers may keep copied text. wl-copy 2.3 and later ask them not to; earlier versions, xclip \
             and xsel cannot. tmux keeps text that is copied through it in its buffers: see `tmux list-buffers`. \
             wl-copy briefly stores the value in a temporary file: in $XDG_RUNTIME_DIR, or with versions before 2.3 in \
             /tmp.
             """,
-        ],
         examples: [
             .init("vault copy web/github.com", "copy the password for 45 seconds"),
             .init("vault copy web/github.com.username", "copy an attribute"),
@@ -95,11 +91,10 @@ enum ClipboardCommand: Command {
     private static func noClipboard(_ tool: Clipboard?) -> CommandError {
         let problem =
             switch tool {
-            case nil:
-                "No clipboard found. Install wl-clipboard (Wayland) or xclip (X11), or run this at a terminal."
+            case nil: "No clipboard found. Install wl-clipboard (Wayland) or xclip (X11), or run this at a terminal."
             case .terminal: "No terminal found."
             case let tool?: "\(tool.rawValue) is not installed, or cannot connect to a display."
             }
-        return CommandError(code: "unavailable", exit: .inputOutput, message: problem)
+        return .unavailable(problem)
     }
 }

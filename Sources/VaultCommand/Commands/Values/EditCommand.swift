@@ -6,33 +6,25 @@ enum EditCommand: Command {
     static let description = CommandDescription(
         name: .edit, section: .values, summary: "change a value in your editor",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A missing entry is created.")],
-        details: [
-            """
+        details: """
             Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a new folder that \
             only you can open. Afterwards that folder is wiped, with every file that the editor has left in it. If \
             there is no such file system, the command refuses.
-            """,
-            """
+
             Files that the editor keeps elsewhere are not wiped, such as vim's undo files and the copied lines in \
             ~/.viminfo. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" it keeps none.
-            """,
-            """
+
             Nothing is stored if the value is unchanged or empty, or if the editor fails. The editor's final newline \
             is not part of the value unless the value had one; a new value is read as by `vault set`. Attributes, \
             expiry and type stay. Dates, arrays and dictionaries are edited in the form that `vault get` shows.
-            """,
-            """
+
             If another process changes the entry meanwhile, or the text cannot be stored, the text is kept in memory. \
             The error says where, and gives the commands that store and then remove it.
-            """,
-            """
+
             If vault is killed by SIGKILL, the folder stays until the editor has ended and the next `vault edit` or \
             `vault doctor` removes it.
             """,
-        ],
-        examples: [
-            .init("vault edit mail/work.notes", "change or create a note")
-        ],
+        examples: [.init("vault edit mail/work.notes", "change or create a note")],
         exitCodes: [
             .init(.refused, "the editor failed, the value is not text, or the entry was changed meanwhile"),
             .init(.inputOutput, "there is no file system in memory"),
@@ -75,9 +67,7 @@ enum EditCommand: Command {
             let keychain = try former ?? invocation.openVault(creatingIfAbsent: true)
             try entry.store(value, in: keychain)
             return (keychain, value.bytes.count)
-        } catch {
-            throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error))
-        }
+        } catch { throw kept(scratch.keep(size), as: entry, in: former, invocation, CommandError(error)) }
     }
 
     private static let emptied = CommandError.refused(

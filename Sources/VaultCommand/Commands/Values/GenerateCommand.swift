@@ -23,21 +23,17 @@ enum GenerateCommand: Command {
             .init(name: .show, help: "With NAME: also write the password to standard output."),
             ValueForm.newlineOption,
         ],
-        details: [
-            """
+        details: """
             All passwords that the options allow are equally likely. At a terminal, standard error reports their \
             number in bits: n bits are 2 to the power of n passwords. Against guessing with a stolen hash, 80 bits are \
             enough; a service that limits attempts needs fewer.
-            """,
-            """
+
             With NAME, the password is shown only with --show. Attributes of NAME are kept, and a replaced value \
             becomes part of its history.
-            """,
-            """
+
             The words are the EFF's large list of 7,776 words, by Joseph Bonneau, licensed under CC BY 3.0 US. Each \
             word adds 12.9 bits.
             """,
-        ],
         examples: [
             .init("vault generate web/github", "store a new password"),
             .init("vault generate --words 6", "generate a passphrase that is easy to remember"),
@@ -89,13 +85,11 @@ enum GenerateCommand: Command {
         var numbers = try UniformNumbers()
         if let recipe = try invocation.passphraseRecipe {
             let words = recipe.count == 1 ? "1 word" : "\(recipe.count) words"
-            return Generated(
-                try recipe.passphrase(from: &numbers), "a passphrase of \(words)", entropy: recipe.entropy)
+            return Generated(try recipe.passphrase(from: &numbers), "a passphrase of \(words)", entropy: recipe.entropy)
         }
         let recipe = try invocation.passwordRecipe
         let characters = recipe.length == 1 ? "1 character" : "\(Quantity.number(recipe.length)) characters"
-        return Generated(
-            try recipe.password(from: &numbers), "a password of \(characters)", entropy: recipe.entropy)
+        return Generated(try recipe.password(from: &numbers), "a password of \(characters)", entropy: recipe.entropy)
     }
 
     private static func show(

@@ -11,28 +11,22 @@ enum GetCommand: Command {
             .init(name: .last, value: "N", help: "Write only the last N characters, at most 8."),
             .init(name: .fingerprint, help: "Write a fingerprint of the value, to compare it without showing it."),
         ],
-        details: [
-            """
+        details: """
             A pipe or file gets the exact bytes. A terminal gets control characters, invisible characters and bytes \
             that are not UTF-8 as escapes such as \\x1b or \\u{200b}, and a final newline.
-            """,
-            """
+
             A date, stored by a program or `vault set --type`, is written in UTC, to the millisecond. Arrays and \
             dictionaries are written as JSON, with dates and data (base64) as strings. All other values are text or \
             bytes already.
-            """,
-            """
+
             Several values are written in order, each on lines of its own, unless --newline=no is given. If one of the \
             names does not exist, nothing is written.
-            """,
-            """
+
             NAME.FIELD means the attribute FIELD of NAME, unless an entry has that name: `vault get web/shop.username`.
-            """,
-            """
+
             Equal values in a vault and its copies have equal fingerprints, until `vault key rotate`. Without the \
             vault's keys, a fingerprint reveals nothing. --last requires a value with at least 8 more characters.
             """,
-        ],
         examples: [
             .init("vault get u.token", "show it"),
             .init("vault get ssh/key > key", "write it to a file, byte for byte"),

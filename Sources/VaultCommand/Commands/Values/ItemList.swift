@@ -28,21 +28,16 @@ struct ItemList {
         try output.finish()
     }
 
-    /// Returns whether no item matches.
     func isEmpty() throws -> Bool {
         var listing = listing
-        while let item = try listing.next() {
-            if isIncluded(item) { return false }
-        }
+        while let item = try listing.next() { if isIncluded(item) { return false } }
         return true
     }
 
     /// Calls `body` for each entry. Two calls visit the same entries, even if the vault changes between them.
     private func forEach(_ body: (Keychain.Item) throws -> Void) throws {
         var listing = listing
-        while let item = try listing.next() {
-            if isIncluded(item) { try body(item) }
-        }
+        while let item = try listing.next() { if isIncluded(item) { try body(item) } }
     }
 
     /// Writes one line per entry: size, kind, time and name, aligned. The name is last because it may contain spaces.

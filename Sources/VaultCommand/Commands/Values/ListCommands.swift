@@ -19,13 +19,13 @@ enum ListCommand: Command {
                 help: "List only names that expire within this time, such as 14d. Exit code 10 if any do."),
             .detached,
         ],
-        details: [
-            """
+        details: """
             Prints a tree at a terminal, and otherwise one name per line, sorted bytewise. No match is not an error.
+
+            An expired name no longer exists, so it is not listed.
+
+            \(ItemList.completeness)
             """,
-            "An expired name no longer exists, so it is not listed.",
-            ItemList.completeness,
-        ],
         examples: [
             .init("vault ls ssh/", "list the names that begin with ssh/"),
             .init("vault ls --layout folders", "list the folders, with the number of names in each"),
@@ -68,15 +68,16 @@ enum FindCommand: Command {
             )
         ],
         options: [ItemList.longOption],
-        details: [
-            "All conditions must match. No match is not an error.",
-            """
+        details: """
+            All conditions must match. No match is not an error.
+
             In a pattern, * matches any text, ? one character, and [a-z] one character of a range. VALUE may be a \
             pattern too. Quote patterns, so that the shell does not expand them to file names.
+
+            KEY=VALUE matches parts of names too: `vault find q=1` also lists "search?q=1".
+
+            \(ItemList.completeness)
             """,
-            "KEY=VALUE matches parts of names too: `vault find q=1` also lists \"search?q=1\".",
-            ItemList.completeness,
-        ],
         examples: [
             .init("vault find host=github.com", "find by an attribute"),
             .init("vault find token user=mia", "find by a part of the name and an attribute"),
@@ -92,7 +93,6 @@ enum FindCommand: Command {
         return .success
     }
 
-    /// One argument of `find`.
     private struct Condition {
         let word: String
         let pattern: Glob?

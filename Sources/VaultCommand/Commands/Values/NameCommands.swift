@@ -4,7 +4,7 @@ enum ExistsCommand: Command {
     static let description = CommandDescription(
         name: .exists, section: .values, changesNothing: true, summary: "check whether a name exists (exit code only)",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Prints nothing, unless --json is given."],
+        details: "Prints nothing, unless --json is given.",
         examples: [.init("vault exists u.token || vault set u.token", "set a value unless the name exists")],
         exitCodes: [
             .init(.success, "the name exists"),
@@ -31,12 +31,10 @@ enum RemoveCommand: Command {
                 name: .purge,
                 help: "Also drop the earlier values, from this file and from copies that are merged later."),
         ],
-        details: [
-            """
+        details: """
             Removes all names or, if one of them does not exist, none. Does not ask for confirmation: unless --purge \
             is given, `vault undo` restores all of them, and `vault restore NAME` one.
-            """
-        ],
+            """,
         examples: [
             .init("vault rm old.token old.password", "remove both or neither"),
             .init("vault rm -r web/shop", "remove a login with its fields, such as web/shop.otp"),
@@ -76,9 +74,7 @@ enum RemoveCommand: Command {
         }
     }
 
-    private static func purge(
-        _ names: [String], in keychain: Keychain, _ invocation: Invocation
-    ) throws -> ExitCode {
+    private static func purge(_ names: [String], in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
         let known = Set(try keychain.history.purgeable(names).map { Array($0.utf8) })
         if !invocation.has(.force), let unknown = names.first(where: { !known.contains(Array($0.utf8)) }) {
             throw keychain.absent(unknown)
@@ -87,9 +83,7 @@ enum RemoveCommand: Command {
         return try invocation.finish(keychain, json: report(removed: purged))
     }
 
-    private struct AbsentName: Error {
-        let name: String
-    }
+    private struct AbsentName: Error { let name: String }
 
     static func report(removed: [String]) -> JSONObject { ["removed": removed] }
 }

@@ -16,23 +16,19 @@ enum OTPCommand: Command {
                 help: "Write the code for another time: UTC, such as 2026-01-31T09:05:00Z, or seconds since 1970."),
             ValueForm.newlineOption,
         ],
-        details: [
-            """
+        details: """
             The code is computed from the entry NAME.otp or, if there is none, from NAME itself. Its value is an \
             address such as otpauth://totp/LABEL?secret=SECRET, which the QR code of a service contains, or only a \
             secret in base32 (at least 16 characters), for codes of 6 digits every 30 seconds. `zbarimg --raw -q \
             qr.png | vault set web/github.otp` stores the contents of a QR code from an image.
-            """,
-            """
+
             At a terminal, if the current code expires in less than 5 seconds, the next one is shown below it, and \
             standard error reports how long the first one is valid.
-            """,
-            """
+
             A counter-based code (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
             written twice. The previous counter becomes part of the history. Do not restore it with `vault undo` or \
             `vault restore`: codes would repeat.
             """,
-        ],
         examples: [
             .init("vault otp web/github", "write the code to log in with"),
             .init("vault otp web/github --at 2026-01-31T09:05:00Z", "compare the code with another program's"),
@@ -118,10 +114,8 @@ enum OTPCommand: Command {
     }
 }
 
-/// A code, with further information for the user.
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
-    /// The code after this one.
     let following: SecretBytes
     /// The validity in seconds; nil for counter-based codes.
     let secondsLeft: Int?

@@ -13,17 +13,14 @@ enum PickCommand: Command {
                 help: "Choose with this shell command: fzf, rofi, 'wofi --dmenu' or a similar one."),
             ClipboardCommand.clearAfterOption,
         ],
-        details: [
-            """
+        details: """
             The typed words match parts of names and of attribute values, with gaps: `wgh` finds web/github.com. \
             Arrows or Ctrl-P and Ctrl-N move, Enter chooses, Esc or Ctrl-C cancels. The list appears below the cursor, \
             and disappears afterwards.
-            """,
-            """
+
             The program of --with gets the names, one per line, and prints one of them. It gets no values and no \
             attributes.
             """,
-        ],
         examples: [
             .init("vault pick", "choose an entry, and copy its password"),
             .init("vault pick --with fzf --print | program", "pass a value on to a program"),
@@ -34,21 +31,8 @@ enum PickCommand: Command {
             .init(.refused, "nothing was chosen, or no terminal is available"),
         ])
 
-    private enum Use: CaseIterable {
-        case copy, print, show, name
-
-        var option: OptionName {
-            switch self {
-            case .copy: .copy
-            case .print: .print
-            case .show: .show
-            case .name: .name
-            }
-        }
-    }
-
     static func run(_ invocation: Invocation) throws -> ExitCode {
-        let uses = Use.allCases.filter { invocation.has($0.option) }
+        let uses = [OptionName.copy, .print, .show, .name].filter(invocation.has)
         guard uses.count <= 1 else { throw UsageError.oneUse }
         let use = uses.first ?? (StandardOutput.isTerminal ? .copy : .print)
         guard use == .copy || !invocation.has(.clearAfter) else { throw UsageError.onlyWith(.clearAfter, "--copy") }
@@ -56,11 +40,10 @@ enum PickCommand: Command {
         let keychain = try invocation.openVault()
         let name = try choose(in: keychain, with: invocation.value(of: .with))
         switch use {
-        case .name:
-            return try invocation.finish(json: ["name": name], text: { StandardOutput.shown(name) + "\n" })
+        case .name: return try invocation.finish(json: ["name": name], text: { StandardOutput.shown(name) + "\n" })
         case .show: return try ShowCommand.show(name, in: keychain, invocation)
         case .print: return try invocation.finish(value(of: name, in: keychain, invocation), of: name)
-        case .copy:
+        default:
             let value = try ValueText.shown(value(of: name, in: keychain, invocation), of: name)
             return try ClipboardCommand.copy(value, of: name, to: nil, clearedAfter: seconds, invocation)
         }

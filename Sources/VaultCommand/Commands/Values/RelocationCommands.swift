@@ -3,9 +3,9 @@ import Vault
 enum MoveCommand: Command {
     static let description = Relocation.description(
         name: .move, summary: "rename entries",
-        details: [
-            "Attributes and expiry stay. Other processes see either the old names or the new ones, never a mixture."
-        ],
+        details: """
+            Attributes and expiry stay. Other processes see either the old names or the new ones, never a mixture.
+            """,
         examples: [
             .init("vault mv u.token u.token.old", "rename an entry"),
             .init("vault mv shop/ web/shop/", "move a folder"),
@@ -18,7 +18,7 @@ enum MoveCommand: Command {
 enum CopyCommand: Command {
     static let description = Relocation.description(
         name: .copy, summary: "copy entries to other names",
-        details: ["Attributes and expiry are copied too."],
+        details: "Attributes and expiry are copied too.",
         examples: [
             .init("vault cp u.token u.token.old", "keep the entry under both names"),
             .init("vault cp -r web/shop web/store", "copy a login with its fields"),
@@ -30,7 +30,7 @@ enum CopyCommand: Command {
 /// The common part of `mv` and `cp`, which both store entries under other names.
 enum Relocation {
     static func description(
-        name: CommandName, summary: String, details: [String], examples: [ExampleDescription]
+        name: CommandName, summary: String, details: String, examples: [ExampleDescription]
     ) -> CommandDescription {
         CommandDescription(
             name: name, section: .values, summary: summary,
@@ -38,17 +38,14 @@ enum Relocation {
                 .init(name: "FROM", completion: .secretName, help: "The name to \(name == .move ? "move" : "copy")."),
                 .init(name: "TO", completion: .secretName, help: "The new name, or a folder ending with a slash."),
             ],
-            options: [
-                .recursive,
-                .init(name: .force, short: "f", help: "Replace existing entries."),
-            ],
-            details: details + [
-                """
+            options: [.recursive, .init(name: .force, short: "f", help: "Replace existing entries.")],
+            details: """
+                \(details)
+
                 A FROM that ends with a slash is a folder: TO replaces this prefix of all its names. If TO is a \
                 folder, a single entry keeps the part of its name after the last slash. Either all entries are stored \
                 or none.
-                """
-            ],
+                """,
             examples: examples,
             exitCodes: [
                 .init(.notFound, "FROM does not exist"),

@@ -22,7 +22,6 @@ enum SafeLook {
         }
     }
 
-    /// Returns the output for a value.
     func seen(_ value: consuming SecretBytes, of name: String, in keychain: Keychain) throws -> SecretBytes {
         switch self {
         case .value: return value

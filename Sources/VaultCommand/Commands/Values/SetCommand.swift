@@ -24,41 +24,32 @@ enum SetCommand: Command {
             .init(name: .exact, help: "Keep the input byte for byte, including a final newline."),
             .init(name: .allowEmpty, help: "Allow an empty value, which is otherwise an error."),
         ],
-        details: [
-            """
+        details: """
             The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the \
             end. If the input is a single line, its final newline is not part of the value. Newlines in longer input \
             and carriage returns are. A value may be any bytes, up to 16 MiB.
-            """,
-            """
-            The prompt refuses a NAME with an equals sign: in `vault set NAME=VALUE`, the value would become part of \
-            a name.
-            """,
-            """
+
+            The prompt refuses a NAME with an equals sign: in `vault set NAME=VALUE`, the value would become part of a \
+            name.
+
             At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
             byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are \
             ignored.
-            """,
-            """
+
             Without --type a value is bytes, which a program can read as a string, data, a URL or a UUID. With --type, \
             int is for all integer types, real for Double and Float, and json for arrays and dictionaries. A date is \
             in UTC, such as 2026-01-31T09:05:00Z. White space around the text of these types is ignored.
-            """,
-            """
+
             Creates the vault and key file on first use, and prints where. In folders for mounted secrets, no key file \
             is created: see `vault help locations`.
-            """,
-            """
+
             A replaced value becomes part of the history for some time: `vault restore` brings it back. At a terminal, \
             a message reports the replacement. Attributes stay; `vault attr` removes them. The previous expiry is \
             dropped: without --expires, the value does not expire.
-            """,
-            """
+
             The parts of one login are the entries NAME, for the password, and NAME.FIELD, for further secrets such as \
-            NAME.otp and NAME.notes. Information that is not secret is an attribute, such as username. See `vault \
-            show`.
+            NAME.otp and NAME.notes. Information that is not secret is an attribute, such as username. See `vault show`.
             """,
-        ],
         examples: [
             .init("vault set u.token", "type the value"),
             .init("gh auth token | vault set github -a host=github.com", "store the output of a program"),

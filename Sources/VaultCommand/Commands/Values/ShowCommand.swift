@@ -4,7 +4,7 @@ enum ShowCommand: Command {
     static let description = CommandDescription(
         name: .show, section: .values, changesNothing: true, summary: "show everything about a name except its value",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name.")],
-        details: ["Shows size, type, times, attributes and the names of its fields. Does not open the value."],
+        details: "Shows size, type, times, attributes and the names of its fields. Does not open the value.",
         examples: [.init("vault show web/shop", "show the times and the user name of a login")],
         exitCodes: [.init(.notFound, "no such name; a similar one is suggested")])
 
@@ -12,7 +12,6 @@ enum ShowCommand: Command {
         try show(invocation.name, in: invocation.openVault(), invocation)
     }
 
-    /// Shows a name, and ends the command.
     static func show(_ name: String, in keychain: Keychain, _ invocation: Invocation) throws -> ExitCode {
         let fields = try fields(of: name, in: keychain)
         let item = try keychain.item(name)
@@ -24,7 +23,6 @@ enum ShowCommand: Command {
         }
     }
 
-    /// Returns the names of the entries that are fields of a login.
     private static func fields(of name: String, in keychain: Keychain) throws -> [String] {
         try keychain.keys(prefix: name + ".").filter { Login.split($0)?.login.utf8.elementsEqual(name.utf8) == true }
     }
@@ -58,10 +56,11 @@ enum AttributeCommand: Command {
             .init(name: "NAME", completion: .secretName, help: "The name."),
             .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),
         ],
-        details: [
-            "Other attributes, the value and its expiry stay. The previous state becomes part of the history.",
-            "`vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.",
-        ],
+        details: """
+            Other attributes, the value and its expiry stay. The previous state becomes part of the history.
+
+            `vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.
+            """,
         examples: [
             .init("vault attr web/shop username=mia url=https://shop.example", "add or replace two attributes"),
             .init("vault attr web/shop url=", "remove an attribute"),
@@ -76,10 +75,7 @@ enum AttributeCommand: Command {
         let keychain = try invocation.openVault()
         do {
             let attributes = try keychain.setAttributes(of: invocation.name, changes).present
-            return try invocation.finish(
-                keychain, json: ["name": invocation.name, "attributes": attributes])
-        } catch let error as VaultError where error.code == .absent {
-            throw keychain.absent(invocation.name)
-        }
+            return try invocation.finish(keychain, json: ["name": invocation.name, "attributes": attributes])
+        } catch let error as VaultError where error.code == .absent { throw keychain.absent(invocation.name) }
     }
 }

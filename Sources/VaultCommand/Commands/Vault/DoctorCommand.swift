@@ -5,13 +5,11 @@ import Vault
 enum DoctorCommand: Command {
     static let description = CommandDescription(
         name: .doctor, section: .vault, summary: "check for common problems, and explain how to fix them",
-        details: [
-            """
+        details: """
             Prints one line per check: ok, warning or problem. It opens the vault as any command does, but opens no \
             value; `vault verify` reads everything. It also removes temporary files that a killed `vault edit` left in \
             memory.
-            """
-        ],
+            """,
         exitCodes: [.init(.other, "at least one check found a problem")])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -41,7 +39,6 @@ enum DoctorCommand: Command {
         } catch { return files + [.problem("opening", error)] }
     }
 
-    /// Returns how the vault and its key file were located.
     private static func rules(_ location: VaultLocation, _ invocation: Invocation) -> (vault: String, key: String) {
         func rule(_ path: String, _ options: [OptionName], _ variable: String, standard: [String]) -> String {
             if let option = options.first(where: invocation.has) { return "from \(option.spelling)" }

@@ -4,7 +4,7 @@ import Vault
 enum InfoCommand: Command {
     static let description = CommandDescription(
         name: .info, section: .vault, changesNothing: true, summary: "show the vault's location and state",
-        details: ["Shows nothing secret except the labels of keys, which the vault stores sealed."])
+        details: "Shows nothing secret except the labels of keys, which the vault stores sealed.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()

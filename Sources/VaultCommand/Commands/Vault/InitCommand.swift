@@ -4,32 +4,27 @@ enum InitCommand: Command {
     static let description = CommandDescription(
         name: .initialize, section: .vault, summary: "create a vault and, if there is none, its key file",
         options: [
-            .init(
-                name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
+            .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
             .init(name: .sql, help: "Create nothing: print the SQL with which an administrator prepares the database."),
             .stretchCost,
             .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another one there."),
         ],
-        details: [
-            "The first `vault set` also creates a vault, without a label.",
-            """
+        details: """
+            The first `vault set` also creates a vault, without a label.
+
             If this machine remembers a vault there that no longer exists, the command asks before it creates another \
             one. Restore the old one instead if you can.
-            """,
-            """
+
             In a database, it also creates the tables and, if permitted, the roles vault_reader and vault_writer. If \
             users may not create tables, an administrator runs the output of `vault init --sql` and grants the roles.
-            """,
-            """
+
             An existing key file is used as it is, even if it is not a generated key, such as a Docker secret or a \
             passphrase in a file. If there is none, one is generated. It must never change.
-            """,
-            """
+
             A key file that was not generated might be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, \
             about 0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises \
             it later.
             """,
-        ],
         examples: [
             .init("vault init --label laptop", "create a vault at the standard locations"),
             .init(
@@ -55,9 +50,7 @@ enum InitCommand: Command {
         do {
             return try invocation.createVault(label: label, cost: cost, replacingGone: isReplacing)
         } catch let error as VaultError where error.code == .gone {
-            guard Confirmation.ask("\(error.message.forTerminal) Create a new, empty one? [y/N] ") else {
-                throw error
-            }
+            guard Confirmation.ask("\(error.message.forTerminal) Create a new, empty one? [y/N] ") else { throw error }
             return try create(invocation, replacingGone: true)
         }
     }

@@ -21,37 +21,30 @@ enum LogCommand: Command {
             .init(name: .on, help: "Record reads from now on, for all users of the vault."),
             .init(name: .off, help: "Stop recording. Existing records stay."),
         ],
-        details: [
-            """
+        details: """
             The access log is off by default. The switch is a setting of the vault. Each machine has its own log, \
             sealed like the vault, beside its rollback memory (see `vault help locations`).
-            """,
-            """
+
             Shows, oldest first: the time, the command, the name, the program that ran the command, its process, and \
             its user if it is not you; for `vault run`, also the program that was started. Each read of a value by \
             this command is recorded before the value is passed on, or as refused if the entry's policy refuses it. If \
             the log cannot be written, the value is not read. Programs that use the library record nothing.
-            """,
-            """
+
             Changed, removed and moved records are detected, but not a missing end: the log cannot show that its last \
             records were cut off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is \
             dropped. A power loss may remove or damage the last records.
-            """,
-            """
+
             If a vault is on a server or is synchronized, two machines can compare the word of --head by chat or git, \
             and so detect that they are shown different histories.
-            """,
-            """
+
             --changes shows, oldest first: the time, the member who signed the change (if the vault has members), the \
             number of the last change that the member had seen, and the name.
-            """,
-            """
+
             With the attribute policy=run, only `vault run` can read a value and the fields of that login. It guards \
             against mistakes: anyone who can open the vault can lift it with `vault attr NAME policy=`. Nothing else \
             lifts it: a replacement, a copy and an earlier value keep the policy, and so do the fields of a login. A \
             name that is removed and set again starts without a policy.
             """,
-        ],
         examples: [
             .init("vault log --on", "record reads from now on"),
             .init("vault log u.token --since 7d", "show this week's reads"),
@@ -101,11 +94,10 @@ enum LogCommand: Command {
             }
         case .excluded: problem = "This vault's history does not include the other machine's: the two have diverged."
         case nil:
-            problem = "This history ends before the other machine's: it is older, or that machine has changed more."
-        case .unknown:
-            throw CommandError(
-                code: "other", exit: .other, message: "The word is too old to compare: this vault was compacted since."
-            )
+            problem =
+                "This history ends before the other machine's: it is out of date, or more changes were made on that "
+                + "machine."
+        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }
@@ -148,9 +140,7 @@ enum LogCommand: Command {
     }
 
     /// Records the switch. If that fails, the log is switched off again; a failure never prevents switching it off.
-    private static func record(
-        _ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation
-    ) throws {
+    private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
             try keychain.accessLog.set(on: false)
@@ -208,9 +198,7 @@ extension AccessRecord {
     }
 }
 
-extension String {
-    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
-}
+extension String { fileprivate var nonEmpty: String? { isEmpty ? nil : self } }
 
 extension LoggedChange {
     private var shownTime: String { Timestamp.text(Date(milliseconds: time)) }

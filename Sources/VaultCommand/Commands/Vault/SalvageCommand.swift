@@ -5,18 +5,15 @@ enum SalvageCommand: Command {
     static let description = CommandDescription(
         name: .salvage, section: .vault, summary: "copy the intact parts of a damaged vault to a new one",
         arguments: [.init(name: "OUT", completion: .file, help: "The path of the new vault. It must not exist.")],
-        details: [
-            """
+        details: """
             The damaged file is only read. The new vault opens with the key that opened this one, and with no other \
             key. The report is ordered by certainty: last values, values whose last change may be lost, earlier values \
             in place of lost ones, and lost values, including those of the history. At the end it lists parts that \
             were not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
-            """,
-            """
+
             To replace the old vault: move it away and keep it, move the new one to its path, and run one command with \
             --accept-exchanged, such as `vault ls --accept-exchanged`.
             """,
-        ],
         examples: [.init("vault salvage ./salvaged.vault", "copy the standard vault to a new file")],
         exitCodes: [
             .init(.refused, "OUT already exists; it is left alone"),
@@ -46,9 +43,7 @@ enum SalvageCommand: Command {
 
     private static func text(_ vault: String, _ salvage: SalvageReport) -> String {
         var text = "Copied to \(StandardOutput.shown(vault)). Entries with their last value: \(salvage.certain).\n"
-        func list(_ names: [String], _ title: String) {
-            listLines(names.map(StandardOutput.shown), title)
-        }
+        func list(_ names: [String], _ title: String) { listLines(names.map(StandardOutput.shown), title) }
         func listLines(_ lines: [String], _ title: String) {
             if !lines.isEmpty { text += title + "\n" + lines.map { "  \($0)\n" }.joined() }
         }

@@ -5,7 +5,7 @@ import Vault
 enum VerifyCommand: Command {
     static let description = CommandDescription(
         name: .verify, section: .vault, summary: "read and authenticate the whole vault",
-        details: ["Opens every value, but shows none."],
+        details: "Opens every value, but shows none.",
         exitCodes: [
             .init(.locked, "the key does not open the vault"),
             .init(.damaged, "the file is damaged; the error gives the kind and position"),
@@ -66,13 +66,12 @@ enum CompactCommand: Command {
     static let description = CommandDescription(
         name: .compact, section: .vault, summary: "reclaim space: drop outdated data from the file",
         options: [.stretchCost],
-        details: [
-            """
+        details: """
             The vault compacts itself when that saves enough space. Earlier values stay for as long as `vault history` \
             keeps them; `vault rm --purge` drops them.
-            """,
-            "--argon2id makes the key file harder to guess. The key file itself stays as it is.",
-        ])
+
+            --argon2id makes the key file harder to guess. The key file itself stays as it is.
+            """)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let cost = try invocation.stretchCost

@@ -3,7 +3,6 @@
 /// bash replaces only the end of the last word: the part after an open quote or after the last word break, such as a
 /// colon. So the completion must be the end of a whole word, quoted for that context.
 struct ShellLine: Equatable {
-    /// The quote that is open at the end of the line.
     enum Quote: Equatable { case none, single, double }
 
     /// The words without quotes. The last one is at the cursor, and may be empty.

@@ -7,7 +7,6 @@ extension QRCode {
     /// the code cannot be read.
     var width: Int { version.size + 2 * QRCode.quietZone }
 
-    /// The lines of the rendering.
     var height: Int { (width + 1) / 2 }
 
     /// Returns the code as lines of `█`, `▀`, `▄` and spaces, in which dark modules are drawn and light ones left

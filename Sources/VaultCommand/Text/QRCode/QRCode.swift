@@ -6,7 +6,6 @@ import Sealing
 /// The code reveals a secret to anyone who sees it. All data derived from the bytes is in guarded memory: codewords,
 /// modules and text. The time to choose a mask depends on the bytes.
 struct QRCode: ~Copyable {
-    /// The largest number of bytes.
     static var capacity: Int { QRVersion.largest.capacity }
 
     /// The width of the light border in modules, without which a reader does not find the code (section 6.3.8).
@@ -62,7 +61,6 @@ struct QRVersion: Hashable {
 
     /// The number of modules per side (section 6.3.1).
     var size: Int { 4 * number + 17 }
-
     var dataCodewords: Int { codewords - blockCount * checkSize }
 
     /// The size of the length field in bytes (section 7.4.1, table 3).

@@ -42,9 +42,7 @@ extension QRMatrix {
     /// The sum of the penalties of the rows and columns: for runs of one colour, and for patterns that resemble a
     /// finder.
     private var linePenalty: Int {
-        (0..<size).reduce(0) { sum, line in
-            sum + penalty { self[line, $0] } + penalty { self[$0, line] }
-        }
+        (0..<size).reduce(0) { sum, line in sum + penalty { self[line, $0] } + penalty { self[$0, line] } }
     }
 
     /// Returns 3 for five modules of one colour in a line, and 1 for each further one; 40 for a pattern that resembles

@@ -11,7 +11,6 @@ struct QRMatrix: ~Copyable {
     /// A flag for modules that are in every code of the version; data and masks leave them out.
     private static let function: UInt8 = 2
 
-    /// Draws the function patterns.
     init(_ version: QRVersion) throws(SealingError) {
         self.version = version
         modules = try SecretBytes(zeros: version.size * version.size)
@@ -111,8 +110,6 @@ struct QRMatrix: ~Copyable {
         return number << degree | remainder
     }
 
-    // MARK: Data
-
     /// Draws codewords in columns of two modules, up and down from the right (section 7.7.3).
     mutating func fill(with codewords: borrowing SecretBytes) {
         let bitCount = codewords.count * 8
@@ -133,7 +130,7 @@ struct QRMatrix: ~Copyable {
         }
     }
 
-    /// Inverts the modules that a mask selects. Applying it twice changes nothing.
+    /// Inverts the modules that a mask selects. Applying the same mask again undoes it.
     mutating func apply(_ mask: QRMask) {
         for row in 0..<size {
             for column in 0..<size where !isFunction(row, column) && mask.selects(row, column) {

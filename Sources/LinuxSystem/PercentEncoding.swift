@@ -1,6 +1,16 @@
-/// Decodes text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign
-/// represents itself.
+/// Text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign represents
+/// itself.
 package enum PercentEncoding {
+    /// Encodes each byte of UTF-8 that is not allowed. Bytes are judged, since a slash with a combining accent is
+    /// another character.
+    package static func encoded(_ text: String, allowing isAllowed: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            isAllowed(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Calls `take` for each byte that the text encodes.
     ///
     /// - Returns: whether two digits follow each percent sign. Decoding stops at the first one without them.

@@ -151,7 +151,8 @@ package final class Bucket: Sendable {
     package var objectCount: Int { state.withLock { $0.objects.count } }
 
     private func begin(_ request: Request) throws(LogError) {
-        try hook.withLock { $0 }?.call(request)
+        guard let hook = hook.withLock({ $0 }) else { return }
+        try LockRank.asAnotherThread { () throws(LogError) in try hook.call(request) }
     }
 
     func get(_ key: Key) throws(LogError) -> Object? {

@@ -89,7 +89,7 @@ package final class FaultyFileSystem: FileSystem {
     /// Records a call, and returns the fault with which it must fail; nil if it must be made.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
-        watcher?(call)
+        if let watcher { LockRank.asAnotherThread { watcher(call) } }
         return state.withLock { state in
             state.calls.append(call)
             for index in state.plans.indices where state.plans[index].concerns(call) {

@@ -1,8 +1,8 @@
 import LinuxSystem
 import Sealing
 
-/// Writes a checkpoint and the header that refers to it into an empty store. The values come first, then the entries in
-/// the order of their names; Format.md, "Checkpoint".
+/// A writer for a checkpoint and the header that refers to it, in an empty store. The values come first, then the
+/// entries, sorted by name; Format.md, "Checkpoint".
 struct CheckpointWriter: ~Copyable {
     let store: any NewStore
     private let keys: KeyRing
@@ -12,7 +12,7 @@ struct CheckpointWriter: ~Copyable {
     /// The offset up to which the store is flushed.
     private var flushed = Limits.checkpointStart
 
-    /// The number of bytes between flushes. Flushing a large file at once would delay the flushes of processes that
+    /// The number of bytes between flushes. A single flush of a large file would delay the flushes of processes that
     /// write to the log meanwhile.
     private static let flushStep: UInt64 = 8 << 20
 
@@ -46,8 +46,8 @@ struct CheckpointWriter: ~Copyable {
         flushed = sink.offset
     }
 
-    /// Writes the end of a new vault's checkpoint: root, manifest with the totals of the added entries, zeros ahead,
-    /// and finally the header.
+    /// Completes a new vault's checkpoint: writes the root, the manifest with the added entries' totals, and the
+    /// header, and prepares the store for the first record.
     mutating func finish(
         _ manifest: Manifest, slots: [KeySlot], history: KeptHistory, isAccessLogged: Bool = false
     ) throws(LogError) {
@@ -62,15 +62,14 @@ struct CheckpointWriter: ~Copyable {
         try store.finish(at: reserved.end, nil)
     }
 
-    /// The locations of the parts of a checkpoint that are written last.
+    /// References to the checkpoint's parts that are written last, and the checkpoint's end.
     struct Reserved {
         let root: PageReference?
         let manifest: PageReference
         let end: UInt64
     }
 
-    /// Writes the root and reserves room for a manifest of this size, whose totals are set to those of the added
-    /// entries.
+    /// Writes the root and reserves space for a manifest of this size. Sets its totals to those of the added entries.
     mutating func reserve(_ manifest: inout Manifest) throws(LogError) -> Reserved {
         let root = try tree.finish(to: &sink)
         manifest.totals = totals
@@ -81,7 +80,7 @@ struct CheckpointWriter: ~Copyable {
         return Reserved(root: root, manifest: extent, end: extent.box.upperBound)
     }
 
-    /// Writes a manifest, padded with zeros, into the reserved room.
+    /// Writes a manifest, padded with zeros, into the reserved space.
     func write(_ manifest: Manifest, _ reserved: Reserved) throws(LogError) {
         let size = reserved.manifest.length - SecretBox.tagSize
         let plaintext = manifest.encoded

@@ -1,9 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// The records that are written to a file while it is being compacted.
+/// The records that other writers append to a file while it is being compacted.
 struct CompactionTail {
-    /// The number of entries that can be copied under the lock without a noticeable delay for other writers.
+    /// The maximum number of entries that can be copied under the lock without a noticeable delay for other writers.
     static let entriesUnderLock = 256
 
     private let old: LogView
@@ -16,10 +16,10 @@ struct CompactionTail {
     private(set) var chain: [Authenticator] = []
     /// The names with a value that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
-    /// The newest entries of the names in these records, with the offsets of the old file.
+    /// The newest entry of each name in these records. Offsets in the entries refer to the old file.
     private var entries = RecentEntries()
 
-    /// - Parameter keys: the keys under which values are resealed; nil if they stay as they are.
+    /// - Parameter keys: the keys under which values are resealed; nil if they are copied unchanged.
     init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
         self.old = old
         newKeys = keys
@@ -36,9 +36,9 @@ struct CompactionTail {
     /// Reads and authenticates the records that were appended since the last call, and returns the number of their
     /// entries. A record that is still being written is left for the next call.
     ///
-    /// - Parameter isHurried: whether a minor checkpoint and the records after it are left for the next call too.
+    /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call too.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
-        // A new reader is needed: the window of a former one does not show what was appended.
+        // Each call needs a new reader, since the window of a former one does not contain records appended later.
         var reader = old.reader
         var count = 0
         while case .record(let record) = try reader.record(at: offset, after: position),
@@ -53,12 +53,12 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads in rounds, each of which gives other writers less time than the one before.
+    /// Reads in rounds. Each is shorter than the one before, so other writers append fewer records meanwhile.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
 
-    /// Fills the page cache of the new file's view with the entries that will be replaced.
+    /// Loads the pages of the entries that will be replaced into the cache of the new file's view.
     func findReplaced(on new: inout LogView?) throws(LogError) {
         for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
@@ -74,7 +74,8 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats entries of earlier records. Tombstones and restored values have no new box.
+            // The tree repeats entries of earlier records. An entry without a new box may still be new, for example a
+            // tombstone or a restored value.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -83,14 +84,14 @@ struct CompactionTail {
         return count
     }
 
-    /// The indices of the newest entries, in the order of their values' offsets. The order of their names would be
-    /// visible to a reader of both files. There may be millions of entries, so each is read only when it is needed.
+    /// The indices of the newest entries, sorted by their values' offsets. If they were sorted by name, a reader of
+    /// both files could see that order. There may be millions of entries, so each is read only when it is needed.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
-    /// Returns all entries that were read as one batch for the new file.
+    /// Returns all entries read so far, as one batch for the new file.
     mutating func batch(on new: inout LogView) throws(LogError) -> TransactionBatch {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var batch = TransactionBatch(totals: try new.currentTotals())
@@ -126,12 +127,12 @@ struct CompactionTail {
         let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
-                // A version that was there before is already in the new file, since no two boxes have the same nonce.
+                // A version in the new file with the same nonce is this one, since no two boxes share a nonce.
                 if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
                     version = moved
                     return boxes.append(nil)
                 }
-                // The version may be one of the old checkpoint that was dropped as too old.
+                // A version of the old checkpoint may be missing in the new file because it was dropped as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)

@@ -1,9 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// Writes the compacted file of a vault: each name's newest entry, with its present and earlier values, still sealed.
+/// A writer for a vault's compacted file, which has each name's newest entry with all kept values, still sealed.
 ///
-/// The file consists of a checkpoint as of the start of the compaction, and the records that were written meanwhile.
+/// The file consists of a checkpoint with the state at the start of the compaction, and the records written since.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
@@ -18,19 +18,19 @@ struct Compactor: ~Copyable {
 
     // MARK: State after the checkpoint is copied
     private var reserved: CheckpointWriter.Reserved?
-    /// The number of authenticators for which the manifest has room.
+    /// The number of authenticators for which the manifest has space.
     private var chainLength = 0
-    /// The number of log positions for which the manifest has room, if a merge is to be recorded.
+    /// The number of log positions for which the manifest has space, if a merge is to be recorded.
     private var mergedLength = 0
-    /// The part of the new file that is written. The authenticator of its header is not known yet.
+    /// A view of the part of the new file that is already written. Its header's authenticator is not known yet.
     private var new: LogView?
     private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
     init(
         _ old: LogView, into store: any NewStore, _ change: HeaderChange?, _ counter: UpkeepProgress?
     ) throws(LogError) {
-        // Steps that can fail or branch come first. If they stood among the assignments, the optimizer of Swift 6.3.1
-        // would destroy the checkpoint, which cannot be copied, before it exists.
+        // Steps that can fail or branch come before all assignments. Otherwise, the optimizer of Swift 6.3.1 would
+        // destroy the noncopyable checkpoint before it exists.
         var manifest = try old.manifest()
         if let change {
             manifest.labels = change.labels
@@ -63,10 +63,10 @@ struct Compactor: ~Copyable {
         try copyEntries()
     }
 
-    /// Authenticates the header's copy and all records of the old file with their payloads. Otherwise, a manipulation
-    /// of them would disappear with the file.
+    /// Authenticates the header's copy and all records of the old file with their payloads, since traces of tampering
+    /// would disappear with that file.
     private mutating func readRecords() throws(LogError) {
-        // All records are read, and then the present values.
+        // The bytes count twice, since all records are read first, and then the present values.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -84,10 +84,10 @@ struct Compactor: ~Copyable {
         }
     }
 
-    /// Returns the next entry that remains, without the part of its history that is too old.
+    /// Returns the next entry to copy, without versions that are too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            // After a merge, a name may have more versions than the limit. They are dropped when the name is set.
+            // After a merge, a name may have more versions than the limit. They are dropped when it is set again.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
@@ -98,12 +98,12 @@ struct Compactor: ~Copyable {
         return nil
     }
 
-    /// Returns whether nothing remains of a name: it was removed, or its value expired, long ago, and it has no
-    /// history. A time in the future, from a wrong clock, counts as recent.
+    /// Returns whether a name is dropped because it has no history and was removed, or its value expired, long ago. A
+    /// time in the future, set by a wrong clock, counts as recent.
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
         let history = change?.history ?? old.header.history
-        // An expired value counts as history and is kept for as long.
+        // An expired value counts as history, and is kept for as long as the history.
         let lifetime = max(Limits.tombstoneLifetime, entry.isRemoved ? 0 : history.lifetime)
         guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry.map({ max($0, entry.modified) }) else {
             return false
@@ -111,7 +111,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values in the order of their old offsets: that of their names would show to a reader of both files.
+    /// Copies the values, sorted by old offset. A reader of both files could otherwise see the order of the names.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -135,7 +135,7 @@ struct Compactor: ~Copyable {
 
     /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
-        // Room is left for the newest authenticators of the records that are still to come.
+        // Space is reserved for the newest authenticators of the records that are still to come.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
@@ -161,7 +161,7 @@ struct Compactor: ~Copyable {
             let batch = try tail.batch(on: &new)
             var payload = try new.treePayload(batch, into: checkpoint.store)
             try checkpoint.store.write(payload.bytes, at: payload.offset)
-            // The whole payload is in the store now: the record's head is written separately.
+            // The whole payload is in the store now. The record's head is written later.
             payload.bytes = []
             tree = (payload, batch.totals)
             new.minor = RecordIndex.Tree(header: old.origin.authenticator, root: payload.root, entries: payload.entries)
@@ -171,17 +171,17 @@ struct Compactor: ~Copyable {
         self.new = new
     }
 
-    /// Reads the records that were written while the new file was flushed, and the entries that they replace there.
-    /// This leaves little work to be done under the lock.
+    /// Reads the records that were written while the new file was flushed, and the entries of that file that they
+    /// replace. This leaves little work for the time under the lock.
     mutating func prepareLastRecords() throws(LogError) {
         try tail.readUntilFewAreLeft()
         try tail.findReplaced(on: &new)
     }
 
-    /// Reads the remaining records, while no process can write. Returns false if a minor checkpoint is left.
+    /// Reads the remaining records under the lock. Returns false if a minor checkpoint remains.
     ///
-    /// - Parameter isHurried: whether to leave a minor checkpoint, since reading it takes long.
-    /// - Throws: `conflict` if this is not the history that was copied, because its end was taken back.
+    /// - Parameter isHurried: whether to skip a minor checkpoint, since reading it takes long.
+    /// - Throws: `conflict` if the log has another history than the copied one, because a writer took back its end.
     mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
         _ = try tail.read(isHurried: isHurried)
         guard tail.position != current.head else { return true }
@@ -189,14 +189,14 @@ struct Compactor: ~Copyable {
         return false
     }
 
-    /// Continues the chain after the old file's last record.
+    /// Writes the header, the manifest and the remaining records. The chain continues after the old file's last record.
     mutating func finish(after notice: Record) throws(LogError) {
         guard let reserved, let provisional = new else { return }
         manifest.chain += tail.chain
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
         if let merged = change?.merged, let last = merged.positions.last {
-            // The sequence numbers of both histories end here.
+            // The header's sequence number must be greater than those of both histories.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)

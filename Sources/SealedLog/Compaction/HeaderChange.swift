@@ -7,29 +7,29 @@ struct HeaderChange: Sendable {
     let labels: [SlotLabel]
     let history: KeptHistory
     let isAccessLogged: Bool
-    /// The changes of the members; nil if there are no new ones.
+    /// All member changes; nil if none is new.
     let members: [MemberRecord]?
-    /// The keys of a new data key, under which everything is resealed; nil if the data key stays.
+    /// The key ring of a new data key, under which everything is resealed; nil if the data key stays.
     let keys: KeyRing?
-    /// The changes of the members that the creator of the new data key knew, except those that another one of these
-    /// follows; nil if the data key stays.
+    /// The member changes that the creator of the new data key knew, except those that another one of these follows;
+    /// nil if the data key stays.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
-    /// Whether this history's own positions count beside those.
+    /// Whether the positions of this vault's own history count, in addition to the merged ones.
     let isOwnHistoryBelieved: Bool
-    /// The memory subkeys under which machines may remember this vault, besides its own and former ones.
+    /// Memory subkeys under which machines may remember this vault, in addition to its own present and former ones.
     let formerMemoryKeys: [[UInt8]]
-    /// The keys that are removed now, or that were removed in the copy whose slots count from now on.
+    /// The keys that this change removes, or that were removed in the copy whose slots count from now on.
     let removedKeys: [SlotLabel.ID]
-    /// The keys that were removed in another copy.
+    /// The keys that were removed in a merged copy whose slots do not count.
     let removedKeysOfCopy: [SlotLabel.ID]
-    /// Whether the keys that were removed here before are dropped from the list.
+    /// Whether to discard the list of keys that were removed in this vault before.
     let forgetsRemovedKeys: Bool
     var isNewHistory: Bool { history != old.history }
 }
 
 extension HeaderChange {
-    /// - Parameter oldMembers: the former number of changes of the members.
+    /// - Parameter oldMembers: the number of member changes before this one.
     init(old: Header, _ table: SlotTable, oldMembers: Int) {
         self.init(
             old: old, table, members: table.members.records.count > oldMembers ? table.members.records : nil,
@@ -39,8 +39,8 @@ extension HeaderChange {
 
     /// - Parameters:
     ///   - table: the slots of the merged vault.
-    ///   - keys: the keys of the table's slots, if they belong to another data key than this vault's.
-    ///   - membersKnownToKey: the changes of the members that the creator of that data key knew.
+    ///   - keys: the keys of the table's slots, if their data key differs from this vault's.
+    ///   - membersKnownToKey: the member changes that the creator of that data key knew.
     init(
         old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,
         merged: KnownPositions?, isOwnHistoryBelieved: Bool = true, formerMemoryKeys: [[UInt8]],
@@ -54,9 +54,9 @@ extension HeaderChange {
             removedKeysOfCopy: removedKeysOfCopy, forgetsRemovedKeys: forgetsRemovedKeys)
     }
 
-    /// Returns whether a header is still as it was when the change was decided on.
+    /// Returns whether a header still has the contents on which this change is based.
     func applies(to header: Header) -> Bool {
-        // A header does not contain the members, but it refers to the manifest that does.
+        // A header does not contain the members, but it refers to the manifest, which does.
         guard members == nil || header.manifest == old.manifest else { return false }
         return header.slots == old.slots && header.history == old.history && header.isAccessLogged == old.isAccessLogged
     }

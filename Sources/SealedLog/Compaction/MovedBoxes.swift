@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The old and the new offsets of the boxes of values.
+/// A map from the old offsets of value boxes to the new ones.
 struct MovedBoxes {
     private struct Box: Comparable {
         let offset: UInt64
@@ -17,12 +17,11 @@ struct MovedBoxes {
         static func < (one: Box, other: Box) -> Bool { (one.offset, one.length) < (other.offset, other.length) }
     }
 
-    /// The boxes, in the order of their offsets once they are copied.
+    /// The boxes, sorted by their old offsets once they have been copied.
     private var boxes: [Box] = []
-    /// The versions of the boxes that are opened, in the order of the boxes; after that, with their new nonces. It is
-    /// nil if no box is opened.
+    /// The versions of the boxes, in the same order, with new nonces after resealing; nil if no box is opened.
     private var opened: [StoredVersion]?
-    /// The former offsets of the boxes that do not open.
+    /// The old offsets of the boxes that could not be opened.
     private var unopened: Set<UInt64> = []
 
     init(opened: [StoredVersion]? = nil) { self.opened = opened }
@@ -34,7 +33,7 @@ struct MovedBoxes {
         if opened != nil { opened?.append(version) } else { boxes.append(Box(of: version)) }
     }
 
-    /// Opens and reseals the values in the order of their offsets. Those that do not open stay as they are.
+    /// Opens and reseals the values in the order of their offsets. Values that cannot be opened are copied unchanged.
     mutating func reseal(
         _ resealer: inout ValueResealer, to checkpoint: inout CheckpointWriter, _ counter: UpkeepProgress?
     ) throws(LogError) {
@@ -57,7 +56,7 @@ struct MovedBoxes {
         opened = versions
     }
 
-    /// Copies the boxes, with adjacent ones together. A box to which several entries refer is copied once.
+    /// Copies the boxes, adjacent ones in one step. A box that several entries refer to is copied once.
     mutating func copy(
         from reader: RecordReader, _ repair: inout BoxRepair?, to checkpoint: inout CheckpointWriter,
         _ counter: UpkeepProgress?
@@ -70,7 +69,7 @@ struct MovedBoxes {
             let first = index
             var end = start
             var target = checkpoint.offset
-            // This collects boxes that follow each other without a gap.
+            // Boxes that follow each other without a gap are copied together.
             while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
                 let isSame = index > first && boxes[index] == boxes[index - 1]
                 guard isSame || boxes[index].offset == end else { break }

@@ -31,7 +31,7 @@ extension SealedLog {
         try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
     }
 
-    /// Checks that this machine can write the log, even if it is off.
+    /// Checks that this machine can write the access log, even if it is off.
     package func checkAccessLog(in folder: String?) throws(LogError) {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
         try accessLog(in: folder, manifest, keys).check()

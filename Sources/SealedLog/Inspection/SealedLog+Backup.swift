@@ -1,29 +1,29 @@
 import LinuxSystem
 
 extension SealedLog {
-    /// Copies the vault to another location, in its state at one moment, while other processes write. The copy is
-    /// verified before it gets its name.
+    /// Copies a snapshot of the vault to another location, while other processes may write. Verifies the copy before
+    /// publishing it there.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether a store at the target is replaced if the copy includes all of it. Otherwise a store
-    ///     there is an error.
+    ///   - isReplacing: whether to replace an existing store if the copy includes all of it. If false, an existing
+    ///     store is an error.
     ///   - isOlderAccepted: whether the replaced store may have had later changes, which are lost.
     ///   - unlocker: finds the key if this vault's keys do not open the store at the target.
     /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or the copy differs from
-    ///   what was written; `busy` if another process writes a file for the target; `unavailable`. In these cases, there
-    ///   is no copy, and the file at the target is unchanged. `outcomeUnknown`: the copy is there, but may not survive
-    ///   a power loss.
+    ///   what was written; `busy` if another process is writing a file for the target; `unavailable`. In these cases,
+    ///   no copy was created, and the file at the target is unchanged. `outcomeUnknown` if the copy was created but may
+    ///   not survive a power loss.
     package func backUp(
         to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
-        // The log only grows, and its file is only replaced by a rename. So everything before the head stays.
+        // The log only grows, and a rename replaces its file. Therefore, bytes before the head never change.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
             let history = isReplacing ? try CopiedHistory(of: view, isOlderAccepted: isOlderAccepted) : nil
-            // This check only refuses early, before anything is copied.
+            // This first check makes the call fail early, before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
-                // Other processes may have written to the target meanwhile. From now on they wait.
+                // Other processes may have written to the target meanwhile. Now the exclusive lock makes them wait.
                 try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
                     try copy.publish(over: old, head)
                 }
@@ -31,7 +31,7 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with the locked store at the target; with nil if there is none, or none is to be replaced.
+    /// Runs `body` with the locked store at the target, or with nil if there is none or none may be replaced.
     private func withReplaceable(
         at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void
@@ -52,7 +52,8 @@ extension SealedLog {
         let lock = StoreLock(store: copy)
         do throws(LogError) {
             counter?.begin(2 * view.end)
-            // A copy in a file keeps the name of the vault: files may have any name.
+            // A copy in a file keeps the vault's name, since files may have any name. A copy in a database gets the
+            // name of its location.
             var name: BoundName?
             if let hash = copy.vaultName, hash != view.header.name?.hash {
                 name = try view.header.name(hash, behind: view.head.sequence, with: view.keys)
@@ -66,7 +67,7 @@ extension SealedLog {
             try copy.finish(at: view.end, HeaderImage(of: view.store).hint)
             try copy.synchronize()
             let copied = try LogView.whole(copy, view.keys)
-            // The hint may lead to a record after the head. That does no harm: the hint is not trusted.
+            // The hint may refer to a record after the head. That is harmless, because the hint is not trusted.
             guard copied.head == view.head else { throw LogError.damaged("the copy's end", at: copied.end) }
             let report = try Verifier(of: copied, counter, startsCounter: false).run()
             try publish(copy, copied.head)

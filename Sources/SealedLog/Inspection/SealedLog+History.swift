@@ -3,12 +3,12 @@ package import Sealing
 extension SealedLog {
     // These methods throw all errors of reading.
 
-    /// Returns the newest entry of a name with its history, even if the name is absent now; nil if there was never one.
+    /// Returns the newest entry of a name with its history, even if the name is absent; nil if there never was one.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
         try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
     }
 
-    /// Opens one of a name's versions, the present or an earlier one; nil if it is no longer kept.
+    /// Opens the present or an earlier version of a name. Returns nil if the version is no longer kept.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }
@@ -16,7 +16,7 @@ extension SealedLog {
         }
     }
 
-    /// Opens a version that is to become the present one again; nil if it is no longer kept.
+    /// Opens a version that will be restored. Returns nil if the version is no longer kept.
     package func openedVersion(of name: EntryName, _ nonce: Nonce) throws(LogError) -> OpenedVersion? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }
@@ -31,9 +31,8 @@ extension SealedLog {
         }
     }
 
-    /// Returns the entries that the newest change has set, among the names with a prefix, sorted bytewise by name:
-    /// those set by the latest record that has set any of them. If several transactions were written in one record, it
-    /// returns the entries of all of them.
+    /// Returns the entries that were set by the newest change of any name with a prefix, sorted bytewise by name. If
+    /// one record contains several transactions, they count as one change.
     ///
     /// - Throws: `invalid` if the newest change was a merge; the errors of reading.
     package func newestChange(prefix: [UInt8]) throws(LogError) -> [Entry] {
@@ -42,7 +41,7 @@ extension SealedLog {
 
     private static func newestChange(of view: LogView, _ prefix: [UInt8]) throws(LogError) -> [Entry] {
         let cursor = view.recent.cursor(from: prefix)
-        // Recent entries are newer than those in a tree, and the minor checkpoint is newer than the checkpoint.
+        // Recent entries are newer than entries in a tree, and the minor checkpoint is newer than the checkpoint.
         var newest = try SealedLog.newest(in: EntryMerge(recent: [cursor], trees: []), prefix)
         for root in [view.minor?.root, view.header.root] where newest.isEmpty {
             let tree = try TreeCursor(root: root, loader: view.loader, from: prefix)

@@ -1,14 +1,14 @@
 import LinuxSystem
 package import Sealing
 
-/// Figures about a vault, without any name or value.
+/// The state of a vault, without any name or value.
 package struct LogInformation: Sendable {
-    /// The vault's id, 32 hex digits.
+    /// The vault ID as 32 hex digits.
     package let id: String
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     package let sequence: UInt64
-    /// The number of names that are present. Expired ones count until they are set, removed or dropped.
+    /// The number of names that are present. Expired names count until they are set, removed or dropped.
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int
@@ -19,9 +19,9 @@ package struct LogInformation: Sendable {
     package let recordsSinceCheckpoint: Int
     package let keySlots: [LogKeySlot]
     package let history: KeptHistory
-    /// Whether this machine remembers the vault, so that an older one would be noticed.
+    /// Whether this machine remembers the vault, so that an older copy would be detected.
     package let memoryIsKept: Bool
-    /// Problems that fail no call but should be known: a memory that cannot be used, a compaction that failed.
+    /// Problems that make no call fail but that the user should know: an unusable memory, a failed compaction.
     package let problems: [Notice]
     /// Whether the keys are locked against swapping.
     package let keysAreLockedInMemory: Bool
@@ -32,12 +32,12 @@ extension SealedLog {
     package enum MemoryState: Sendable {
         case off
         case none
-        /// The memory was not written completely, or not with the vault's key.
+        /// The memory is incomplete, or the vault's key does not authenticate it.
         case torn
         case kept
     }
 
-    /// The present state of the memory. The first read remembers the vault, so this must be called before.
+    /// The present state of the memory. It must be read before the vault, because the first read updates the memory.
     package var memoryState: MemoryState {
         guard let memory else { return .off }
         guard let newest = memory.newest() else { return .none }
@@ -67,10 +67,10 @@ extension SealedLog {
 }
 
 extension SealedLog {
-    /// Returns the same as ``UnlockedVault/fingerprint()``.
+    /// Returns the vault's fingerprint, as ``UnlockedVault/fingerprint()`` does.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
-    /// Returns a keyed hash of a value, 32 bytes. Equal values of this vault and its copies have equal hashes. Without
+    /// Returns a keyed 32-byte hash of a value. Equal values of this vault and its copies have equal hashes. Without
     /// the data key, the hash reveals nothing.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
@@ -78,32 +78,31 @@ extension SealedLog {
         }
     }
 
-    /// Returns the secret key of the vault's drop box, 32 bytes; Format.md, "Keys".
+    /// Returns the 32-byte secret key of the vault's drop box; Format.md, "Keys".
     package func dropBoxKey() throws(LogError) -> SecretBytes {
         try keys.withKey(.dropBox) { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true)) }
     }
 }
 
 extension SealedLog {
-    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise. Throws what reading throws.
+    /// Returns the names of values whose boxes differ although they share a nonce, sorted bytewise.
     package func namesSharingNonces() throws(LogError) -> [String] {
         try withSnapshot(isSure: true) { (view) throws(LogError) in try view.namesSharingNonces() }
     }
 }
 
 extension SealedLog {
-    /// Returns the log's newest position as one word. If two machines exchange it independently of the store, they
-    /// notice when the store shows them different histories.
+    /// Returns the log's newest position as text without spaces. Two machines that exchange it independently of the
+    /// store can detect that the store shows them different histories.
     package func headText() throws(LogError) -> String {
         let head = try read(isSure: true) { (view) throws(LogError) in view.head }
         let authenticator = Hexadecimal.string(of: head.authenticator.bytes)
         return "\(Hexadecimal.string(of: vaultID)):\(head.sequence):\(authenticator)"
     }
 
-    /// Returns whether this history includes another machine's newest position; nil if the position is later than this
-    /// log's.
+    /// Returns whether this history includes another machine's newest position; nil if that is later than this log's.
     ///
-    /// - Throws: `invalid` for text that is not a position, or that belongs to another vault.
+    /// - Throws: `invalid` for text that is not a position in this vault.
     package func includesHead(_ text: String) throws(LogError) -> Inclusion? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual(Hexadecimal.string(of: vaultID)),

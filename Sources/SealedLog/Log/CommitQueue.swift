@@ -4,7 +4,7 @@ final class PendingCommit: Sendable {
     let changes: ChangeList
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
-    /// It is signalled once the transaction has an outcome, or when its thread becomes the leader.
+    /// A semaphore that is signalled when the transaction has an outcome, or when its thread becomes the leader.
     private let turn = SystemSemaphore()
 
     init(_ changes: ChangeList, deadline: Deadline) {
@@ -23,11 +23,11 @@ final class PendingCommit: Sendable {
     fileprivate func lead() { turn.signal() }
 }
 
-/// The transactions of several threads that wait to be written, in one record if they fit.
+/// A queue of transactions from several threads. One record stores as many of them as fit.
 ///
-/// One thread at a time leads: it writes all waiting transactions, while further ones gather. The other threads sleep
-/// until their transaction is written or they become the leader. On a mutex, they would spin for as long as the flush
-/// takes.
+/// One thread at a time is the leader, which writes all waiting transactions. Meanwhile, other threads add theirs to
+/// the queue and sleep until their transaction is written or they become the leader. A thread that waited for a mutex
+/// instead would spin during the whole flush.
 final class CommitQueue: Sendable {
     private struct State {
         var waiting: [PendingCommit] = []
@@ -36,13 +36,13 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of transactions that wait behind those being written.
+    /// The number of waiting transactions, without those that are being written.
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Returns when a transaction is written, by this thread or another.
+    /// Waits until this thread or another one has written the transaction. Throws the error if writing it failed.
     ///
     /// - Parameter write: writes as many of the transactions as fit in a record, finishes them, and returns the others.
-    ///   If it throws, all of them have failed.
+    ///   If it throws, all of the transactions have failed.
     func commit(
         _ pending: PendingCommit, _ write: ([PendingCommit]) throws(LogError) -> ArraySlice<PendingCommit>
     ) throws(LogError) {

@@ -1,21 +1,22 @@
-// The two ways to ensure that another store has everything that is in this one.
+// A store may be replaced only by one that includes everything in it. These initializers ensure that.
 
 extension Replaceable {
-    /// Creates it from a log that a compaction has copied up to its newest record.
+    /// Creates a replaceable store from a log that a compaction has copied up to its newest record.
     init(compacted view: LogView) { self.init(contained: view.store) }
 
-    /// Creates it from a store that was found at the target of a copy.
+    /// Creates a replaceable store from the store at a copy's target, after checking that the copy includes it.
     ///
     /// - Parameters:
     ///   - history: the history of the copy.
     ///   - unlocker: finds the key if the copy's keys do not open the store.
-    /// - Throws: `notContained` if it has changes that the copy lacks; `notCompared` if that is unknown; `notACopy` if
-    ///   it is another vault or cannot be opened; `rolledBack` if it may have had changes that the copy lacks.
+    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if that is unknown;
+    ///   `notACopy` if it is another vault or cannot be opened; `rolledBack` if it is damaged and may have had later
+    ///   changes.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
         self.init(contained: store)
-        // A program may have created an empty file to reserve the name.
+        // An empty file may be replaced, since a program may have created it to reserve the name.
         if store.server == nil, try store.size() == 0 { return }
         switch try history.inclusion(of: store, &unlocker) {
         case .included: return
@@ -25,14 +26,14 @@ extension Replaceable {
     }
 }
 
-/// The history that a copy includes.
+/// The history of a copy, for a comparison with the store that the copy will replace.
 struct CopiedHistory {
     private let vaultID: [UInt8]
     private let keys: KeyRing
-    /// The memory subkeys of the copy's data keys, the present and the former ones.
+    /// The memory subkeys of the copy's present and former data keys.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
-    /// Whether the replaced store may have had later changes that neither store has.
+    /// Whether the caller accepts that the replaced store may have had later changes, which neither store has now.
     private let isOlderAccepted: Bool
 
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
@@ -43,7 +44,7 @@ struct CopiedHistory {
         positions = try KnownHistory(of: view)
     }
 
-    /// Returns whether this copy includes everything of another one, while no process can write to that.
+    /// Returns whether this copy includes everything in a store. No process may write to the store meanwhile.
     fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
@@ -57,14 +58,14 @@ struct CopiedHistory {
         }
     }
 
-    /// Checks a database whose row does not fit the log, or that lacks part of the log. The copy must include all
-    /// authentic records of the log, and also the end that the row states. Without a header no record is authentic, and
-    /// then nothing may follow that end.
+    /// Checks a database whose row does not match the log, or whose log is incomplete. The copy must include all
+    /// authentic records of the log, and the end that the row states. Without a valid header, no record can be
+    /// authenticated. In that case, no bytes may follow the stated end.
     private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
         do throws(LogError) {
-            // The row may lead to no bytes at all.
+            // The row may refer to a log without any bytes.
             if try store.size() > 0 {
                 if var view = try authentic(store) {
                     var reader = view.reader
@@ -76,7 +77,7 @@ struct CopiedHistory {
                     throw LogError(
                         .rolledBack,
                         "change \(positions.newest.sequence), and \(store.path) may have had later ones: its "
-                            + "header is missing or damaged, and more follows the end that its row states")
+                            + "header is missing or damaged, and bytes follow the end that its row states")
                 }
             }
         } catch {
@@ -94,8 +95,8 @@ struct CopiedHistory {
         return .included
     }
 
-    /// Opens the header of a damaged store. Returns nil if it is missing or damaged, so that only the row identifies
-    /// the vault.
+    /// Authenticates a damaged store's header; nil if that is missing or damaged, so that only the row identifies the
+    /// vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
         guard let view = try unless(.damaged, HeaderImage(of: store).view(following: keys)) else { return nil }
         guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
@@ -105,13 +106,14 @@ struct CopiedHistory {
     private func inclusion(
         ofIntact store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
-        // The user must not be asked for the passphrase of another vault.
+        // The vault ID is checked first, since the user must not be prompted for another vault's passphrase.
         guard try HeaderImage(of: store).mayBe(of: vaultID) else { throw LogError(.notACopy) }
         return try inclusion(of: LogView.whole(store, keys, orUnlockedBy: &unlocker))
     }
 
     private func inclusion(of view: LogView) -> Inclusion {
-        // Positions are no secret: a copy from before a rotation can contain those of later records.
+        // Log positions are not secret, so even a copy from before a rotation can contain positions of later records.
+        // Therefore, the store's data key must be one that the copy has or had.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// The outcome of a compaction: sizes of the file in bytes.
+/// The result of a compaction, with the file's sizes in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {
     package let sizeBefore: Int
     package let sizeAfter: Int
-    /// The names with a value that a rotation could not open and left as it was, sorted bytewise.
+    /// The names with a value that a rotation could not open and therefore copied unchanged, sorted bytewise.
     package var unopened: [String] = []
 
     package init(sizeBefore: Int, sizeAfter: Int) {
@@ -16,7 +16,7 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
 extension SealedLog {
     /// Rewrites the vault without dead bytes.
     ///
-    /// - Throws: `busy`, `unavailable`, `damaged`: the vault is unchanged; `outcomeUnknown` if the new file's name
+    /// - Throws: `busy`, `unavailable`, `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
     ///   could not be flushed; the errors of opening a replaced file.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try compactRemembering(nil, timeout: timeout, counter)
@@ -30,8 +30,8 @@ extension SealedLog {
     /// Rewrites the vault with other key slots or other limits on its history. With a new data key, everything is
     /// resealed, and the old data key opens nothing in the new file.
     ///
-    /// - Parameter edit: changes the slots. No lock is held, since stretching takes long.
-    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process has changed the slots
+    /// - Parameter edit: changes the slots. It is called without any lock held, since key stretching takes long.
+    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changed the slots
     ///   meanwhile.
     package func changeKeys(
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
@@ -65,10 +65,10 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The time for which a requested compaction waits for another one, if it could also go ahead.
+    /// The maximum time that a requested compaction waits for another one that would not prevent it.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts on request, after a compaction in progress. Damage that is found is remembered for the next process.
+    /// Compacts on request, after any compaction in progress. If it finds damage, remembers that for later processes.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -92,18 +92,18 @@ extension SealedLog {
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }
         let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
-        // The server reports its own refusals each time.
+        // A refusal by the server is not remembered, since the server reports it each time.
         if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
-    /// Writes a compacted file beside the log and renames it into place.
+    /// Writes a compacted file next to the log and renames it into place.
     ///
-    /// Other processes write meanwhile: the lock is held only at the beginning, and again for their last records and
-    /// the rename.
+    /// Other processes can write meanwhile, because the lock is held only at the beginning and at the end, while their
+    /// last records are copied and the file is renamed.
     ///
-    /// - Throws: `conflict` if the file was replaced meanwhile, or a change was taken back; `busy` if another
-    ///   compaction is in progress.
+    /// - Throws: `conflict` if the file was replaced or a record taken back meanwhile; `busy` during another
+    ///   compaction.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -126,8 +126,8 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // A remaining minor checkpoint is read without the lock. The next one is over a hundred records away,
-                // unless transactions are large.
+                // If a minor checkpoint remains, the next round reads it without the lock. The one after it is over a
+                // hundred records away, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -135,8 +135,8 @@ extension SealedLog {
                 var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
-                // The new file's lock is released here, where no other thread holds it: the process has one lock for
-                // all its threads.
+                // The new file's lock is released before the writer's mutex. All threads of the process share that file
+                // lock, so another thread could hold it afterwards.
                 lock.take()?.release()
                 return report
             }
@@ -144,13 +144,13 @@ extension SealedLog {
         }
     }
 
-    /// Flushes a compacted file and renames it into the log's location, while no process can write.
+    /// Flushes a compacted file and renames it to the log's location. No process may write meanwhile.
     private func publish(
         _ store: any NewStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         let new = try LogView.whole(store, keys)
-        // It is flushed before the path is checked, so that there is hardly any time for another file to appear there.
+        // The flush precedes the check of the path, so that hardly any time remains for another file to appear there.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
@@ -158,7 +158,7 @@ extension SealedLog {
 
         show(new)
         memory?.forgetUpkeep()
-        // The head is remembered once the name is durable. Until then a power loss may bring the old file back.
+        // The head is remembered only once the name is durable. Until then, a power loss may bring the old file back.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
         if store.target == nil { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
@@ -171,15 +171,15 @@ extension SealedLog {
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The notice will be remembered, so this file must be the one that exists after a power loss.
+            // The position of the compaction notice will be remembered, so its file must exist after a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            // A merge takes over no header: keys that are removed and limits that are lowered here would stay in the
-            // vault itself.
+            // A merge does not take over the header of an offline copy, so keys removed here would stay in the vault
+            // itself, and limits lowered here would not apply to it.
             if change != nil {
                 try old.store.checkIsVault(
-                    "Offline, the keys, the members and the limits of a vault cannot be changed. Connect to the "
-                        + "server.")
+                    "The keys, the members and the limits of a vault cannot be changed offline. Connect to the "
+                        + "server first.")
             }
             guard change?.applies(to: old.header) ?? true else { throw LogError(.conflict) }
             let new = try old.store.makeReplacement(isImpatient: isImpatient)

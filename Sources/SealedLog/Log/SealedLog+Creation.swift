@@ -2,16 +2,16 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// Creates a new, empty vault, which is durable when this returns.
+    /// Creates a new, empty vault and makes it durable.
     ///
     /// - Parameters:
     ///   - secret: the first key of the vault.
-    ///   - limits: the cost of a guess at a secret that was not generated.
+    ///   - limits: the stretching limits for a secret that was not generated, which set the cost of each guess.
     ///   - parameters: the parameters of the key slot.
     ///   - label: the label of the key slot, for display; at most 256 bytes.
-    ///   - history: the limits on the history of a name.
-    /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory`: nothing was created;
-    ///   `outcomeUnknown`: the vault is there, but may not survive a power loss before its next use.
+    ///   - history: the limits on each name's history.
+    /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory` (nothing was created);
+    ///   `outcomeUnknown` if the vault was created but may not survive a power loss before its next use.
     package static func create(
         _ location: any StoreLocation, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String, history: KeptHistory = .none, options: Options
@@ -30,7 +30,7 @@ extension SealedLog {
 
     /// Generates a data key and the slot that wraps it.
     ///
-    /// - Parameter wrap: returns the slot, and leaves its wrapping key in the second buffer.
+    /// - Parameter wrap: wraps the data key, stores the wrapping key in the second buffer, and returns the slot.
     static func newKeys(
         _ wrap: (_ dataKey: UnsafeRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot
@@ -45,7 +45,7 @@ extension SealedLog {
         return (keys, slot)
     }
 
-    /// - Parameter write: writes and finishes the checkpoint.
+    /// Creates a vault whose checkpoint `write` writes and finishes.
     static func create(
         _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void
@@ -64,7 +64,7 @@ extension SealedLog {
         }
         let memory = options.memory(of: view, at: location)
         let log = SealedLog(view, memory, options)
-        // If this fails, the file is not removed, since other processes may already use it.
+        // If the flush fails, the file is not removed, since other processes may already use it.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
             throw error.ofUnknownOutcome
         }
@@ -72,7 +72,7 @@ extension SealedLog {
         return shared(log)
     }
 
-    /// Returns the ID in a vault's header, which is not authenticated; nil if there is no vault.
+    /// Returns the ID in a vault's header; nil if there is no vault. The ID is not authenticated.
     package static func vaultID(at location: any StoreLocation) -> [UInt8]? {
         guard let store = try? location.open(.damaged), let bytes = try? store.available(at: 0, upTo: Header.size)
         else { return nil }

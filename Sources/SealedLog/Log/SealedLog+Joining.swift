@@ -1,9 +1,10 @@
 import LinuxSystem
 
-// A vault that lacks positions which this machine remembers may be opened to be merged with a copy that has them. The
-// memory stays unchanged until the merge is finished. If that is interrupted, the next opening raises the alarm again.
+// This machine may remember log positions that a vault lacks. The vault may still be opened in order to merge it with a
+// copy that includes them. The rollback memory stays unchanged until the merge is finished. If the merge is
+// interrupted, the next opening therefore raises the alarm again.
 
-/// The history of a copy that is merged next.
+/// The history of a copy that will be merged into the vault that is being opened.
 struct JoinedHistory {
     private let view: LogView
     private let history: KnownHistory
@@ -15,15 +16,15 @@ struct JoinedHistory {
 
     func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
 
-    /// Returns whether a vault raises an alarm only because it lacks positions that are in the copy. The copy's keys
-    /// are used to decode the memory, since the vault may be from before a rotation.
+    /// Returns whether a vault raises an alarm only because it lacks a remembered position that the copy includes. The
+    /// copy's keys decode the memory, since the vault may be from before a rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
         [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
     }
 }
 
 extension Remembered {
-    /// Returns whether a history, opened by the keys of a view, includes the remembered position.
+    /// Returns whether a history includes the remembered position, which the view's keys decode.
     fileprivate func isIncluded(in history: KnownHistory, of view: LogView) -> Bool {
         guard let position = try? position(of: view) else { return false }
         return history.includes(position) == .included
@@ -31,19 +32,18 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Returns the memory of this vault, if the vault was opened to be merged and a copy has the remembered position.
+    /// Returns the remembered position if this vault was opened to be merged and the view's history includes it.
     func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
         guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
         return remembered.isIncluded(in: history, of: view) ? remembered : nil
     }
 
-    /// Returns the history of this copy. Throws `copyDamaged` if it cannot be read.
+    /// Returns the history of this copy. Throws `copyDamaged` if the copy is damaged.
     func joinedHistory() throws(LogError) -> JoinedHistory {
         do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
     }
 
-    /// Checks that the history can be read, which the opening of another vault depends on if this is a copy of that
-    /// vault.
+    /// Checks that this copy's history can be read, which is necessary to open a vault into which it is merged.
     package func checkHistory() throws(LogError) { _ = try ownHistory() }
 
     private func ownHistory() throws(LogError) -> JoinedHistory {
@@ -53,7 +53,7 @@ extension SealedLog {
     /// Whether this vault lacks a remembered position and was opened to be merged.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
-    /// Remembers the vault again after the merge. Throws `diverged` if it still lacks the remembered position.
+    /// Updates the rollback memory after the merge. Throws `diverged` if the vault still lacks the remembered position.
     package func finishJoining() throws(LogError) {
         guard let memory, memory.isHeld else { return }
         let remembered = Remembered(memory)
@@ -68,13 +68,12 @@ extension SealedLog {
         memory.remember(head)
     }
 
-    /// Remembers the vault in place of the former position, if it includes all of a copy that is exactly the file that
-    /// this machine has seen. The history of such a copy cannot prove that, since it is not believed: another copy that
-    /// claims the remembered position has no effect.
+    /// Replaces the remembered position after all of a copy was merged, if the copy ends at exactly that position.
+    /// Otherwise, this has no effect, since the copy's history is not believed and may contain any position.
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // Another process may have remembered a later position of the copy, which is not here.
+        // Another process may have remembered a later position of the copy, which this vault lacks.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

@@ -1,11 +1,11 @@
 import LinuxSystem
 
-// A merge refuses, or signs again, those states of this vault that a person whose access the copy has removed may have
-// written.
+// If the other copy has removed a person's access, that person may have written states of this vault. A merge refuses
+// these states, or signs them again if the user keeps them.
 
 extension SealedLog {
-    /// Refuses the names of this side with states that the other side lacks and that its gate refuses. Returns the
-    /// names that a person keeps.
+    /// Reports this side's names as refused if they have states that the other side lacks and its gate refuses. Returns
+    /// the names whose states count only because the user keeps them.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
     ) throws(LogError) -> [EntryName] {
@@ -25,7 +25,7 @@ extension SealedLog {
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
-    /// Returns an entry of this side in the form in which the other one would take it over.
+    /// Returns this side's entry as the other side would take it over, and the decision of the gate.
     private func admission(
         of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
     ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
@@ -36,8 +36,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs the states of this side that a person keeps, whose authors may not be members of the merged vault, or may
-    /// be unknown there. Throws `notMember` if this machine may not sign.
+    /// Signs those of this side's states that the user keeps, because their authors may not be members of the merged
+    /// vault, or may be unknown there. Throws `notMember` if this machine may not sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {

@@ -2,7 +2,7 @@ import LinuxSystem
 package import Sealing
 
 extension SealedLog {
-    /// The members as of one file.
+    /// The list of members in the file whose header has the authenticator `origin`.
     struct Membership: Sendable {
         let origin: Authenticator
         let list: MemberList
@@ -10,10 +10,10 @@ extension SealedLog {
 
     /// Returns the members, who may sign changes.
     ///
-    /// - Throws: `diverged` if a removal is missing that this machine has seen; the errors of reading.
+    /// - Throws: `diverged` if the list lacks a removal that this machine has seen; the errors of reading.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // The reader of a replaced file may have an older list than this machine has seen.
+            // The view may still show a file that was replaced, with an older list than this machine has seen.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try reopen()
@@ -22,15 +22,15 @@ extension SealedLog {
 
     /// Returns the key with which this machine signs; nil in a vault without members.
     ///
-    /// - Throws: `notMember`; `conflict` if the file has been replaced meanwhile; the errors of ``members()`` and of
-    ///   the options' `deviceKey`.
+    /// - Throws: `notMember`; `conflict` if the file was replaced meanwhile; the errors of ``members()`` and of
+    ///   `deviceKey`.
     func signingKey() throws(LogError) -> DeviceKey? {
         guard let members = try currentMembers() else { throw LogError(.conflict) }
         return try signingKey(among: members)
     }
 
-    /// Returns the signing key for a known list of members. Throws `notMember` and the errors of the options'
-    /// `deviceKey`.
+    /// Returns the key with which this machine signs; nil if there are no members. Throws `notMember` and the errors of
+    /// the options' `deviceKey`.
     func signingKey(among members: MemberList) throws(LogError) -> DeviceKey? {
         guard !members.isEmpty else { return nil }
         guard let key = try ownDeviceKey() else { throw LogError(.notMember) }
@@ -38,7 +38,7 @@ extension SealedLog {
         return key
     }
 
-    /// Throws the errors that ``commit(_:timeout:)`` would throw because of the members.
+    /// Checks that this machine may sign changes. Throws the errors that ``commit(_:timeout:)`` would throw otherwise.
     package func checkThatThisMachineSigns() throws(LogError) {
         _ = try members()
         _ = try signingKey()
@@ -51,22 +51,22 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members as of the file in the view. Returns nil if that file cannot be compared with what this
-    /// machine has seen, since another one has replaced it.
+    /// Returns the members in the view's file; nil if another file has replaced it, so that its members cannot be
+    /// compared with those that this machine has seen.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // Changes that wait to be merged are based on the members that this machine knew when they were begun.
+        // A copy with pending changes is not compared, since its members are those known when it was created.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
     }
 
-    /// Compares the members with those that this machine has seen. A removed member who still has the data key could
-    /// write a file without that removal, or one with other members from the start.
+    /// Compares the members with those that this machine has seen, because a removed member who still has the data key
+    /// could write a file without the removal, or one with other members from the start.
     ///
     /// - Returns: false if the file was replaced before the memory was read, which may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
@@ -76,7 +76,7 @@ extension SealedLog {
         let landmarks = list.landmarks
         guard acceptsOtherHistory || memory.isHeld || landmarks.includes(seen.landmarks) else {
             if (try? view.store.isReplaced()) == true { return false }
-            throw LogError(.diverged, "the list of members, in which a removal or the first one is missing,")
+            throw LogError(.diverged, "the list of members, which lacks its first change or a removal,")
         }
         if !memory.isHeld, seen.landmarks != landmarks || seen.isOfFormerKey {
             try memory.remember(members: landmarks, isForced: acceptsOtherHistory) { () throws(LogError) in
@@ -103,7 +103,7 @@ package struct LoggedChange: Sendable {
 extension SealedLog {
     // Both methods throw `damaged` for an invalid signature, and the errors of ``members()``.
 
-    /// Returns the changes of the names with a prefix whose values are kept, oldest first.
+    /// Returns the changes that set the present and kept earlier states of all names with a prefix, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in
@@ -117,7 +117,7 @@ extension SealedLog {
                             author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
                 }
             }
-            // Changes of the same millisecond are ordered by the positions that their authors knew.
+            // Changes in the same millisecond are ordered by the newest change that each author knew.
             return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
         }
     }

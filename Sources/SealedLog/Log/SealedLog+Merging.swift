@@ -2,20 +2,19 @@ import LinuxSystem
 import Sealing
 
 extension SealedLog {
-    /// Takes over the changes of another copy of this vault: the later state of each name, with the values of both
-    /// sides as its history. Afterwards, machines that remember either copy accept this file as the later one.
+    /// Merges another copy of this vault into it. Each name gets the later state of both sides, with their values as
+    /// its history. Afterwards, machines that remember either copy accept this file as the later one.
     ///
-    /// The merge is done in durable steps. A finished step stays if the next one fails. A copy of which something was
-    /// refused does not count as merged.
+    /// The merge is done in durable steps. If a step fails, the earlier ones stay in effect. A copy does not count as
+    /// merged if any part of it was refused.
     ///
     /// - Parameters:
-    ///   - isPinned: whether the copy's fingerprint is known. Otherwise this vault must have had its data key.
-    ///   - taken: the names that are taken over, whoever has changed them.
-    ///   - keptKeys: the salts of this vault's keys that stay, even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both have changed the
-    ///     name.
-    /// - Throws: `invalid` if it is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not sign
-    ///   a state that must be signed; the errors of reading, writing and compacting.
+    ///   - isPinned: whether the copy's fingerprint was verified. If not, its data key must be known to this vault.
+    ///   - taken: the names that are taken over regardless of who has changed them.
+    ///   - keptKeys: the salts of key slots in this vault that stay even if the copy has removed them.
+    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both changed the name.
+    /// - Throws: `invalid` if the copy is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not
+    ///   sign a state that must be signed; the errors of reading, writing and compacting.
     package func merge(
         _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
         keepingKeys keptKeys: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
@@ -29,8 +28,8 @@ extension SealedLog {
 
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns the state that another vault takes over from this copy. Its errors concern this copy, which may have
-    /// been replaced.
+    /// Returns the state of this copy for a merge into another vault. Errors are about the copy, which may have been
+    /// replaced.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
     }
@@ -41,16 +40,16 @@ extension SealedLog {
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
-            // The merge must reach the vault itself. If the server has become unreachable, this may be the very copy
-            // that is merged: it would include everything, and be removed.
-            try view.store.checkIsVault("Offline, copies cannot be merged. Merge them with the server.")
+            // The merge must write to the vault itself. If the server has become unreachable, this log may show the
+            // very copy that is to be merged. The copy would then include everything, and would be removed.
+            try view.store.checkIsVault("Copies cannot be merged offline. Connect to the server first.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
         let isKnown = memory?.isHeld == false
         var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
-        // A position in this history brings nothing new. But a person whose access was removed may have written this
-        // file.
+        // If this history includes the copy's head, there is nothing to merge. But that proves nothing if the copy's
+        // data key is newer, since a person whose access was removed may have written this file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
@@ -69,20 +68,20 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // Each change takes a sequence number: a copy with the last ones would make this vault unusable too.
+        // Each change uses a sequence number. A copy that has almost used them up would make this vault unusable too.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
-            throw LogError(.copyDamaged, "its sequence numbers, which are larger than changes can reach")
+            throw LogError(.copyDamaged, "its sequence numbers are too large to result from changes")
         }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
             let kept = try checkOwnNames(of: ours, by: gateOfOther, with: theirs, &report)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
-            // This comes before the members are merged, so that an interrupted merge can be repeated.
+            // The states are signed before the members are merged, so that an interrupted merge can be repeated.
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
-        // Under one data key, values are compared by their nonces. The members must contain an author before its state
-        // is merged.
+        // The data key and the members are merged before the entries. Values are compared by their nonces, which
+        // requires one data key, and the author of a state must be in the list of members before the state is merged.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
@@ -90,20 +89,20 @@ extension SealedLog {
             try change(keys, nil, timeout: timeout, nil)
         }
         try mergeEntries(of: source, timeout: timeout, counter, &report)
-        // If the copy's history is not believed, only the positions that members have signed in it count.
+        // If the copy's history is not believed, only log positions in states that members have signed count.
         let isWhole = report.refused.isEmpty && (isBelieved || taken.isAll)
         let known = isWhole ? history.positions : KnownPositions(report.signedPositions, first: 0)
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // A copy that counts as merged is part of the history, so the memory need not be changed.
+        // If the copy counts as merged, this history includes its positions, and the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
         return report
     }
 
-    /// Writes the record of a merge, unless the batch is empty.
+    /// Appends one record with a batch of merged entries, unless the batch is empty.
     func append(_ batch: TransactionBatch, to ours: inout LogView, _ writer: inout Writer) throws(LogError) {
         if batch.isEmpty { return }
         try flushName(&writer)
@@ -112,10 +111,10 @@ extension SealedLog {
         try append(plan)
     }
 
-    /// Refuses a copy in which different values share a nonce with each other, or with a value of this vault.
+    /// Throws `damaged` if a value of the copy shares its nonce with a different value of the copy or this vault.
     private func checkNonces(of copy: MergedCopy) throws(LogError) {
         var isShared = try !copy.view.namesSharingNonces().isEmpty
-        // With different data keys, the values are resealed under different nonces.
+        // If the data keys differ, the copy's values are resealed under other nonces.
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
@@ -142,7 +141,7 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // Each step adds a tree that repeats the former ones. The next compaction drops them.
+            // Each step appends a tree that repeats the entries of earlier ones, which the next compaction drops.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -152,7 +151,7 @@ extension SealedLog {
     ) throws(LogError) {
         let merged = try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            // It works on a copy of the view, so that other threads can read meanwhile.
+            // The merge works on a copy of the view, so that other threads can read meanwhile.
             var ours = view.withLock { $0 }
             let gate = try gate(for: copy, to: ours)
             var values = try values(of: copy.view, for: ours)
@@ -171,7 +170,7 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns the gate that refuses states of the copy. It uses the present members, while no process can change them.
+    /// Returns the gate for the copy's states. It uses the present members, which cannot change under the lock.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
@@ -209,7 +208,7 @@ extension SealedLog {
                 boxes = try foreign.newBoxes(in: merged, replacing: old, in: ours, from: &values)
             } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
-                // This combined state is new, so it is signed here.
+                // The combination of both sides is a new state, so this machine signs it.
                 try merged.follow(at: now) { () throws(LogError) in try ours.manifest().created }
                 merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
@@ -222,14 +221,14 @@ extension SealedLog {
         if let version = pair.superseded(by: result), !result.has(version) { report.dropped.append(entry.name.text) }
     }
 
-    /// Marks damage as that of the other copy.
+    /// Runs `read`, and throws `copyDamaged` instead of `damaged`, since `read` reads the other copy.
     func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do throws(LogError) { return try read() } catch { throw error.ofCopy }
     }
 }
 
 extension LogView {
-    /// Returns the present value of a merged entry, whose new boxes are not written yet.
+    /// Returns the present value of a merged entry. Its box may be a new one that is not written yet.
     fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {
         guard let version = entry.content?.current else { return nil }
         if let box = boxes.first ?? nil { return SealedValue(version: version, box: box[...], keys: keys) }

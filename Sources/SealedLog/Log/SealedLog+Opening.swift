@@ -6,19 +6,19 @@ extension SealedLog {
         package var lockTimeout: Duration
         /// The codes among ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
-        /// Copies that are merged next. An alarm about a position that one of them has is ignored. Nothing is
-        /// remembered until ``SealedLog/finishJoining()``.
+        /// The copies that will be merged into the vault. An alarm is ignored if it is about a position that one of
+        /// them includes. In that case, the rollback memory stays unchanged until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         package var memoryFolder: String?
-        /// Whether the file may be replaced by any other that this machine has seen, as git does. The memory then keeps
-        /// all positions that the vault was seen to end at, not only the newest.
+        /// Whether the file may be replaced by any other version that this machine has seen, as git does. The rollback
+        /// memory then stores every position at which the vault was seen to end, not only the newest.
         package var keepsHeads = false
-        /// Whether a compaction that is due after a change starts by itself, on a thread. Otherwise it is left to
-        /// ``SealedLog/finishUpkeep()``.
+        /// Whether a compaction that is due after a change starts automatically, on its own thread. Otherwise,
+        /// ``SealedLog/finishUpkeep()`` runs it.
         package var compactsByItself: Bool
-        /// The maximum number of bytes of opened pages that are kept.
+        /// The maximum size of the cache of opened pages in bytes.
         package var indexMemory: Int
-        /// Creates or reads the key with which this machine signs changes of a vault with members.
+        /// A closure that creates or reads the key with which this machine signs changes to a vault with members.
         package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
 
         package init(
@@ -35,7 +35,7 @@ extension SealedLog {
             self.indexMemory = indexMemory
         }
 
-        /// Returns this machine's memory of a vault; nil if nothing must be remembered.
+        /// Returns the rollback memory of a vault; nil without a memory folder.
         func memory(of view: LogView, at location: any StoreLocation) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
@@ -45,8 +45,10 @@ extension SealedLog {
         }
     }
 
-    /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported rather than a
-    ///   missing key.
+    /// Opens a vault.
+    ///
+    /// - Parameter unlocker: finds the key once the file is open, so that a missing vault is reported before a missing
+    ///   key.
     /// - Throws: `missing`, `keyWrong`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy`,
     ///   `unavailable`, or the errors of the unlocker.
     package static func open(
@@ -59,8 +61,8 @@ extension SealedLog {
 
     private static let registry = OrderedMutex<[KnownLog]>(.registry, [])
 
-    /// Returns this process's log of the same file if there is one, otherwise the new log. With a single log, threads
-    /// do not wait for each other's file locks.
+    /// Returns the log that this process already has for the same file, or the new log if there is none. With one log
+    /// per file, threads do not wait for each other's file locks.
     static func shared(_ opened: SealedLog) -> SealedLog {
         let view = opened.view.withLock { $0 }
         let log = registry.withLock { logs in
@@ -71,7 +73,7 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The user has accepted another file than the one that this process has open.
+            // The user has accepted a file other than the one that this process has open.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
                 writer.durableFile = nil
@@ -89,21 +91,22 @@ extension SealedLog {
         // exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
-        // The user's acceptance applies to every user of this log.
+        // A file that the user has accepted replaces the one at the same path for every caller that uses this log.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
     // MARK: Opening again
 
-    /// Opens the store again, under its lock, because the location leads to another one or something is doubtful.
+    /// Opens the store again, under its lock, because the location may refer to another store now, or the bytes read
+    /// without the lock may be incomplete.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
 
-    /// Opens the file again. The caller holds the writer's lock.
+    /// Opens the file again and shows it. The caller holds the writer's mutex.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // It is read before the file, which must then contain the position: a remembered one is durable.
+        // The memory is read before the file. Remembered positions are durable, so the file must contain this one.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -114,7 +117,7 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // The memory may be read-only.
+                // The memory may be read-only, so this log also records which bytes were overruled.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -126,19 +129,19 @@ extension SealedLog {
 
     /// Remembers a file in spite of an alarm, unless another process has remembered a different position since.
     ///
-    /// - Parameter former: the bytes that caused the alarm; nil if nothing was remembered.
+    /// - Parameter former: the bytes of the memory that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
-        // It is flushed first: a power loss that brings the former file back would look like an attack.
+        // Without this flush, a power loss could bring the former file back, which would look like an attack.
         try flush(view, of: store, in: memory)
         guard let former, memory.remember(view.head, insteadOf: former) else { return memory.remember(view.head) }
     }
 
-    /// Makes the next read check whether the path leads to another file.
+    /// Makes the next read check whether the path refers to another file.
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
-    /// Returns this machine's memory of the vault, unless the user has accepted the file in spite of it.
+    /// Returns the remembered position; nil if there is none, or if the user has accepted the file in spite of it.
     func remembered() -> Remembered? {
         guard let remembered = memory.flatMap(Remembered.init) else { return nil }
         return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
@@ -160,25 +163,26 @@ extension StoreLock {
     }
 }
 
-/// Opens a vault: its header, key, log and memory.
+/// The procedure that opens a vault: its header, keys, log and rollback memory.
 struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// The smallest number of attempts to open a store that is replaced each time meanwhile.
+    /// The minimum number of attempts to open a store that is replaced during each of them.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // The user accepts the vault in its present state.
+        // The user's acceptance of an alarm applies to the vault's present state, so no cached copy is used.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
-            // A file that is replaced or written meanwhile can cause any of these errors. A new file may need other
+            // Another process that replaces or writes the file can cause any of these errors. A new file may need other
             // keys.
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // Something was doubtful: a half-written record or a replaced file. Now no process can write: a failure counts.
+        // The cause may have been a half-written record or a replaced file. The next attempts hold the lock, so no
+        // process can write, and an error is final.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -187,9 +191,9 @@ struct Opening {
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
-                    // The lock of a database does not prevent the replacement of the store while it is read. If the
-                    // location cannot be checked, the error stands. Time alone does not limit the attempts, since this
-                    // process may have been suspended.
+                    // The lock of a database does not prevent other processes from replacing the store while it is
+                    // read. If they did, the attempt is repeated. If that cannot be checked, the error is thrown. The
+                    // deadline alone does not limit the attempts, since this process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
@@ -202,13 +206,13 @@ struct Opening {
         _ store: any RecordStore, _ keys: inout KeyRing?, _ unlocker: inout some Unlocker & ~Copyable, isLocked: Bool
     ) throws(LogError) -> SealedLog {
         let image = try HeaderImage(of: store)
-        // The key that has opened the former store may have been removed since.
+        // The key that opened the store in the previous attempt may have been removed since.
         let ring = if let keys, image.hasSlot(of: keys) { keys } else { try image.unlock(&unlocker) }
         keys = ring
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // It is read before the log, which must then contain the position: a remembered one is durable.
+        // The memory is read before the log. Remembered positions are durable, so the log must contain this one.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []
@@ -221,20 +225,21 @@ struct Opening {
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
-        // A database states its end before the memory is read, and other processes may have written in between.
+        // A database states its end before the memory is read. Other processes may have written in between, so the log
+        // is followed further before it raises an alarm.
         if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // Without a record, the first read remembers the location.
+        // If the memory has no record of this path, the first read remembers the path.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
-        // The result is rarely needed, but an unusable part of the memory is reported.
+        // The result is not used here. The call posts a notice if this part of the memory is unusable.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // Without the lock, a file that has just been replaced causes the same alarm.
+            // Without the lock, the alarm may come from a file that was just replaced, so it is not accepted yet.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }
@@ -252,7 +257,7 @@ struct Opening {
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory, !refused.isEmpty {
-            // If the merge is not finished, the alarm must stay.
+            // The memory stays unchanged, so that an unfinished merge leads to the same alarm again.
             memory.hold()
         } else if let memory {
             if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }

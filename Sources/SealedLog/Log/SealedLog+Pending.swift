@@ -1,18 +1,17 @@
 import LinuxSystem
 
-// Changes that were made while no server answered wait in a copy on this machine to be merged.
+// Changes made while no server was reachable are stored in a copy on this machine until they can be merged.
 
 extension SealedLog {
-    /// Takes over the changes of a copy of this vault on this machine, and removes the copy. If a change is refused,
-    /// the copy is renamed instead.
+    /// Merges a copy with pending changes into this vault. Then removes the copy, or renames it if a change was
+    /// refused.
     ///
-    /// If the connection is lost, the merge is tried once more. If the server stays unreachable, the log shows the copy
-    /// afterwards.
+    /// If the connection is lost, the merge is tried once more. If that fails too, the log shows the copy afterwards.
     ///
     /// - Parameters:
-    ///   - unlocker: finds the key if the keys have changed since the copy was begun.
+    ///   - unlocker: finds the key if the keys have changed since the copy was created.
     ///   - keptAttribute: as in ``merge(_:isPinned:taking:keeping:timeout:_:)``.
-    /// - Returns: nil if another process has merged the copy.
+    /// - Returns: nil if another process has already merged the copy.
     /// - Throws: the errors of ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or the errors of the
     ///   unlocker.
     package func mergePending(
@@ -22,7 +21,7 @@ extension SealedLog {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
-        // This process no longer holds the copy's lock.
+        // This process no longer holds the copy's lock, so it can wait for the lock of any store.
         try reopen()
         guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
@@ -31,22 +30,22 @@ extension SealedLog {
     private func mergeOnce(
         _ copy: FileLocation, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
     ) throws(LogError) -> MergeReport? {
-        // No process may add to the copy meanwhile, since the addition would be lost.
+        // The copy is locked, because a change that another process added to it meanwhile would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
-            // The view may be from before the merge of the other process.
+            // Another process has merged the copy. This view may be older than that merge.
             try reopen()
             return nil
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
-        // The copy is not opened as a log of its own. If something in it is doubtful, that would wait for the lock that
-        // is held here.
+        // The copy is not opened as a separate ``SealedLog``. After a failed read, that log would reopen its file and
+        // wait for the lock that is held here.
         let theirs: LogView
         do throws(LogError) { theirs = try LogView.whole(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal is durable. A copy that a power loss brought back would hide later changes while offline.
+        // The removal must be durable. A copy that a power loss brought back would hide later changes while offline.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {
@@ -78,5 +77,5 @@ extension SealedLog {
 extension LogError {
     static let serverGone = LogError(
         .unreachable,
-        "The server became unreachable while offline changes were merged. They are kept until it is back.")
+        "The connection was lost while offline changes were merged. They are kept until the server is back.")
 }

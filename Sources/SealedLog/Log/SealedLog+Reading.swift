@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-// Reading follows the file, runs the body, and confirms the newest record before it returns. Most of it is inlined: the
-// closures then need no contexts, which would retain and release everything they use.
+// A read follows the file, runs a closure, and confirms the newest record before it returns. Most of the code is
+// inlined, so that the closures need no contexts, which would retain and release everything they capture.
 
 extension SealedLog {
     /// Runs `body` on a view that was followed to the end of the file.
     ///
-    /// - Parameter isSure: whether to check first that the writer of the newest record has not taken it back, and
-    ///   another record of its length has not replaced it. Opening a value would detect that.
+    /// - Parameter isSure: whether to check first that the newest record still exists. Its writer may have taken it
+    ///   back, and a record of the same length may have replaced it. Opening a value would detect that without a check.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -23,7 +23,7 @@ extension SealedLog {
 
     private struct Read<Result: Sendable>: Sendable {
         let result: Result
-        /// Whether the newest record was written or confirmed by this process.
+        /// Whether this process has written or confirmed the newest record.
         let isKnown: Bool
     }
 
@@ -42,8 +42,8 @@ extension SealedLog {
         return try view.withLock { (view) throws(LogError) in Read(result: try body(&view), isKnown: view.isKnown) }
     }
 
-    /// Runs `read`, and again on the reopened file if something is damaged. A record that this log has followed and
-    /// that its writer then took back causes the same error.
+    /// Runs `read`. If it throws `damaged`, opens the file again and repeats the call, because the cause may be a
+    /// record that its writer took back after this log had followed it.
     @inline(__always)
     func certain<Result: ~Copyable>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do { return try read() } catch {
@@ -53,8 +53,8 @@ extension SealedLog {
         do { return try read() } catch { throw view.withLock { $0.store }.machineCopy?.explanation(of: error) ?? error }
     }
 
-    /// Runs `body` on a snapshot of the log, without any lock, and retries as ``certain(_:)`` does. The file of a
-    /// snapshot keeps its contents, whatever happens to the log.
+    /// Runs `body` on a snapshot of the log, without any lock, and retries as ``certain(_:)`` does. The snapshot's file
+    /// keeps its contents even if the log is changed or replaced.
     func withSnapshot<Result: ~Copyable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -64,13 +64,13 @@ extension SealedLog {
         }
     }
 
-    /// Follows the appended records. Returns false if something is doubtful, if the file was replaced, or if it lacks
-    /// positions that were seen.
+    /// Follows the appended records. Returns false if the file must be opened again under its lock, because its end is
+    /// inconsistent, it was replaced, or it lacks positions that were seen.
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces its replacement. A file that was put there by other means is detected by checking the
-        // path from time to time: the coarse clock takes 5 ns, a check a microsecond.
+        // A compaction announces that it replaces the file. Other replacements are detected by checking the path at
+        // intervals, since a check takes a microsecond, but reading the coarse clock only 5 ns.
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
@@ -79,37 +79,37 @@ extension SealedLog {
         return true
     }
 
-    /// Returns whether the view's file is still the vault, and, if a check is due, whether it includes the remembered
-    /// position. A backup that is copied over the file keeps the file's identity, and may end where this view does.
+    /// Returns whether the view's file is still at its path and, if a check is due, whether it includes the remembered
+    /// position. This detects a backup that was copied over the file, which keeps the file's identity and may end where
+    /// this view does.
     @inline(never)
     private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
         let seen: LogPosition?
         do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
-        // Other processes may have written since.
+        // The memory may be newer than the view, since other processes may have written.
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
     /// Makes the newest record durable and remembers it before its contents are returned. Otherwise, a machine that
     /// only reads would not notice a rollback of this last change.
     ///
-    /// - Returns: false if the record is gone, because its writer has taken it back or the file was replaced.
-    /// - Throws: `busy` while a writer holds the lock, which may still take the record back; `unavailable` if a flush
-    ///   fails.
+    /// - Returns: false if the record no longer exists, because its writer has taken it back or the file was replaced.
+    /// - Throws: `busy` while a writer has the lock and may take the record back; `unavailable` if a flush fails.
     private func confirmNewestRecord() throws(LogError) -> Bool {
         let view = view.withLock { $0 }
         guard !view.isKnown else { return true }
-        // Changes that wait to be merged are not remembered as the vault's.
+        // Positions of pending changes are not remembered as positions of the vault.
         let memory = view.store.target == nil ? memory : nil
         if let memory, memory.seen()?.position == view.head {
-            // The location may be new to this machine.
+            // The memory may have no record of the location yet.
             if !memory.knowsPath {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
             }
         } else if view.durable == view.head {
-            // A durable record is not taken back.
+            // No writer takes back a durable record, so the lock is not needed.
             if let memory {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
@@ -146,8 +146,8 @@ extension SealedLog {
             } catch {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
-            // It is not necessary to wait for a writer that does not pause. A writer has flushed each position that it
-            // remembers, and each record before it appends the next one.
+            // A writer that appends without pause may hold the lock all the time. Waiting is unnecessary if the memory
+            // has this position or another record follows, since a writer flushes a record before either.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {
@@ -157,9 +157,9 @@ extension SealedLog {
         }
     }
 
-    /// Flushes the file of a view and its name, and remembers the name.
+    /// Flushes a view's file and the file's name, and remembers that the name is durable.
     ///
-    /// - Parameter store: a store with a descriptor that the log's writer does not use.
+    /// - Parameter store: a store whose descriptor the log's writer does not use.
     func flush(_ view: LogView, of store: any RecordStore, in memory: RollbackMemory) throws(LogError) {
         do throws(LogError) {
             try store.synchronize()
@@ -171,11 +171,11 @@ extension SealedLog {
     }
 }
 
-/// A value, together with the data that decides whether it may be returned, all as of one moment.
+/// A value and the data that decides whether it may be returned, both from the same state of the vault.
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
-    /// The attributes of the login entry, even if it has expired; none if it was removed.
+    /// The attributes of the login entry, even if that has expired; empty if it was removed.
     package let loginAttributes: [Attribute]
     package let isLoginPresent: Bool
     package let isAccessLogged: Bool
@@ -184,7 +184,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens the value of a name and reads the data that decides whether it may be returned; nil if the name is absent.
+    /// Opens a name's value and reads the data that decides whether it may be returned; nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

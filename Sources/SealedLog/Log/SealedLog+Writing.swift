@@ -11,20 +11,20 @@ extension SealedLog {
         return try SealedValue(value, kind: kind, nonce: nonces.next(), under: keys)
     }
 
-    /// Makes all changes or none, and returns when they are durable.
+    /// Applies all changes atomically, and returns when they are durable.
     ///
     /// - Throws: `conflict` or `exists` if an expectation is not met; `invalid`; `busy`, `unavailable` (nothing was
     ///   changed); `outcomeUnknown`; the errors of opening a replaced file.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
-            // The latest deadline counts, so that no transaction of the batch gives up before its own.
+            // The latest deadline counts, so that no transaction of the batch fails before its own deadline.
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
             var pause: UInt32 = 1_000
             while true {
-                // Transactions that are finished already have failed for their own reasons.
+                // Transactions that are already finished have failed for their own reasons, and are not repeated.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
-                    // The copy that this machine keeps of a database may be damaged although the database is intact.
+                    // If only this machine's copy of a database is damaged, the write is repeated.
                     return try certain { () throws(LogError) in
                         try writer.withLock { (writer) throws(LogError) in
                             try write(pending, &writer, until: deadline)
@@ -41,12 +41,12 @@ extension SealedLog {
         if upkeep.takeLeft() { compactIfDue() }
     }
 
-    /// Writes one record for the transactions. Returns those for which it has no room.
+    /// Writes one record with as many of the transactions as fit. Returns the others.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // From here on, positions and members are remembered. The file that has them must exist after a power loss.
+        // The next steps remember positions and members, so the file that has them must exist after a power loss.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
@@ -58,10 +58,10 @@ extension SealedLog {
         return rest
     }
 
-    /// Flushes everything that can be read now, and the name of the file.
+    /// Flushes all records that can be read now, and the file's name.
     ///
-    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; the errors of opening a
-    ///   replaced file.
+    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; errors of opening a replaced
+    ///   file.
     package func makeDurable(timeout: Duration) throws(LogError) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -72,7 +72,7 @@ extension SealedLog {
 
     // MARK: Before a record
 
-    /// Takes the lock between processes, on the file that is at the path, and reads everything that was appended.
+    /// Acquires the exclusive lock of the file that is now at the path, and follows all appended records.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         var isDoubted = false
         while true {
@@ -93,22 +93,22 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // This raises a justified alarm again. An alarm may be unjustified if a database has lost the lock before
-            // the memory was read.
+            // If the alarm was justified, this raises it again. It was not if a database had lost the lock before the
+            // memory was read.
             try replaceView(until: deadline)
         }
     }
 
-    /// Reads everything that was appended, and clears the bytes after the end. If another process wrote the newest
-    /// record, flushes it again: that process may have died before fdatasync, and once another record follows, readers
-    /// regard it as durable.
+    /// Follows all appended records and clears the bytes after the end. If another process wrote the newest record,
+    /// flushes it again, because that process may have died before fdatasync. Readers regard that record as durable
+    /// once another one follows.
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
-            // The new record must not follow a head that its writer took back, nor one of an older file.
+            // The new record must not follow a head that its writer took back, or the head of an older file.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
-                // The copy that this machine keeps must be one that the new record continues.
+                // This machine's copy must not be newer or have another history, since the new record continues it.
                 try view.alarmOfCopy() == nil
             {
                 return
@@ -130,7 +130,7 @@ extension SealedLog {
         }
     }
 
-    /// Flushes the file's name, which must be durable before the first acknowledgement.
+    /// Flushes the file's name, which must be durable before the first write is acknowledged.
     func flushName(_ writer: inout Writer) throws(LogError) {
         let (store, file) = view.withLock { ($0.store, $0.file) }
         guard writer.durableFile != file else { return }
@@ -138,11 +138,11 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Flushes the name of a file and remembers that, unless its fingerprint is `known`. Returns the fingerprint.
+    /// Flushes a file's name and remembers that, unless the file's fingerprint is `known`. Returns the fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
-        // The fingerprint is taken before the flush, which does not cover later changes.
+        // The fingerprint is computed before the flush, which does not cover later changes.
         let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
@@ -152,8 +152,8 @@ extension SealedLog {
 
     // MARK: The record
 
-    /// Plans the record for the first transactions, as many as it has room for, and removes them from the list. Returns
-    /// nil if they change nothing.
+    /// Plans a record with as many of the first transactions as fit, and removes these from the list. Returns nil if
+    /// they change nothing.
     private func plan(
         _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?
     ) throws(LogError) -> RecordPlan? {
@@ -186,10 +186,10 @@ extension SealedLog {
         return if batch.isEmpty || plan != nil { plan } else { try treePlan(batch) }
     }
 
-    /// Plans a record with a tree. A large payload is written to the store while it is built: readers do not follow the
-    /// log to it before its head is there.
+    /// Plans a record with a tree. A large payload is written to the store while it is built. That is safe because
+    /// readers ignore a payload until its record's head is written.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // It works on a copy of the view, so that other threads can read meanwhile.
+        // The plan is made on a copy of the view, so that other threads can read meanwhile.
         let view = view.withLock { $0 }
         let store = view.store
         try store.prepareAppend(behind: LogEnd(at: view.end, isPayloadFirst: true))
@@ -199,7 +199,7 @@ extension SealedLog {
         }
     }
 
-    /// - Throws: `overtaken` or `unavailable` if nothing was changed; `outcomeUnknown` if that is uncertain.
+    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was changed, `outcomeUnknown` if uncertain.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
@@ -215,7 +215,7 @@ extension SealedLog {
 
     private func didAppend(_ plan: RecordPlan, to store: any RecordStore) {
         view.withLock { view in
-            // A reader of this process may have followed the record already.
+            // A reader in this process may already have followed the record.
             if view.head == plan.record.previous { view.apply(plan.record) }
             guard view.head == plan.record.position else { return }
             view.durable = view.head
@@ -233,7 +233,7 @@ extension SealedLog {
         return error
     }
 
-    /// Removes a record from the view that was taken back, since a reader of this process may have followed it.
+    /// Reloads the view if a reader in this process has already followed a record that was then taken back.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

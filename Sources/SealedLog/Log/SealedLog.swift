@@ -2,15 +2,15 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-/// A vault file within a process. If the same file is opened twice, both use one log.
+/// A vault file that a process has opened. If the process opens the same file twice, both callers share one log.
 ///
-/// Reads follow the file without a lock. Writes of several threads are gathered: the first thread to get the writer's
-/// lock writes one record for all that wait.
+/// Reads follow the file without a lock. Writes of several threads are combined: the first thread that acquires the
+/// writer's lock writes one record with the transactions of all waiting threads.
 package final class SealedLog: Sendable {
     struct Writer: Sendable {
-        /// The file whose name this log has flushed, or knows to be durable.
+        /// The file whose name is known to be durable, for example because this log has flushed it.
         var durableFile: CheckpointFile?
-        /// The fingerprint of the file whose name is durable according to the memory.
+        /// The fingerprint of the file whose name is durable according to the rollback memory.
         var rememberedFingerprint: Authenticator?
         /// The sequence number before which a failed compaction is not tried again.
         var compactAfter: UInt64 = 0
@@ -19,27 +19,27 @@ package final class SealedLog: Sendable {
     package let vaultID: [UInt8]
     let memory: RollbackMemory?
     let notices: NoticeBoard
-    /// The time for which a reader waits for the lock if something is doubtful.
+    /// The timeout for a reader that needs the lock, for example to open a replaced file.
     let lockTimeout: Duration
     private let processID = getpid()
     /// Whether the file was accepted in spite of an alarm when it was opened.
     let isAccepted: Bool
-    /// The bytes of the memory that were overruled by that. They may still be there, since the memory may be read-only.
+    /// The bytes of the rollback memory that the user has overruled. A read-only memory still contains them.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
-    /// The keys of the view, kept apart because readers and a compaction's thread hold the view for longer.
+    /// The keys of the view, with their own mutex, because readers and compactions hold the view's mutex for longer.
     private let keyRing: Mutex<KeyRing>
     let writer: OrderedMutex<Writer>
-    /// Creates or reads the key with which this machine signs; nil if it signs nothing.
+    /// A closure that creates or reads the key with which this machine signs; nil if it signs nothing.
     let deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
     let knownDeviceKey = Mutex<DeviceKey?>(nil)
-    /// The members as of the file that was checked last.
+    /// The members in the file that was checked last.
     let membership = Mutex<Membership?>(nil)
     /// Whether the user has accepted a history other than the one that this machine remembers.
     let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
-    /// Whether this process holds the lock of the copy that is being merged. It would wait for itself there.
+    /// Whether this process holds the lock of the copy that is being merged, and must not wait for it again.
     let holdsPending = Mutex(false)
 
     /// - Parameter view: a view that was followed to its end and compared with this machine's memory.
@@ -66,7 +66,7 @@ package final class SealedLog: Sendable {
     /// The keys of the file that this log shows now. A rotation replaces them.
     package var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Shows another file, or the same one again.
+    /// Replaces the view by that of another file, or by a new view of the same file.
     func show(_ next: LogView) {
         view.withLock { $0.replace(by: next) }
         adopt(next.keys)
@@ -80,11 +80,10 @@ package final class SealedLog: Sendable {
 
     package func takeNotices() -> [Notice] { notices.take() }
 
-    /// Whether this process has opened the log. A child process has a copy of its parent's log, but none of its
-    /// threads.
+    /// Whether this process has opened the log. A child process inherits the log without its threads.
     var isOwn: Bool { processID == getpid() }
 
-    /// Whether changes are kept apart until they can be merged.
+    /// Whether changes are stored in a pending copy on this machine until they can be merged.
     package var keepsChangesApart: Bool { view.withLock { $0.store.target != nil } }
 }
 
@@ -104,8 +103,8 @@ package struct OpenedValue: ~Copyable {
 }
 
 extension SealedLog {
-    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of opening a replaced file. Those that open
-    // values also throw `outOfMemory`.
+    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of opening a replaced file. Methods that
+    // open values also throw `outOfMemory`.
 
     /// Returns the entry of a name; nil if the name is absent or its value has expired.
     package func entry(_ name: EntryName) throws(LogError) -> Entry? {
@@ -113,8 +112,8 @@ extension SealedLog {
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
-    /// Returns the present contents of a name as far as this process has read the log; nil if the name is absent.
-    /// Records that others have appended since are not read.
+    /// Returns the present contents of a name as far as this process has read the log; nil if the name is absent. Does
+    /// not read records that other processes have appended since.
     package func knownContent(_ name: EntryName) throws(LogError) -> Entry.Content? {
         try view.withLock { (view) throws(LogError) in try view.find(name)?.present(at: Clock.milliseconds) }
     }
@@ -132,7 +131,7 @@ extension SealedLog {
         }
     }
 
-    /// Opens the present values of names with a prefix, as of one moment, in the order of the names.
+    /// Opens and converts the present values of all names with a prefix, as of one moment, in the order of the names.
     ///
     /// - Parameter convert: converts a value. It is called without any lock held.
     package func openTagged<Result>(

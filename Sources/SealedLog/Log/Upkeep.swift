@@ -2,8 +2,7 @@ private import Glibc
 import LinuxSystem
 
 extension SealedLog {
-    /// Returns whether a compaction is due. After a recent failure, in this process or another one, it is not tried
-    /// again yet.
+    /// Returns whether a compaction is due. After a failure in any process, the next attempt is postponed.
     func isCompactionDue(_ writer: inout Writer) -> Bool {
         let (head, origin, isDue) = view.withLock { ($0.head, $0.origin.authenticator, $0.isCompactionDue) }
         guard isDue, head.sequence >= writer.compactAfter else { return false }
@@ -15,12 +14,12 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts if a compaction is due. A failure is posted as a notice and fails no transaction.
+    /// Compacts the vault if that is due. Posts a failure as a notice, so that no transaction fails because of it.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // Another process compacts or has compacted, or the disk is busy. Each check takes the lock, and there may
-            // be many.
+            // These errors are temporary, for example because another process compacts the vault or the disk is busy.
+            // The next attempt is postponed too, since each check acquires the lock and there may be many.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -28,27 +27,27 @@ extension SealedLog {
         }
     }
 
-    /// Returns the sequence number from which on a compaction that has failed now is tried again.
+    /// Returns the sequence number at which a compaction that has just failed is tried again.
     func nextTry() -> UInt64 {
         view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
-    /// Waits for a compaction that was due after a change, or runs it. Call this before the program ends.
+    /// Waits for a compaction that was due after a change, or runs it. Call this before the program exits.
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
         completeCopy()
     }
 
-    /// Reads some of the bytes that are missing in the copy that this machine keeps of a database.
+    /// Reads some of the bytes that this machine's copy of a database lacks.
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
-/// Runs the work that is due after a change, one task at a time, on a thread of its own. The process does not exit
-/// before the task ends, since short-lived programs would otherwise never finish one.
+/// A runner for the work that is due after a change, one task at a time, on a separate thread. The process does not
+/// exit before the task ends, because short-lived programs would otherwise never finish one.
 final class Upkeep: Sendable {
     private struct State {
-        /// The process whose thread it is. A child process has no such thread.
+        /// The process in which the thread runs; nil if there is none. A child does not have its parent's thread.
         var runner: pid_t?
         var waiting: [SystemSemaphore] = []
 
@@ -65,12 +64,12 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether the work was left to the thread that made it due. This happens in a child process, in which the
-    /// standard library's mutexes do not admit a second thread.
+    /// Returns whether the work was left to the thread that made it due. This happens in a child process, where the
+    /// standard library's mutexes do not support a second thread.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
-    /// Starts the work. It does nothing if the work is running, or if no thread can be started: the next change tries
-    /// again.
+    /// Starts the work on a thread. Does nothing if the work is already running, or if no thread can be started, since
+    /// the next change tries again.
     func start(_ body: @escaping @Sendable () -> Void) {
         guard getpid() == process else { return isLeft.store(true, ordering: .relaxed) }
         let isFirst = state.withLock { state in
@@ -109,9 +108,9 @@ final class Upkeep: Sendable {
     // MARK: At the end of the process
 
     private static let known = Mutex<[(upkeep: Upkeep, process: pid_t)]>([])
-    /// Registers the handler once, at its first use.
+    /// The registration of the exit handler, which happens once, on first use.
     private static let registration = atexit {
-        // A child process has no such thread.
+        // A child process does not have its parent's threads, so it does not wait for them.
         for known in Upkeep.known.withLock({ $0 }) where known.process == getpid() { known.upkeep.wait() }
     }
 

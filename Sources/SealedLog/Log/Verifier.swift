@@ -8,32 +8,32 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var records = 0
     /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0
-    /// The names with an unsigned state that was set when there were members already.
+    /// The names with an unsigned state that was set after the first member was added.
     package internal(set) var unsigned: [String] = []
-    /// The time when the last member was removed, in milliseconds since 1970. Changes are not signed since then.
+    /// The time when the last member was removed, in milliseconds since 1970. Later changes are not signed.
     package internal(set) var unsignedSince: UInt64?
-    /// The names with a state whose author had read a change that this history does not include.
+    /// The names with a state whose author knew a change that this history does not include.
     package internal(set) var foreign: [String] = []
     /// The names with a state whose author was not a member at that time.
     package internal(set) var ofNonMembers: [String] = []
-    /// The names of different values that share a nonce, which is damage: see ``SharedNonces``.
+    /// The names of different values that share a nonce, which counts as damage; see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
 }
 
 extension SealedLog {
-    /// - Throws: `damaged`, with the first offset; the errors of ``members()``; `busy`, `unavailable`.
+    /// Verifies the vault. Throws `damaged` with the first offset; the errors of ``members()``; `busy`, `unavailable`.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
-        // The lock is held only to find the log's end: reading everything takes too long to block writers.
+        // The lock is held only to find the log's end, since reading everything would block writers for too long.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.whole(lock.store, known.keys)
-        // The bytes that are verified are worth keeping, if this machine keeps a copy.
+        // If this machine keeps a copy of the store, the verified bytes are stored in it.
         try view.replaceCopy()
         lock.release()
         do throws(LogError) {
             let report = try Verifier(of: view, counter).run()
             view.store.machineCopy?.endDoubt()
-            // Damage is reported rather than this alarm.
+            // The members are compared last, so that damage is reported rather than an alarm about the members.
             _ = try members()
             memory?.forgetUpkeep()
             return report
@@ -44,19 +44,19 @@ extension SealedLog {
     }
 }
 
-/// Reads and authenticates every byte of a vault: the checkpoint with all its pages and values, and every record with
-/// its payload, its values and its tree. It uses no hint and no memory.
+/// The verification of every byte of a vault: the checkpoint with all its pages and values, and every record with its
+/// payload, its values and its tree. It uses no hint and no rollback memory.
 struct Verifier: ~Copyable {
-    /// The log as it was found, followed to its end.
+    /// The log at the start of the verification, followed to its end.
     private let whole: LogView
-    /// The log up to the records that have been verified.
+    /// The log up to the last verified record.
     private var view: LogView
     private var report = VerificationReport()
     private var values: ValueOpener
     private let members: MemberList
     private let counter: UpkeepProgress?
 
-    /// - Parameter startsCounter: whether the counter begins here; otherwise it continues that of a longer call.
+    /// - Parameter startsCounter: whether to start the counter. Otherwise, the caller has started it.
     init(of whole: LogView, _ counter: UpkeepProgress?, startsCounter: Bool = true) throws(LogError) {
         self.whole = whole
         self.counter = counter
@@ -118,7 +118,7 @@ struct Verifier: ~Copyable {
             }
         }
         boxes += cursor.pages
-        // Every byte of a checkpoint belongs to a page or a box.
+        // Every byte of a checkpoint belongs to a page or a box, so there must be no gap between them.
         boxes.sort { $0.lowerBound < $1.lowerBound }
         var covered = Limits.checkpointStart
         for box in boxes {
@@ -149,7 +149,7 @@ struct Verifier: ~Copyable {
             if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
             if old?.name == entry.name { expected = try replay.next() }
             guard old != entry else { continue }
-            // A value is in the tree's record, or the name had it before.
+            // A value must be in the tree's record, unless the name had it before.
             let before = try view.find(entry.name)?.versions ?? []
             try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }

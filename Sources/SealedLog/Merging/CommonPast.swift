@@ -1,8 +1,7 @@
-/// The part of their history that two copies of a vault have in common. A state that was set no later is in the other
-/// copy, or has been replaced there.
+/// The common history of two copies of a vault. If a state was set in this history, each copy has that state or has
+/// replaced it.
 struct CommonPast {
-    /// The sequence number of the newest record of each side that the other side has or has merged; nil if none is
-    /// known.
+    /// The sequence number of each side's newest record that the other side has or has merged; nil if unknown.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -21,7 +20,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether this machine has seen the vault end at this position, or at one that its history includes.
+    /// Returns whether this machine has seen the vault end at this view's head, or earlier in its history.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }
@@ -30,10 +29,10 @@ extension LogView {
     }
 }
 
-/// The log positions of a vault's history that are known.
+/// The known log positions of a vault's history.
 struct KnownHistory {
     private(set) var positions: KnownPositions
-    /// The sequence number from which on the positions are this file's own, not those of a merged copy.
+    /// The sequence number of the first position that is this file's own. Earlier ones come from merges.
     private let lineStart: UInt64
 
     /// Reads and authenticates all records.

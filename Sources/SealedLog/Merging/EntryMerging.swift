@@ -1,9 +1,9 @@
 import Sealing
 
-/// Joins the entries that two copies of a vault have for one name. The result is the same on both sides.
+/// The entries that two copies of a vault have for one name. Merging them has the same result on both sides.
 ///
-/// For most entries it is known whether they have changed since the copies diverged: see ``CommonPast``. For the
-/// others, the history of the entry decides.
+/// For most entries, ``CommonPast`` shows whether they have changed since the copies diverged. For the others, the
+/// entry's history decides.
 struct EntryPair {
     let own: Entry?
     let other: Entry
@@ -11,7 +11,8 @@ struct EntryPair {
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
     let limit: TimeLimit
-    /// The rule for two states of one time. Nonces are unsigned: a person whose access was removed could choose them.
+    /// The rule for two states with the same time. Nonces are not signed, so a person whose access was removed could
+    /// choose them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
@@ -22,16 +23,16 @@ struct EntryPair {
         case changed(Entry)
     }
 
-    /// Whether each side has changed the name without knowing the change of the other side.
+    /// Whether both sides have changed the name, each without knowing the other side's change.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
         return !own.knows(other, hasChanged: hasOtherChanged, limit)
             && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
-    /// Returns the later state, with all values of both sides in its history, unless one side has forgotten them.
+    /// Returns the later state. Its history has all values of both sides, without those that one side has forgotten.
     func merged(at now: UInt64) -> Outcome {
-        // Values that this side has dropped since then stay dropped.
+        // If only this side has changed the name, values that it has dropped stay dropped.
         if hasOtherChanged == false { return .same }
         guard let own else { return .changed(other) }
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
@@ -41,11 +42,11 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only one side has changed, values that it set at the same time stay in their order.
+        // If only the later side has new values, they stay in their order, even if it set several at the same time.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A version that was restored has several times. The last one counts, on whichever side it was set.
+            // A version that was restored has several times. The latest one counts, no matter which side set it.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
@@ -57,21 +58,21 @@ struct EntryPair {
     }
 
     private func isOtherLater(than own: Entry) -> Bool {
-        // A state that was based on the other one is later, whatever the clocks showed. But that is not signed: if a
-        // history is not believed, a person whose access was removed could have put an old state on top of the present
-        // one.
+        // A state that is based on the other one is later, whatever the clocks showed. This order is not signed, so it
+        // counts only if both histories are believed. Otherwise, a person whose access was removed could have put an
+        // old state on top of the present one.
         if tie == .byNonce {
             let ownFollows = own.follows(other)
             let otherFollows = other.follows(own)
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Names that were removed at the same time may have different histories.
+        // Two removals at the same time may have different histories, so the one that includes the other is later.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the entry with an attribute that one of the sides has and the later state lacks, if this side has
-    /// changed the name too; otherwise nil. Throws `invalid` if there is no room for it.
+    /// Returns the merged entry with an attribute that either side has but the later state lacks, if this side has
+    /// changed the name too; otherwise nil. Throws `invalid` if there is no room for the attribute.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -82,8 +83,7 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns the value that one side had, but that is not the merged entry's present value; nil if both had the same
-    /// or none.
+    /// Returns the present value of one side that the merged entry replaces; nil if both had the same or none.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
@@ -99,13 +99,13 @@ struct EntryPair {
 
     private static func outcome(_ entry: Entry, for own: Entry) -> Outcome {
         var known = own
-        // The record in which a state was set is not part of the state.
+        // An entry's sequence number and the time when it was joined are not part of its state.
         known.sequence = entry.sequence
         known.joined = entry.joined
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Compares states. Equal times need an order that is the same on both sides.
+    /// Returns whether an entry's state is later than another's. For equal times, both sides get the same order.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
@@ -113,11 +113,11 @@ struct EntryPair {
         if left.current.nonce != right.current.nonce {
             return EntryPair.isGreater(left.current.nonce, than: right.current.nonce)
         }
-        // Both sides have restored the same version.
+        // Both sides have restored the same version, so its details decide.
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Compares versions by their times, whether these are possible or not: they are the same on both sides.
+    /// Returns whether a version is later. Even impossible times count, since they are the same on both sides.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -142,21 +142,21 @@ extension Entry {
         }
     }
 
-    /// Returns the values that another copy has not forgotten on request: all that were set later or that it has, and
-    /// the present one if it is known that the other copy never had it.
+    /// Returns the values that another copy has not forgotten on request: values that were set later or that it still
+    /// has, and the present one if the other copy is known never to have had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
         return (isPresentKept ? present.map { [$0] } ?? [] : [])
             + earlier.filter { version in
-                // If one of the two times is impossible, their order is unknown.
+                // If one of the two times is impossible, their order is unknown, and the version counts as earlier.
                 version.modified > forgotten && limit.isLater(version.modified, than: forgotten)
                     || other.has(version.version)
             }
     }
 
-    /// Returns whether the present state of another entry was here before. A removal leaves no version: it was here if
-    /// a value has been created since, and the removed value is in its history.
+    /// Returns whether this entry has had another entry's present state. A removal leaves no version, but this entry
+    /// has had it if its present value was created later and the removed value is in its history.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
@@ -177,7 +177,7 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Returns whether a version was the value at a time, or again later.
+    /// Returns whether this entry had the state's value at the state's time or later.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)
@@ -186,7 +186,7 @@ extension Entry {
 }
 
 extension Entry.Content {
-    /// The encoded fields that belong to the entry and not to its value.
+    /// The encoded fields that belong to the entry rather than to its value.
     fileprivate var encodedDetails: [UInt8] {
         var writer = ByteWriter()
         writer.varint(created)

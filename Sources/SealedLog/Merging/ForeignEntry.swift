@@ -1,10 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// An entry of another copy, in which this side's versions replace those that are the same.
+/// An entry of another copy, with this side's versions in place of equal ones.
 ///
-/// Under the same data key, the box of a version stays as it is, and usually has the same nonce on both sides.
-/// Otherwise it is resealed.
+/// Under one data key, a box is not changed, and usually has the same nonce on both sides. Otherwise, it is resealed.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -38,16 +37,15 @@ struct ForeignEntry {
         return admitted
     }
 
-    /// Returns the boxes of a merged entry's versions, the present one first; nil for those that are in this file.
-    /// Throws `damaged` if a value does not open that comes from the copy, or that becomes the present one because of
-    /// it.
+    /// Returns the boxes of a merged entry's versions, the present one first; nil for versions that are already in this
+    /// file. Throws `damaged` for an unreadable value that comes from the copy or becomes the present one.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // A version that does not open here is taken from the copy again, resealed under the same nonce.
+            // If this side's version is damaged, the copy's replaces it, which was resealed under the same nonce.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {
@@ -61,14 +59,14 @@ struct ForeignEntry {
     }
 }
 
-/// The values of another copy of a vault. Only values that open are taken over.
+/// The values of another copy of a vault. Only values that can be opened are taken over.
 struct CopiedValues: ~Copyable {
     private let copy: LogView
     private var opener: ValueOpener
-    /// Reseals the values; nil if both copies have the same data key.
+    /// The resealer of the values; nil if both copies have the same data key.
     private var resealer: ValueResealer?
 
-    /// - Parameter keys: the keys of the vault that takes the values, if the copy has another data key.
+    /// - Parameter keys: the keys of the vault that takes over the values, if the copy has another data key.
     init(of copy: LogView, resealing keys: KeyRing?) throws(LogError) {
         let resealer = try CopiedValues.resealer(of: copy, keys)
         opener = try ValueOpener(of: copy.store, keys: copy.keys)
@@ -81,10 +79,10 @@ struct CopiedValues: ~Copyable {
         return try ValueResealer(of: copy.store, from: copy.keys, to: keys)
     }
 
-    /// Returns a value's box after checking that it opens. Throws `damaged`.
+    /// Returns a value's box. Throws `damaged` if the box cannot be opened.
     mutating func box(of version: StoredVersion) throws(LogError) -> [UInt8] { try opener.open(version) }
 
-    /// Returns the signed statement of a state of the copy. Throws `damaged` for a value that does not open.
+    /// Returns the statement that a state's signature covers. Throws `damaged` if the state's value cannot be opened.
     func statement(of state: SignedState) throws(LogError) -> Statement {
         let hash = try state.content.map { (content) throws(LogError) in try copy.valueHash(of: content.current) } ?? []
         return state.statement(valueHash: hash, in: copy.header.vaultID)
@@ -94,23 +92,23 @@ struct CopiedValues: ~Copyable {
         try resealer?.reseal(version)
     }
 
-    /// Returns this side's version of a state of the copy: the same box, one that was set at the same time to the same
-    /// value, or, under another data key, one that was resealed from the other.
+    /// Returns this side's version that equals one of the copy: it has the same box, it was set at the same time to the
+    /// same value, or, under another data key, one of the two was resealed from the other.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
     ) throws(LogError) -> StoredVersion? {
         let version = state.version
         let isResealed = resealer != nil
         if !isResealed, let same = known.first(where: { $0.version.nonce == version.nonce }) { return same.version }
-        // This is also needed under one data key: values resealed twice on one side and once on the other have
-        // different nonces.
+        // Values are compared even under one data key, since one that was resealed twice on one side and once on the
+        // other has different nonces.
         let candidates = known.filter { own in
             own.version.kind == version.kind && own.version.length == version.length
                 && (isResealed || own.modified == state.modified)
         }
         guard !candidates.isEmpty else { return nil }
         let hash = try copy.valueHash(of: version)
-        // A damaged value of this side equals none of the copy's.
+        // A damaged value of this side counts as different from all of the copy's.
         for own in candidates where try ours.hasValue(own.version, ofHash: hash) {
             if own.modified == state.modified { return own.version }
             if try ours.keys.reseals(version, hash, as: own.version) { return own.version }

@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-/// The names that a person takes over although someone whose access was removed may have changed them.
+/// The names that the user takes over although a person whose access was removed may have changed them.
 package enum NamesTaken: Sendable {
     case some(Set<EntryName>)
     case all
 
     package static let none = NamesTaken.some([])
 
-    /// Selects names by their bytes: two names that look the same are different.
+    /// Selects names by their bytes, so that two names that only look the same are different.
     package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
@@ -22,45 +22,44 @@ package enum NamesTaken: Sendable {
     }
 }
 
-/// Refuses states that a person whose access was removed may have written; Format.md, "Merging".
+/// A filter that refuses states that a person whose access was removed may have written; Format.md, "Merging".
 ///
 /// A state of another copy counts if the copy has this vault's data key and no removal of a member is known, if a
-/// present member has signed the state, or if a person takes it over.
+/// present member has signed the state, or if the user takes it over.
 struct MergeGate {
-    /// Whether the copy has a data key that was replaced.
+    /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool
-    /// Whether the copy's history is believed.
     let isBelieved: Bool
     let members: MemberList
-    /// The changes of the members that only the copy has.
+    /// The member changes that only the copy has.
     let brought: Set<Authenticator>
     let taken: NamesTaken
-    /// Signs the states that a person takes over; nil in a vault without members.
+    /// The signer of states that the user takes over; nil in a vault without members.
     let signer: StateSigner?
 
     struct Admission {
         /// The admitted entry; nil if no part of it counts.
         let entry: Entry?
         var isWhole = true
-        /// Whether states of it count only because a person takes them over.
+        /// Whether some of its states count only because the user takes them over.
         var isTaken = false
     }
 
-    /// Returns the part of the copy's entry that counts. The states that this side already has stay.
+    /// Returns the part of the copy's entry that counts. States that this side already has always count.
     ///
     /// - Parameters:
     ///   - copied: the entry as it is in the copy.
-    ///   - entry: the same entry, in which this side's versions replace those that are the same.
+    ///   - entry: the same entry, with this side's versions in place of equal ones.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // Once the last member was removed, changes are not signed: the vault counts as one that never had members.
+        // Without any member left, changes are not signed, and the vault counts as one that never had members.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
         var entry = entry
         let isTaken = taken.contains(entry.name)
-        // This side has its own record of what it has forgotten or joined.
+        // The copy's `forgotten` and `joined` are not signed, so only this side's own count.
         if !isBelieved, !isTaken { entry.disbelieve() }
         let known = old?.signedStates ?? []
         var doubtful: [Int] = []
@@ -76,15 +75,16 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not contain the time when the name was created.
+        // A removal does not store the time when the name was created, so this side's is used.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
         return Admission(entry: former, isWhole: false)
     }
 
-    /// Returns whether a member has signed a state: a present member, or, under this vault's data key, one whose
-    /// removal comes only with the copy. Throws `damaged` if the signature is invalid.
+    /// Returns whether a member has signed a state. If the copy has a former data key, only present members count.
+    /// Otherwise, members whose removal comes only with the copy count too. Throws `damaged` if the signature is
+    /// invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author
@@ -106,7 +106,7 @@ struct MergeGate {
 }
 
 extension SignedState {
-    /// Returns whether the other state is the same, whichever device has signed it.
+    /// Returns whether the other state is the same, regardless of the device that signed it.
     fileprivate func isSame(as other: SignedState) -> Bool {
         guard modified == other.modified else { return false }
         guard let content, let another = other.content else { return content == nil && other.content == nil }

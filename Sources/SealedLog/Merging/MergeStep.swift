@@ -1,10 +1,9 @@
-/// Another copy of a vault while it is merged.
+/// Another copy of a vault, which is being merged, and the rules of that merge.
 struct MergedCopy {
     let view: LogView
     let past: CommonPast
-    /// Whether this side's history is believed. A person whose access was removed may have put this file in the vault's
-    /// place, unless this machine has seen it as the vault. The positions in it prove nothing, since they are no
-    /// secret.
+    /// Whether this side's history is believed. Unless this machine has seen this file as the vault, a person whose
+    /// access was removed may have put it at the vault's path. Its log positions are not secret and prove nothing.
     let isOwnBelieved: Bool
     let isBelieved: Bool
     let keys: MergedKeys
@@ -13,7 +12,7 @@ struct MergedCopy {
     let keptAttribute: String?
     /// The present time of this machine's clock.
     let now: UInt64
-    /// The limit of possible times, by this machine's clock and the server's.
+    /// The limit for possible times, derived from this machine's clock and the server's.
     let limit: TimeLimit
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
@@ -27,7 +26,7 @@ struct MergedCopy {
     func pair(_ own: Entry?, _ other: Entry, changedAs entry: Entry) -> EntryPair {
         var own = own
         if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
-        // Times are signed, and decide in this case.
+        // If one of the histories is not believed, the signed times decide.
         guard areHistoriesBelieved else {
             return EntryPair(
                 own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, limit: limit,
@@ -47,9 +46,9 @@ extension Entry {
     }
 }
 
-/// Entries of another copy that are merged together, while no other process can write.
+/// A group of entries of another copy that are merged in one record.
 struct MergeStep {
-    /// The entries that may have changed there since this side took over their state.
+    /// The entries that may have changed in the copy since this side took over their state.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
     private(set) var isEnd = true

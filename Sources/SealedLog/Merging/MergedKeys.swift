@@ -1,15 +1,15 @@
 import LinuxSystem
 import Sealing
 
-/// Decides which key slots, data key and members count after a merge.
+/// The decision which key slots, which data key and which members count after a merge.
 struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy's data key is newer: it replaced this side's. Keys that were removed by that rotation must
-        /// not open the vault again.
+        /// The other copy's data key has replaced this side's. Keys that this rotation removed must not open the vault
+        /// again.
         case otherIsNewer
-        /// The other copy's data key was replaced here, or this vault has never had it.
+        /// The other copy's data key was replaced in this vault, or this vault has never had it.
         case otherIsForeign
     }
 
@@ -19,10 +19,10 @@ struct MergedKeys {
     private let areSlotsSame: Bool
     private let ownKeys: SlotTable
     private let otherKeys: SlotTable
-    /// The salts of this vault's keys that a person keeps, even if the other copy has removed them.
+    /// The salts of key slots in this vault that the user keeps even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether the keys removed here count. A person whose access was removed by the other copy's data key may have put
-    /// this file at the vault's path, unless this machine has seen it as the vault.
+    /// Whether this machine has seen this file as the vault, so that the keys removed in it count. Otherwise, a person
+    /// whose access the other copy has removed may have put the file at the vault's path.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
@@ -30,12 +30,12 @@ struct MergedKeys {
     private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
-    /// The changes of the members that only the other copy has. If its data key counts, they are all of its changes:
-    /// none of the people whom they remove has that data key.
+    /// The member changes that only the other copy has. If its data key counts, these are all of its changes, since
+    /// none of the people that they remove has that data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
-    ///   - kept: the salts of this vault's keys that a person keeps.
+    ///   - kept: the salts of key slots in this vault that the user keeps.
     ///   - isOwnKnown: whether this machine has seen this side as the vault.
     init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool) throws(LogError) {
         self.theirs = theirs
@@ -60,8 +60,8 @@ struct MergedKeys {
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Uses the keys of the other copy, which this machine has seen as the vault. This side may be an older file, with
-    /// keys that were removed since.
+    /// Uses the keys of the other copy, since this machine has seen that copy as the vault. This side may be an older
+    /// file with keys that were removed later.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -71,10 +71,10 @@ struct MergedKeys {
 
     // MARK: Removed keys
 
-    /// The indices of this vault's keys that the other copy has removed and for which a person must decide whether they
-    /// stay. Under one data key, it is only the key that has opened this vault. If both copies were rotated, keys that
-    /// the other one lacks are included: its list of removed keys may be incomplete, since a person whose access was
-    /// removed may have renamed a key.
+    /// The indices of this vault's keys that the other copy has removed, so that the user must decide whether they
+    /// stay. Under one data key, this can only be the key that has opened this vault. If both copies were rotated, keys
+    /// that the other one lacks are included, since its list of removed keys is incomplete if a person whose access was
+    /// removed has renamed a key.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
         let own = ownKeys.identities
@@ -90,13 +90,12 @@ struct MergedKeys {
 
     private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
 
-    /// The keys for which a person must decide and has not done so yet.
+    /// The indices of the keys for which the user has not decided yet.
     var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
 
-    /// The IDs of the keys that a person keeps.
     var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
 
-    /// The keys that no longer open the merged vault, since one of the copies has removed them.
+    /// The keys that no longer open the merged vault, because one of the copies has removed them.
     var goneKeys: [LogKeySlot] { keysToRemove(from: countsOther ? otherKeys : ownKeys, own: ownKeys) }
 
     /// Returns the slots of the table that the other side has removed.
@@ -108,7 +107,7 @@ struct MergedKeys {
         return isOwnKnown ? table.keys(removed: Set(own.removedBefore + ownKeys.removedBefore)) : []
     }
 
-    /// - Parameter own: the present slots of this vault.
+    /// Returns the merged vault's slots, given the present ones of this vault.
     private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
         var table = own
         if countsOther {
@@ -120,15 +119,15 @@ struct MergedKeys {
         return table
     }
 
-    /// Throws `pinWrong` unless this vault has, or once had, the data key of the copy. Anyone can create a vault with
-    /// this one's ID that a recipient's public key opens.
+    /// Throws `pinWrong` unless this vault has, or once had, the copy's data key. Without this check, the copy may be a
+    /// forgery, since anyone who knows a recipient's public key can create a vault for it with this one's ID.
     func checkThatDataKeyIsKnown() throws(LogError) {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
     }
 
-    /// Whether this vault has had the data key of the other copy, or takes it now. If not, a person whose access that
-    /// key removed may have written this file.
+    /// Whether this vault has had the other copy's data key, or takes it over now. If not, a person whose access the
+    /// rotation to that key removed may have written this file.
     var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
     /// Whether values of the two copies can be compared by their nonces.
@@ -137,11 +136,11 @@ struct MergedKeys {
     /// Whether a person whose access this vault has removed may have written the other copy.
     var isOfFormerKey: Bool { relation == .otherIsForeign }
 
-    /// The keys of the other copy's data key, if it counts.
+    /// The other copy's key ring, if its data key counts.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether the other copy's history is believed: no member who was removed here has its data key. Once the last
-    /// member was removed, the vault counts as one that never had members.
+    /// Whether the other copy's history is believed, because no member who was removed here has its data key. After the
+    /// removal of the last member, the vault counts as one that never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -154,19 +153,19 @@ struct MergedKeys {
         }
     }
 
-    /// Returns the members of this side, with those whom members have added in the other copy. If the data key was
-    /// rotated there, the roles are reversed.
+    /// Returns this side's members, and those that they have added in the other copy. If the other copy's data key is
+    /// newer, the sides are swapped.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // A person who adds the first member of a vault decides who all of them are.
+        // A copy with a former data key cannot add the first member, since all other members depend on that one.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns the gate with which the other copy refuses states of this side; nil if none has to be refused. A person
-    /// whose access was removed there may have put this file in the vault's place.
+    /// Returns the gate that refuses states of this side on behalf of the other copy; nil if none has to be refused. A
+    /// person whose access was removed in that copy may have put this file at the vault's path.
     ///
-    /// - Parameter signer: signs the states that a person keeps.
+    /// - Parameter signer: signs the states that the user keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
         let brought = Set(ownMembers.records.map(\.id)).subtracting(otherMembers.records.map(\.id))
         guard relation == .otherIsNewer || relation == .same && !broughtChanges.isEmpty else { return nil }
@@ -186,7 +185,7 @@ struct MergedKeys {
         }
     }
 
-    /// Whether the copy has changes of the members that this vault takes over.
+    /// Whether the copy has member changes that this vault takes over.
     var bringsMembers: Bool {
         get throws(LogError) { try members(ownMembers).records.map(\.id) != ownMembers.records.map(\.id) }
     }
@@ -210,7 +209,7 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // Reads are recorded if either copy requires it.
+        // The access log is on if either copy has it on, but a foreign copy cannot switch it on.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
@@ -223,6 +222,6 @@ struct MergedKeys {
 }
 
 extension LogError {
-    /// The same error, with damage marked as that of the other copy.
+    /// The same error, but with `copyDamaged` instead of `damaged`.
     var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
 }

@@ -1,22 +1,22 @@
 import Sealing
 
-/// The nonces of a vault's values, to find those that different boxes share. No writer creates such boxes, but a person
-/// with the data key can. A person who knows one of the two values can compute the other one, and the key that
-/// authenticates both.
+/// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer creates such
+/// boxes, but a person with the data key can. Anyone who knows one of the two values can then compute the other one,
+/// and the key that authenticates both.
 struct NonceTable {
-    /// The first 8 bytes of each nonce: a million nonces take 8 MB.
+    /// The first 8 bytes of each nonce, so that a million nonces take only 8 MB.
     private var starts: [UInt64] = []
 
     mutating func add(_ entry: Entry) { starts += entry.versions.map(\.nonce.start) }
 
-    /// Returns the nonces that must be compared completely.
+    /// Returns the nonces whose first 8 bytes are not unique, which must be compared completely.
     consuming func shared() -> SharedNonces {
         starts.sort()
         return SharedNonces(starts: Set(zip(starts, starts.dropFirst()).filter { $0 == $1 }.map(\.0)))
     }
 }
 
-/// The boxes of nonces that may be shared.
+/// The boxes whose nonces may be shared.
 struct SharedNonces {
     private let starts: Set<UInt64>
     private var boxes: [Nonce: [(name: EntryName, version: StoredVersion)]] = [:]
@@ -31,7 +31,7 @@ struct SharedNonces {
         }
     }
 
-    /// Returns the names of the values whose boxes differ and share a nonce. Equal boxes reveal nothing.
+    /// Returns the names of values whose boxes differ although they share a nonce. Equal boxes reveal nothing.
     func names(in store: any RecordStore) throws(LogError) -> Set<EntryName> {
         var names: Set<EntryName> = []
         for boxes in boxes.values {
@@ -45,8 +45,8 @@ struct SharedNonces {
 }
 
 extension StoredVersion {
-    /// Returns whether two boxes have the same bytes. These are not authenticated, so bytes from the copy on this
-    /// machine are read again from the store's location before they count as different.
+    /// Returns whether two boxes have the same bytes. The bytes are not authenticated, so bytes from this machine's
+    /// copy are read again from the store's location before they count as different.
     fileprivate func hasSameBox(
         in store: any RecordStore, as other: StoredVersion, in otherStore: any RecordStore
     ) throws(LogError) -> Bool {
@@ -62,7 +62,7 @@ extension StoredVersion {
 }
 
 extension LogView {
-    /// Returns the names of values whose boxes differ and share a nonce, sorted bytewise.
+    /// Returns the names of values whose boxes differ although they share a nonce, sorted bytewise.
     func namesSharingNonces() throws(LogError) -> [String] {
         var table = NonceTable()
         var merge = try entries()
@@ -70,7 +70,7 @@ extension LogView {
         return try namesSharingNonces(of: table)
     }
 
-    /// Returns the same by means of the table of all entries.
+    /// Returns the same names, given a table of all entries.
     func namesSharingNonces(of table: consuming NonceTable) throws(LogError) -> [String] {
         var shared = table.shared()
         guard !shared.isEmpty else { return [] }
@@ -81,10 +81,10 @@ extension LogView {
 }
 
 extension LogView {
-    /// Returns whether values that another copy would add, under the same data key, share nonces with others here.
+    /// Returns whether a merge under the same data key would add a value that shares its nonce with another one here.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
-        // Only the first 8 bytes are compared. The chance that two of a million are equal is one in 40 million.
+        // Only the first 8 bytes are compared. The chance that two of a million nonces match is 1 in 40 million.
         var brought: Set<UInt64> = []
         var merge = try copy.view.entries()
         while let entry = try merge.next() {

@@ -2,20 +2,20 @@ import Sealing
 
 /// The reason why an age recipient, identity or file cannot be used.
 ///
-/// `detail` is part of a sentence. It never contains any part of an identity, a file key or a plaintext.
+/// `detail` is a sentence fragment. It never contains any part of an identity, a file key or a plaintext.
 package struct AgeError: Error, Hashable, Sendable {
-    /// The kind of failure. More kinds may come.
+    /// The kind of failure. More kinds may be added.
     package struct Code: Hashable, Sendable {
         private enum Kind { case malformed, noMatch, damaged, plugin, outOfMemory }
         private let kind: Kind
 
-        /// A recipient, identity, stanza or file is not well-formed, or of a kind that is not supported.
+        /// A recipient, identity, stanza or file is malformed, or its kind is not supported.
         package static let malformed = Code(kind: .malformed)
         /// None of the identities opens the file.
         package static let noMatch = Code(kind: .noMatch)
-        /// A header or its payload failed authentication: it was changed or truncated.
+        /// A header or its payload failed authentication, because it was changed or truncated.
         package static let damaged = Code(kind: .damaged)
-        /// A plugin is missing, has failed, or has reported an error, which the detail repeats.
+        /// A plugin is missing, has failed, or has reported an error, which the detail quotes.
         package static let plugin = Code(kind: .plugin)
         /// Guarded memory cannot be allocated.
         package static let outOfMemory = Code(kind: .outOfMemory)
@@ -23,7 +23,7 @@ package struct AgeError: Error, Hashable, Sendable {
 
     package let code: Code
     package let detail: String
-    /// The `errno` of the system call that failed, if one did.
+    /// The `errno` of the system call that failed; nil if none did.
     package let systemError: Int32?
 
     package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {

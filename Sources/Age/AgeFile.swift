@@ -1,11 +1,11 @@
 package import Sealing
 
-/// Files of the format age-encryption.org/v1 (c2sp.org/age): a header that wraps a random file key for each recipient,
-/// and a payload that is sealed under that key. Any program that reads age files opens them with an identity alone.
+/// Files in the format age-encryption.org/v1 (c2sp.org/age). They consist of a header that wraps a random file key for
+/// each recipient, and a payload sealed under that key. Any age program can open them with an identity.
 package enum AgeFile {
     /// Returns the encrypted file in its binary form. Any one of the recipients can open it.
     ///
-    /// - Throws: `malformed` if there is no recipient, or one is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if there is no recipient or one is invalid; `plugin`, `outOfMemory`.
     package static func seal(
         _ plaintext: borrowing SecretBytes, to recipients: [Recipient], asking prompter: any PluginPrompter
     ) throws(AgeError) -> [UInt8] {
@@ -13,8 +13,8 @@ package enum AgeFile {
         let fileKey = try FileKey.generate()
         var stanzas: [Stanza] = []
         for recipient in recipients { stanzas += try Wrapping.wrap(fileKey, to: recipient, asking: prompter) }
-        // A plugin may return stanzas of a passphrase. Beside another recipient, a passphrase no longer authenticates
-        // the file's author.
+        // A plugin may return passphrase stanzas. If the file had other recipients too, a passphrase would no longer
+        // authenticate the file's author.
         try checkPassphrases(stanzas)
         return try AgeHeader(stanzas, fileKey).bytes + AgePayload.seal(plaintext, fileKey)
     }
@@ -41,7 +41,7 @@ package enum AgeFile {
 
     private static let passphraseKind = "scrypt"
 
-    /// The format allows a passphrase only as the sole recipient.
+    /// Throws unless a passphrase is the only recipient, as the format requires, or there is no passphrase.
     private static func checkPassphrases(_ stanzas: [Stanza]) throws(AgeError) {
         guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == passphraseKind }) else {
             throw .malformed("a passphrase is combined with other recipients")

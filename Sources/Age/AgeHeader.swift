@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The textual start of an age file: the version, the stanzas, and a MAC over both under a key derived from the file
-/// key.
+/// The start of an age file: the version, the stanzas, and a MAC of both under a key derived from the file key.
 struct AgeHeader {
     /// The maximum size of a header in bytes. It is limited because a header is parsed before it is authenticated.
     static let sizeLimit = 64 << 10
@@ -11,11 +10,11 @@ struct AgeHeader {
     private static let family = Array("age-encryption.org/".utf8)
     private static let endMark = Array("---".utf8)
     private static let info = Array("header".utf8)
-    /// The size of what follows the mark in the last line: a space, 43 digits of base64 and a line feed.
+    /// The size of the last line without its mark: a space, 43 base64 digits and a line feed.
     private static let codeLineSize = 1 + Base64.digits(of: RunningHMAC.size) + 1
 
     let stanzas: [Stanza]
-    /// The bytes that the MAC covers: everything up to the mark of the last line, and the mark.
+    /// The bytes that the MAC covers, which extend to the end of the last line's mark.
     private let covered: [UInt8]
     private let code: [UInt8]
 
@@ -33,7 +32,7 @@ struct AgeHeader {
         var digits = [UInt8](repeating: 0, count: Base64.digits(of: code.count) + 1)
         try? code.withRawBytes { (code) throws(SealingError) in
             try digits.withMutableRawBytes { (digits) throws(SealingError) in
-                // This cannot fail: the output has the right size.
+                // Encoding cannot fail, because the output has the required size.
                 try Base64.encode(code, into: digits)
             }
         }
@@ -45,7 +44,7 @@ struct AgeHeader {
         let start = Array(file.prefix(AgeHeader.sizeLimit))
         guard start.starts(with: AgeHeader.family) else { throw .malformed("it is not an age file") }
         guard start.starts(with: AgeHeader.version) else {
-            throw .malformed("the file has a version of the age format that is not supported")
+            throw .malformed("the file's version of the age format is not supported")
         }
         var stanzas: [Stanza] = []
         var offset = AgeHeader.version.count
@@ -76,7 +75,7 @@ struct AgeHeader {
         return code
     }
 
-    /// Checks the MAC. Throws `damaged` unless the stanzas were written with this file key.
+    /// Checks the MAC. Throws `damaged` unless the header was written with this file key.
     func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {
         let expected = try AgeHeader.code(of: covered, fileKey)
         guard try translated(SecretBytes(copyOf: code)).isEqual(to: expected) else {

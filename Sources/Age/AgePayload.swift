@@ -1,9 +1,9 @@
 import LinuxSystem
 import Sealing
 
-/// The encrypted part of an age file: a nonce, then the plaintext in chunks of 64 KiB, each sealed under a key derived
-/// from the file key and that nonce. The nonce of a chunk consists of its number and a mark on the last one. So chunks
-/// that were moved or removed do not open, nor does the last chunk of a truncated payload.
+/// The encrypted part of an age file. It consists of a nonce and the plaintext in chunks of 64 KiB, each sealed under a
+/// key derived from the file key and that nonce. A chunk's nonce consists of its number and a flag for the last chunk.
+/// Therefore moved chunks do not open, nor do chunks after a removed one, nor the last chunk of a truncated payload.
 enum AgePayload {
     static let nonceSize = 16
     private static let info = Array("payload".utf8)
@@ -77,7 +77,7 @@ enum AgePayload {
         } catch { throw AgeError(error) }
     }
 
-    /// Returns eleven bytes with the chunk's number, big-endian, and one byte that is 1 for the last chunk.
+    /// Returns the chunk's number as 11 bytes, big-endian, followed by one byte that is 1 for the last chunk.
     private static func chunkNonce(_ number: Int, isLast: Bool) -> [UInt8] {
         let digits = withUnsafeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian) { Array($0) }
         return [0, 0, 0] + digits + [isLast ? 1 : 0]

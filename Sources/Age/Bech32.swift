@@ -1,14 +1,14 @@
 import Sealing
 
-/// Bech32 (BIP 173) as age uses it for keys: a readable prefix, a `1`, the data and a checksum. The limit of 90
-/// characters does not apply. Upper and lower case are both read, but not mixed in one text.
+/// Bech32 (BIP 173) as age uses it for keys. A text consists of a readable prefix, a `1`, the data and a checksum. The
+/// limit of 90 characters does not apply. Upper and lower case are both accepted, but not mixed in one text.
 ///
-/// The data may be a secret key. It is encoded and decoded in place, in time that does not depend on it.
+/// The data may be a secret key. It is encoded and decoded in place, in a time that does not depend on its value.
 enum Bech32 {
     enum LetterCase { case lower, upper }
 
     private static let checksumSize = 6
-    /// A post-quantum recipient has about 2,000 characters.
+    /// The maximum size of a text. A post-quantum recipient has about 2,000 characters.
     private static let textLimit = 16_384
     private static let separator = UInt8(ascii: "1")
 
@@ -16,9 +16,7 @@ enum Bech32 {
         prefix.utf8.count + 1 + (dataSize * 8 + 4) / 5 + checksumSize
     }
 
-    /// Writes the text. Throws `malformed` unless `text` has exactly the right size.
-    ///
-    /// - Parameter prefix: the prefix, in lower case.
+    /// Writes the text. Throws `malformed` unless `text` has exactly the required size. `prefix` must be in lower case.
     static func encode(
         _ data: UnsafeRawBufferPointer, prefix: String, _ letterCase: LetterCase,
         into text: UnsafeMutableRawBufferPointer
@@ -29,7 +27,7 @@ enum Bech32 {
         let start = prefix.utf8.count + 1
         let end = text.count - checksumSize
         text.copyBytes(from: Array(prefix.utf8) + [separator])
-        // The data is split into groups of five bits. Zeros fill up the last group.
+        // The data is split into groups of five bits. The last group is padded with zeros.
         var bits: UInt32 = 0
         var count = 0
         var position = start
@@ -55,7 +53,7 @@ enum Bech32 {
     }
 
     struct Decoded: ~Copyable {
-        /// The prefix, in lower case. Do not show it: in a mistyped text it may be part of the secret.
+        /// The prefix in lower case. Do not show it, since in a mistyped text it may contain part of the secret.
         let prefix: String
         let letterCase: LetterCase
         let data: SecretBytes
@@ -65,7 +63,7 @@ enum Bech32 {
     static func decode(_ text: UnsafeRawBufferPointer) throws(AgeError) -> Decoded {
         guard text.count <= textLimit else { throw .malformed("it is too long") }
         guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .malformed("it contains a space or another character that does not belong there")
+            throw .malformed("it contains a space or another invalid character")
         }
         let hasUpper = text.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
         guard !hasUpper || !text.contains(where: isLower) else {
@@ -102,11 +100,11 @@ enum Bech32 {
                 data[position] = UInt8(truncatingIfNeeded: bits >> UInt32(count))
                 position += 1
             }
-            guard isKnown else { throw .malformed("it contains a character that does not belong there") }
+            guard isKnown else { throw .malformed("it contains an invalid character") }
             guard sum.value == 1 else { throw .malformed("its checksum does not match; it was mistyped or truncated") }
-            // Otherwise, several texts would decode to the same data.
+            // Without this check, several texts would decode to the same data.
             guard count < 5, bits & (1 << UInt32(count) - 1) == 0 else {
-                throw .malformed("it ends with bits that belong to no byte")
+                throw .malformed("its padding bits are invalid")
             }
         }
         return data
@@ -114,8 +112,7 @@ enum Bech32 {
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-    /// Returns a group's character. It reads the whole alphabet, since an index into it would leave a trace of the
-    /// secret in the processor's cache.
+    /// Returns a group's character. Reads the whole alphabet, since indexing it would leave traces in the CPU's cache.
     private static func character(of group: UInt8) -> UInt8 {
         var found: UInt8 = 0
         for index in UInt8(0)..<32 { found |= alphabet.utf8Start[Int(index)] & mask(index == group) }
@@ -144,11 +141,11 @@ enum Bech32 {
     }
 }
 
-/// The checksum of BIP 173, a BCH code over groups of five bits. It is 1 after a correct text.
+/// The checksum of BIP 173, a BCH code over groups of five bits. After a correct text, its value is 1.
 private struct Checksum {
     private(set) var value: UInt32 = 1
 
-    /// - Parameter prefix: the prefix, in lower case.
+    /// Starts a checksum with a prefix in lower case.
     init(prefix: some Collection<UInt8>) {
         for character in prefix { add(character >> 5) }
         add(0)
@@ -158,7 +155,7 @@ private struct Checksum {
     mutating func add(_ group: UInt8) {
         let top = value >> 25
         value = (value & 0x1FF_FFFF) << 5 ^ UInt32(group)
-        // A branch would take a time that depends on the data.
+        // The time of a branch would depend on the data.
         value ^= 0x3B6A_57B2 & (0 &- (top & 1))
         value ^= 0x2650_8E6D & (0 &- (top >> 1 & 1))
         value ^= 0x1EA1_19FA & (0 &- (top >> 2 & 1))

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// The 16 random bytes that a file's keys are derived from. The stanzas of the file wrap them.
+/// The 16 random bytes from which a file's keys are derived. Each stanza of the file contains them in wrapped form.
 package enum FileKey {
     @inlinable package static var size: Int { 16 }
 
@@ -38,7 +38,7 @@ func withBytes<Result: ~Copyable, Failure: Error>(
 }
 
 extension Base64 {
-    /// Returns the decoded bytes; nil unless the digits are canonical and encode this number of bytes.
+    /// Returns the decoded bytes; nil unless the digits are canonical and encode exactly `count` bytes.
     static func bytes(_ digits: [UInt8], count: Int, padding: Padding = .none) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isRead = digits.withRawBytes { digits in
@@ -48,7 +48,7 @@ extension Base64 {
     }
 }
 
-/// The textual form of an age file: strict PEM (RFC 7468). It is read, but never written.
+/// The textual form of an age file, which is strict PEM (RFC 7468). It is read but never written.
 enum Armor {
     private static let begin = Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
     private static let end = Array("-----END AGE ENCRYPTED FILE-----".utf8)
@@ -57,8 +57,8 @@ enum Armor {
 
     static func isArmored(_ file: [UInt8]) -> Bool { trimmed(file).starts(with: begin) }
 
-    /// Returns the binary form. Throws `malformed` unless the text is exactly what an encoder writes, apart from white
-    /// space around it. Otherwise the text could be changed without notice.
+    /// Returns the binary form. Throws `malformed` unless the text is exactly what an encoder writes, apart from
+    /// surrounding white space. Otherwise the text could be changed without being detected.
     static func removed(from file: [UInt8]) throws(AgeError) -> [UInt8] {
         var lines = trimmed(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }

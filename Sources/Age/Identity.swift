@@ -1,12 +1,12 @@
 import LinuxSystem
 package import Sealing
 
-/// An age identity, which unwraps file keys: a secret key, or a text for a plugin.
+/// An age identity, which unwraps file keys. It is a secret key, or a text for a plugin.
 package struct Identity: ~Copyable, Sendable {
     enum Kind: Sendable {
-        /// `AGE-SECRET-KEY-1…`
+        /// A secret key, written `AGE-SECRET-KEY-1…`.
         case x25519
-        /// `AGE-PLUGIN-NAME-1…`, for the program `age-plugin-NAME`.
+        /// A text for the program `age-plugin-NAME`, written `AGE-PLUGIN-NAME-1…`.
         case plugin(name: String)
     }
 
@@ -14,10 +14,10 @@ package struct Identity: ~Copyable, Sendable {
     private static let pluginPrefix = "age-plugin-"
 
     let kind: Kind
-    /// The 32 bytes of a secret key, or all of the plugin's text.
+    /// The 32 bytes of a secret key, or the whole text for a plugin.
     let secret: SecretBytes
 
-    /// Parses an identity as `age-keygen` or a plugin prints it, without white space around it. Throws `malformed`,
+    /// Parses an identity as `age-keygen` or a plugin prints it, without white space. Throws `malformed`,
     /// `outOfMemory`.
     package init(_ text: UnsafeRawBufferPointer) throws(AgeError) {
         if let kind = Identity.foreignKind(of: text) { throw .malformed(kind) }
@@ -47,7 +47,7 @@ package struct Identity: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// Returns the reason why a text is no usable identity; nil unless it is a known text of another kind.
+    /// Returns the reason why a text is not a supported identity; nil unless its kind is recognized.
     private static func foreignKind(of text: UnsafeRawBufferPointer) -> String? {
         if text.starts(with: "age-encryption.org/".utf8) || text.starts(with: "-----BEGIN AGE ".utf8) {
             return "it is encrypted with a passphrase, which is not supported; decrypt it with age first"
@@ -68,16 +68,16 @@ extension Identity {
         return Identity(kind: .x25519, secret: key)
     }
 
-    /// The name of the plugin that the identity belongs to; nil for a secret key.
+    /// The name of the identity's plugin; nil for a secret key.
     package var pluginName: String? { if case .plugin(let name) = kind { name } else { nil } }
 
-    /// The recipient of a secret key; nil for a plugin's identity, whose recipient only the plugin can compute.
+    /// The recipient for a secret key; nil for a plugin's identity, whose recipient only the plugin can compute.
     package var recipient: Recipient? {
         guard case .x25519 = kind else { return nil }
         return publicKey.map(Recipient.x25519)
     }
 
-    /// The public key of a secret key; nil for a plugin's identity.
+    /// The public key that belongs to a secret key; nil for a plugin's identity.
     var publicKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: X25519.keySize)
         let isWritten: ()? = secret.withUnsafeBytes { secret in
@@ -86,7 +86,7 @@ extension Identity {
         return isWritten.map { key }
     }
 
-    /// Returns the identity as `age` reads it, without a line feed at the end. Throws `outOfMemory`.
+    /// Returns the identity in the form that `age` reads, without a line feed at the end. Throws `outOfMemory`.
     package borrowing func text() throws(AgeError) -> SecretBytes {
         try secret.withUnsafeBytes { (secret) throws(AgeError) in
             guard case .x25519 = kind else { return try translated(SecretBytes(copyOf: secret)) }

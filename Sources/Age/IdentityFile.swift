@@ -1,8 +1,8 @@
 package import Sealing
 
-/// The identities of a file as `age-keygen` writes it: one on each line, with comments between them.
+/// The identities in a file written by `age-keygen`, which has one identity per line and comments.
 package struct IdentityFile: ~Copyable, Sendable {
-    /// Holds an identity as an array's element, since an identity itself cannot be copied.
+    /// Holds an identity as an array element, since an identity itself cannot be copied.
     private final class Holder: Sendable {
         let identity: Identity
 
@@ -17,8 +17,8 @@ package struct IdentityFile: ~Copyable, Sendable {
 
     private let identities: [Holder]
 
-    /// The fingerprints of the vaults that the identities are meant for, in the order of the file. They follow `#
-    /// vault:` in comments, without white space around them.
+    /// The fingerprints of the vaults for which the identities are intended, in the order of the file. They are read
+    /// from comments that begin with `# vault:`, without the white space around them.
     package let pins: [String]
 
     /// The number of identities, at least 1.
@@ -29,7 +29,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         pins = []
     }
 
-    /// Parses the bytes of a file. Throws `malformed`, with the line number, and `outOfMemory`.
+    /// Parses a file's bytes. Throws `malformed` with the line number, and `outOfMemory`.
     package init(_ file: borrowing SecretBytes) throws(AgeError) {
         var identities: [Holder] = []
         var pins: [String] = []
@@ -56,7 +56,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         self.pins = pins
     }
 
-    /// Calls `body` with each identity in turn until it returns a result, and returns that; nil if it never does.
+    /// Calls `body` with each identity until it returns a result, and returns that result; nil if there is none.
     package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing Identity) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {

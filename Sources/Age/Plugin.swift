@@ -1,18 +1,18 @@
 import LinuxSystem
 import Sealing
 
-/// A program that wraps and unwraps file keys by the protocol of c2sp.org/age-plugin. This process sends commands, then
-/// `done`. The plugin then sends commands, each of which is answered, and `done`.
+/// A program that wraps and unwraps file keys by the protocol of c2sp.org/age-plugin. First this process sends
+/// commands, then `done`. Then the plugin sends commands, each of which this process answers, and finally `done`.
 ///
-/// Each command and each answer is a stanza. The program is started anew for each file key.
+/// Each command and each answer is a stanza. The program is started separately for each file key.
 struct Plugin {
     private static let stanzaLimit = 16
 
     let name: String
     let prompter: any PluginPrompter
-    /// The folders in which the program is searched, instead of those of PATH.
+    /// The folders in which to search for the program; nil for those of PATH.
     var folders: String?
-    /// The time for which the plugin may be silent before the user is notified.
+    /// The time after which the user is notified that the plugin is silent.
     var patience = PatientWait.usualPatience
 
     /// Returns the stanzas for a recipient, at least one. Throws `plugin`, `malformed`, `outOfMemory`.

@@ -2,9 +2,10 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// A plugin's running program. One socket is its standard input and output; it shares this process's standard error.
+/// A plugin's running program. One socket is its standard input and output. Its standard error is inherited from this
+/// process.
 ///
-/// A socket can be written to without SIGPIPE, which would end this process if the plugin had ended. A pipe cannot.
+/// Unlike a pipe, a socket can be written to without SIGPIPE, which would kill this process if the plugin had exited.
 struct PluginProcess: ~Copyable {
     let program: String
     private let socket: FileDescriptor
@@ -35,7 +36,7 @@ struct PluginProcess: ~Copyable {
     }
 
     deinit {
-        // A plugin exits at the end of its input. The deinitializer of `process` then waits for it.
+        // A plugin exits at the end of its input. The deinitializer of `process` then waits for that exit.
         shutdown(socket.number, Int32(SHUT_RDWR))
     }
 
@@ -44,13 +45,12 @@ struct PluginProcess: ~Copyable {
             .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    /// Waits until some bytes can be sent or were received, and returns how many. It waits for both at once: a plugin
-    /// that writes before it reads would otherwise wait for this process, while this process waits for the plugin.
-    /// Throws `plugin` if the plugin has ended.
+    /// Waits until bytes can be sent or have been received, and returns their numbers. Waiting for both at the same
+    /// time avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
     ///
     /// - Parameters:
-    /// - bytes: the bytes to send; if there are none, this call only reads.
-    /// - buffer: memory for received bytes, at least one.
+    ///   - bytes: the bytes to send; if empty, the method only reads.
+    ///   - buffer: the buffer for received bytes, with room for at least one.
     mutating func exchange(
         _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ wait: inout PatientWait
     ) throws(AgeError) -> (sent: Int, received: Int) {
@@ -69,10 +69,10 @@ struct PluginProcess: ~Copyable {
         }
     }
 
-    /// Whether a failed call may be repeated, by `errno`.
+    /// Whether a failed call may be repeated, according to `errno`.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
-    /// Waits for the plugin's exit, and returns the error for one that exits before its work is done.
+    /// Waits for the plugin's exit and returns the error for a premature exit.
     private mutating func ended() -> AgeError {
         shutdown(socket.number, Int32(SHUT_RDWR))
         let how =

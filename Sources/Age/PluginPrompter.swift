@@ -1,28 +1,28 @@
 public import Sealing
 
-/// Shows a plugin's messages, and answers its questions.
+/// Shows a plugin's messages to the user and returns the user's answers to its questions.
 ///
-/// The texts come from another program. They have no control characters except line feeds. A line feed could make one
-/// text look like several, so show each text in quotation marks, on one line, as the plugin's.
+/// The texts come from another program. Their only control characters are line feeds. A line feed could make one text
+/// look like several, so show each text on one line, in quotation marks, and name the plugin as its source.
 public protocol PluginPrompter: Sendable {
-    /// Shows a message, for example a request to touch a key. Returns false if it cannot be shown.
+    /// Shows a message, such as a request to touch a security key. Returns false if it cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
 
-    /// Offers a choice between two answers. If `no` is nil, the only other choice is to refuse. Returns whether the
-    /// first one was chosen; nil if there is nobody to ask.
+    /// Asks the user to choose between two answers. If `no` is nil, the only alternative to `yes` is to refuse. Returns
+    /// whether the user chose `yes`; nil if no user can be asked.
     func confirm(_ text: String, yes: String, no: String?, from plugin: String) -> Bool?
 
-    /// Requests a text that may be shown while it is typed. Returns nil if there is no answer.
+    /// Requests a text that may be visible while the user types it. Returns nil if the user does not answer.
     func requestPublic(_ text: String, from plugin: String) -> String?
 
-    /// Requests a secret, such as a PIN. Returns nil if there is no answer.
+    /// Requests a secret, such as a PIN. Returns nil if the user does not answer.
     func requestSecret(_ text: String, from plugin: String) -> SecretBytes?
 
-    /// Reports that a plugin has been silent for five seconds and may be waiting for a touch. Called at most once for
-    /// each start of a plugin.
+    /// Reports that a plugin has been silent for five seconds and may be waiting for a touch. Called at most once per
+    /// plugin start.
     func waiting(forPlugin plugin: String)
 
-    /// Reports that the command that provides a key has not answered for five seconds.
+    /// Reports that the command that provides a key has not responded for five seconds.
     func waiting(forCommand command: String)
 }
 

@@ -8,7 +8,7 @@ struct PluginAnswer: ~Copyable {
 
 /// Passes a plugin's messages and questions on to a prompter.
 struct PluginPrompts {
-    /// The longest text that is shown, in bytes.
+    /// The maximum length of a text that is shown, in bytes.
     private static let textLimit = 4_096
 
     let plugin: String
@@ -16,7 +16,7 @@ struct PluginPrompts {
 
     /// Returns the answer to a message; nil if the message is not meant for the user. Throws `plugin`, `outOfMemory`.
     func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
-        // This is computed on demand: other messages carry a file key, which must never become a String.
+        // The text is computed on demand, since other messages contain a file key, which must never become a String.
         var text: String { PluginPrompts.shown(message.body) }
         switch message.command {
         case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])
@@ -53,7 +53,7 @@ struct PluginPrompts {
         return (yes, labels.count == 2 ? no : nil)
     }
 
-    /// Decodes the label of a choice. Returns nil if it is not base64.
+    /// Decodes a choice's label. Returns nil if it is not base64.
     private static func label(_ digits: String) -> String? {
         guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
         guard let bytes = Base64.bytes(Array(digits.utf8), count: size) else { return nil }
@@ -62,8 +62,8 @@ struct PluginPrompts {
 
     private static func shown(_ text: borrowing SecretBytes) -> String { text.withUnsafeBytes(shown) }
 
-    /// Returns the start of a text. Characters that could control a terminal or reorder the text around them are
-    /// replaced, and unusual spaces become ordinary ones.
+    /// Returns the first ``textLimit`` bytes of a text. Replaces characters that could control a terminal or reorder
+    /// the surrounding text, and turns unusual spaces into ordinary ones.
     private static func shown(_ text: UnsafeRawBufferPointer) -> String {
         var shown = String.UnicodeScalarView()
         for scalar in String(decoding: text.prefix(textLimit), as: UTF8.self).unicodeScalars {

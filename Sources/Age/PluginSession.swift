@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A message from a plugin: a stanza whose kind is a command. The body may be a file key.
+/// A message from a plugin. It is a stanza whose kind is a command. The body may be a file key.
 struct PluginMessage: ~Copyable {
     let arguments: [String]
     let body: SecretBytes
@@ -9,19 +9,19 @@ struct PluginMessage: ~Copyable {
     var command: String { arguments.first ?? "" }
 }
 
-/// A conversation with a running plugin. Its questions to the user are answered on the way.
+/// A conversation with a running plugin. It answers the plugin's questions to the user by asking the prompter.
 struct PluginSession: ~Copyable {
-    /// The size limit of a message's text in bytes.
+    /// The maximum size of a message's text in bytes.
     private static let sizeLimit = 64 << 10
     private static let countLimit = 1_000
 
-    /// The first error that the plugin reported. The plugin may still do its work, and sends `done` either way.
+    /// The first error that the plugin reported. The plugin may still do its work, and sends `done` in any case.
     private(set) var failure: AgeError?
 
     private var process: PluginProcess
     private let prompts: PluginPrompts
     private var wait: PatientWait
-    /// The bytes that were received and not yet parsed as a message.
+    /// The bytes received that were not yet parsed as a message.
     private var received: SecretBytes
     private var receivedCount = 0
     private var messageCount = 0
@@ -62,7 +62,7 @@ struct PluginSession: ~Copyable {
             argument.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: text[start.count...]).copyMemory(from: $0)
             }
-            // The line ends, and the body is empty.
+            // The first line feed ends the line, and the second one stands for an empty body.
             for index in text.indices.suffix(2) { text[index] = UInt8(ascii: "\n") }
         }
         try send(text)
@@ -76,7 +76,7 @@ struct PluginSession: ~Copyable {
         wait.restart()
     }
 
-    /// Sends some of the bytes and returns how many, and keeps what the plugin has sent meanwhile.
+    /// Sends some of the bytes and returns their number. Stores the bytes that the plugin has sent meanwhile.
     private mutating func exchange(_ bytes: UnsafeRawBufferPointer) throws(AgeError) -> Int {
         guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
         let (sent, count) = try received.withUnsafeMutableBytes { (received) throws(AgeError) in
@@ -86,8 +86,7 @@ struct PluginSession: ~Copyable {
         return sent
     }
 
-    /// Returns the next message that the caller has to answer; nil once the plugin is done. Throws `plugin`,
-    /// `outOfMemory`.
+    /// Returns the next message for the caller to answer; nil when the plugin is done. Throws `plugin`, `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
         while true {
             messageCount += 1
@@ -116,7 +115,7 @@ struct PluginSession: ~Copyable {
         }
     }
 
-    /// Removes the first message from the received bytes and returns it; nil if it is not yet complete.
+    /// Removes and returns the first complete message from the received bytes; nil if none is complete.
     private mutating func messageReceived() throws(AgeError) -> PluginMessage? {
         let count = receivedCount
         do throws(AgeError) {

@@ -1,18 +1,18 @@
 import LinuxSystem
 import Sealing
 
-/// An age recipient, for which file keys are wrapped: a public key, or a text for a plugin.
+/// An age recipient, for which file keys are wrapped. It is a public key, or a text for a plugin.
 package enum Recipient: Hashable, Sendable {
-    /// `age1…`: a public key of 32 bytes.
+    /// A public key of 32 bytes, written `age1…`.
     case x25519([UInt8])
-    /// `age1NAME1…`: all of the text, for the program `age-plugin-NAME`.
+    /// The whole text, written `age1NAME1…`, for the program `age-plugin-NAME`.
     case plugin(name: String, text: String)
 
     private static let prefix = "age"
     private static let pluginPrefix = "age1"
 
-    /// Parses a recipient as `age-keygen` or a plugin prints it. Throws `malformed`, `outOfMemory`. The detail never
-    /// repeats the text, which may be an identity that was given by mistake.
+    /// Parses a recipient as printed by `age-keygen` or a plugin. Throws `malformed`, `outOfMemory`. The error detail
+    /// never quotes the text, which may be an identity that was passed by mistake.
     package init(_ text: String) throws(AgeError) {
         let bytes = Array(text.utf8)
         if let kind = Recipient.foreignKind(of: text) { throw .malformed(kind) }
@@ -34,13 +34,13 @@ package enum Recipient: Hashable, Sendable {
         }
     }
 
-    /// The recipient as `age` reads it.
+    /// The recipient in the form that `age` reads.
     package var text: String {
         switch self {
         case .plugin(_, let text): return text
         case .x25519(let key):
             var text = [UInt8](repeating: 0, count: Bech32.textSize(prefix: Recipient.prefix, dataSize: key.count))
-            // This cannot fail: the output has the right size.
+            // Encoding cannot fail, because the output has the required size.
             try? text.withMutableRawBytes { (text) throws(AgeError) in
                 try key.withRawBytes { (key) throws(AgeError) in
                     try Bech32.encode(key, prefix: Recipient.prefix, .lower, into: text)
@@ -50,7 +50,7 @@ package enum Recipient: Hashable, Sendable {
         }
     }
 
-    /// Returns the reason why a text is no recipient; nil unless it is a known text of another kind.
+    /// Returns the reason why a text is not a supported recipient; nil unless its kind is recognized.
     private static func foreignKind(of text: String) -> String? {
         if text.isEmpty { return "the recipient is empty" }
         if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {
@@ -71,11 +71,11 @@ package enum Recipient: Hashable, Sendable {
     }
 }
 
-/// Checks the names of plugins, which become part of a program's name.
+/// Checks plugin names, which become part of a program's name.
 enum PluginName {
     private static let limit = 64
 
-    /// Returns whether the name has only lower-case letters, digits and `+-._`. Such a name cannot lead to another
+    /// Returns whether a name has only lower-case letters, digits and `+-._`. Such a name cannot refer to another
     /// folder.
     static func isValid(_ name: String) -> Bool {
         (1...limit).contains(name.utf8.count)

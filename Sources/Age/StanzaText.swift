@@ -1,14 +1,14 @@
 import Sealing
 
-/// The layout of a stanza's text, which may be secret: a line of arguments, then the body in base64. Each line of the
-/// body has 64 digits, except for the last one, which is shorter and may be empty.
+/// The layout of a stanza's text, which may be secret. The text is a line of arguments followed by the body in base64.
+/// Each line of the body has 64 digits, except the last one, which is shorter and may be empty.
 ///
 ///     -> X25519 XEl0dJ6y3C7KZkgmgWUicg63EyXJiwBJW8PdYJ/cYBE
 ///     qRS0AMjdjPvZ/WT08U2KL4G+PIooA3hy38SvLpvaC1E
 struct StanzaText {
     private static let mark = Array("-> ".utf8)
     private static let columns = 64
-    /// The number of bytes in a line of the body.
+    /// The number of bytes that a line of the body encodes.
     private static let lineSize = 48
     private static let lineEnd = UInt8(ascii: "\n")
     private static let space = UInt8(ascii: " ")
@@ -55,7 +55,7 @@ struct StanzaText {
 
     /// Decodes the body into `output`, which must have `bodySize` bytes. Throws `malformed`.
     ///
-    /// - Parameter bytes: the bytes that this layout was parsed from.
+    /// - Parameter bytes: the bytes from which this layout was parsed.
     func decodeBody(of bytes: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(AgeError) {
         guard output.count == bodySize, end <= bytes.count else { throw .malformed("a length out of bounds") }
         var line = body
@@ -79,11 +79,11 @@ struct StanzaText {
 
     static func size(_ arguments: [String], bodySize: Int) -> Int {
         let lines = bodySize / lineSize + 1
-        // The mark comes first. A space or the line's end follows each argument.
+        // The text begins with the mark. A space or a line feed follows each argument.
         return mark.count + arguments.reduce(0) { $0 + $1.utf8.count + 1 } + Base64.digits(of: bodySize) + lines
     }
 
-    /// Writes a stanza's text. Throws `length` unless `text` has exactly its size.
+    /// Writes a stanza's text. Throws `length` unless `text` has exactly the required size.
     ///
     /// - Parameter arguments: arguments that ``areWritable`` accepts.
     static func write(

@@ -1,11 +1,10 @@
 package import Sealing
 
-/// Wraps file keys for recipients of every kind, and unwraps them with identities.
+/// Wraps file keys for recipients of any kind, and unwraps them with identities.
 package enum Wrapping {
-    /// Returns stanzas from which the recipient's identity unwraps the file key: one, unless a plugin returns more.
+    /// Returns stanzas from which the recipient's identity can unwrap the file key. Only a plugin returns several.
     ///
-    /// - Throws: `malformed` if the file key does not have 16 bytes, or the recipient is invalid; `plugin`,
-    ///   `outOfMemory`.
+    /// - Throws: `malformed` if the file key's size or the recipient is invalid; `plugin`, `outOfMemory`.
     package static func wrap(
         _ fileKey: borrowing SecretBytes, to recipient: Recipient, asking prompter: any PluginPrompter
     ) throws(AgeError) -> [Stanza] {
@@ -15,7 +14,7 @@ package enum Wrapping {
         }
     }
 
-    /// Returns the file key from stanzas that all wrap the same one; nil if the identity unwraps none of them.
+    /// Returns the file key from stanzas that all wrap the same key; nil if the identity unwraps none of them.
     ///
     /// - Throws: `malformed` if a stanza of the identity's kind is invalid; `plugin`, `outOfMemory`.
     package static func unwrap(
@@ -28,8 +27,8 @@ package enum Wrapping {
         return try Plugin(name: name, prompter: prompter).unwrap(stanzas, with: identity.secret)
     }
 
-    /// Returns the file key from the first identity that unwraps it; nil if none does. Secret keys are tried first,
-    /// since they need no interaction.
+    /// Returns the file key from the first identity that unwraps it; nil if none does. Tries secret keys first, since
+    /// they need no interaction.
     ///
     /// - Throws: `plugin` if no identity matches and a plugin has failed; `malformed`, `outOfMemory`.
     package static func unwrap(

@@ -1,20 +1,20 @@
 private import CSodium
 
-/// Base64 (RFC 4648) for secrets: the time depends only on their length.
+/// Base64 (RFC 4648) for secrets. The time depends only on their length.
 package enum Base64 {
-    /// Whether `=` fills up a text to a multiple of four digits.
+    /// Whether `=` characters pad a text to a multiple of four digits.
     package enum Padding { case none, equalSigns }
 
-    /// Returns the number of digits of `count` bytes without padding.
+    /// Returns the number of digits, without padding, that encode `count` bytes.
     @inlinable package static func digits(of count: Int) -> Int { count / 3 * 4 + (count % 3 * 4 + 2) / 3 }
 
-    /// Returns the number of bytes that digits without padding encode; nil if no text has that many digits.
+    /// Returns the number of bytes that unpadded digits encode; nil if no valid text has that many digits.
     @inlinable package static func size(ofDigits digits: Int) -> Int? {
         digits >= 0 && digits % 4 != 1 ? digits / 4 * 3 + digits % 4 * 3 / 4 : nil
     }
 
-    /// Writes digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has that
-    /// size.
+    /// Writes digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has exactly
+    /// that size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -24,8 +24,8 @@ package enum Base64 {
         }
     }
 
-    /// Decodes a text. Returns false unless it encodes exactly as many bytes as `bytes` has and is canonical: it
-    /// contains nothing but digits, and unused bits at its end are zero.
+    /// Decodes a text. Returns false unless the text encodes exactly `bytes.count` bytes and is canonical. Canonical
+    /// means that it contains only digits and padding, and that the unused bits at its end are zero.
     package static func decode(
         _ text: UnsafeRawBufferPointer, padding: Padding = .none, into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {

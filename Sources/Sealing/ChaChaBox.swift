@@ -1,16 +1,16 @@
 private import CSodium
 
-/// Authenticated encryption for formats other than the vault's: ChaCha20-Poly1305 (RFC 8439), without associated data.
-/// A box consists of as many bytes as the plaintext has, followed by a tag of 16 bytes.
+/// Authenticated encryption for formats other than the vault's, by ChaCha20-Poly1305 (RFC 8439) without associated
+/// data. A box consists of as many bytes as the plaintext has, followed by a 16-byte tag.
 ///
-/// The nonce is too short to be random. Use each key only once, or count nonces.
+/// The nonce is too short to be random. Therefore use each key only once, or count nonces.
 package enum ChaChaBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var nonceSize: Int { 12 }
     @inlinable package static var tagSize: Int { 16 }
 
-    /// Seals `plaintext` into `box`. The two may not overlap. Throws ``SealingError/Code/length`` unless the key has 32
-    /// bytes, the nonce 12, and the box 16 more than the plaintext.
+    /// Seals `plaintext` into `box`. The buffers must not overlap. Throws ``SealingError/Code/length`` unless the key
+    /// has 32 bytes, the nonce has 12, and the box has 16 more than the plaintext.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
         into box: UnsafeMutableRawBufferPointer
@@ -24,8 +24,8 @@ package enum ChaChaBox {
         }
     }
 
-    /// Opens `box` into `plaintext`, under the conditions of ``seal(_:nonce:key:into:)``. Throws
-    /// ``SealingError/Code/forged`` if the box was changed, or was not sealed with this key and nonce.
+    /// Opens `box` into `plaintext`, with the same requirements as ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was changed or was not sealed with this key and nonce.
     package static func open(
         _ box: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer

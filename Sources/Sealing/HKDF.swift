@@ -1,12 +1,12 @@
 private import CSodium
 
-/// HMAC-SHA256 (RFC 2104) of bytes that arrive in pieces, under a key of any length: libsodium's
-/// `crypto_auth_hmacsha256`.
+/// HMAC-SHA256 (RFC 2104) of bytes that arrive in pieces, by libsodium's `crypto_auth_hmacsha256`. The key may have any
+/// length.
 package struct RunningHMAC: ~Copyable {
     /// The size of the result in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// The hash's state. It is as secret as the key: it allows forging the code of every continuation.
+    /// The hash's state. It is as secret as the key, since it allows forging the code of any continuation.
     private var state: SecretBytes
 
     /// Starts a computation. Throws ``SealingError/Code/outOfMemory``.
@@ -20,7 +20,7 @@ package struct RunningHMAC: ~Copyable {
         try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_update($0, bytes.pointer, UInt64(bytes.count)) }
     }
 
-    /// Returns the result. Compare it with an expected one using ``SecretBytes/isEqual(to:)``.
+    /// Returns the result. Compare it with an expected code by ``SecretBytes/isEqual(to:)``.
     package consuming func finish() throws(SealingError) -> SecretBytes {
         var result = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
         try result.withUnsafeMutableBytes { (result) throws(SealingError) in
@@ -40,7 +40,7 @@ package struct RunningHMAC: ~Copyable {
     }
 }
 
-/// Derives keys from a secret that is not uniform, by HKDF-SHA256 (RFC 5869). libsodium has included it since 1.0.19.
+/// Key derivation from a non-uniform secret by HKDF-SHA256 (RFC 5869). libsodium includes it only since version 1.0.19.
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 
@@ -56,7 +56,7 @@ package enum HKDF {
         try expand(extraction.finish(), info, into: output)
     }
 
-    /// Each block is the HMAC of the previous block, the information and the block's number, which starts at 1.
+    /// Computes each block as the HMAC of the previous block, the info, and the block's number, starting at 1.
     private static func expand(
         _ key: borrowing SecretBytes, _ info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {

@@ -1,13 +1,13 @@
 private import CSodium
 
-/// BLAKE2b (RFC 7693): libsodium's `crypto_generichash`.
+/// The hash function BLAKE2b (RFC 7693), by libsodium's `crypto_generichash`.
 package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Writes a hash of as many bytes as `output` has. Their number is part of what is hashed. Throws
-    /// ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key 16 to 64 or, for an unkeyed hash,
-    /// none.
+    /// Writes a hash of `output.count` bytes. This size is part of the hash's input. Throws
+    /// ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key has 16 to 64 or, for an unkeyed
+    /// hash, none.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -23,7 +23,7 @@ package enum KeyedHash {
 
 /// A 32-byte unkeyed BLAKE2b hash of bytes that arrive in pieces.
 package struct RunningHash: ~Copyable {
-    // The state is on the heap: libsodium aligns it to 64 bytes, more than Swift guarantees for a stored property.
+    // The state is on the heap, since libsodium aligns it to 64 bytes, more than Swift does for stored properties.
     private let state = OpaquePointer(
         UnsafeMutableRawPointer.allocate(byteCount: crypto_generichash_statebytes(), alignment: 64))
 
@@ -43,7 +43,7 @@ package struct RunningHash: ~Copyable {
 
     package static func hash(of text: String) -> [UInt8] { text.utf8.span.bytes.withUnsafeBytes { hash(of: $0) } }
 
-    /// Returns 62 bits of the hash of a text.
+    /// Returns 62 bits of a text's hash.
     package static func number(of text: String) -> UInt64 {
         hash(of: text).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } & (1 << 62 - 1)
     }
@@ -55,8 +55,8 @@ package struct RunningHash: ~Copyable {
     }
 }
 
-/// SipHash-2-4: libsodium's `crypto_shorthash`. It detects accidental changes, but not those of an attacker who has the
-/// key.
+/// The hash function SipHash-2-4, by libsodium's `crypto_shorthash`. It detects accidental changes, but an attacker who
+/// has the key can make undetected ones.
 package enum ShortHash {
     @inlinable package static var keySize: Int { 16 }
 
@@ -75,9 +75,9 @@ package enum ShortHash {
 }
 
 package enum KeyDerivation {
-    /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`: BLAKE2b with the identifier as salt and the
-    /// context as personalisation. Throws ``SealingError/Code/length`` unless the key has 32 bytes, the context 8, and
-    /// the subkey 16 to 64.
+    /// Derives a subkey by libsodium's `crypto_kdf_derive_from_key`, which is BLAKE2b with the identifier as salt and
+    /// the context as personalization. Throws ``SealingError/Code/length`` unless the key has 32 bytes, the context 8,
+    /// and the subkey 16 to 64.
     package static func subkey(
         _ identifier: UInt64, context: StaticString, of key: UnsafeRawBufferPointer,
         into subkey: UnsafeMutableRawBufferPointer
@@ -95,7 +95,7 @@ package enum KeyDerivation {
     /// The cost of Argon2id, version 1.3 (RFC 9106).
     package struct StretchLimits: Hashable, Sendable {
         package let passes: UInt64
-        /// The memory in bytes.
+        /// The amount of memory in bytes.
         package let memory: UInt64
 
         package init(passes: UInt64, memory: UInt64) {
@@ -103,10 +103,11 @@ package enum KeyDerivation {
             self.memory = memory
         }
 
-        /// The second recommendation of RFC 9106, section 4, for one lane: 3 passes over 64 MiB, about 0.1 s.
+        /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits of 3 passes that take about `time` here: at least the recommended ones, at most the bounds.
+        /// Returns limits with 3 passes that take about `time` here. They are at least the recommended limits, and at
+        /// most the bounds.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -129,28 +130,28 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits, which come from a file and could otherwise make it work for days.
+        /// Whether a reader accepts the limits. They come from a file and could otherwise cause days of work.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed; the maximum number if the product overflows.
+        /// The number of bytes processed; `UInt64.max` on overflow.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost
         }
 
-        /// The largest total cost of limits that are not authenticated yet: less than a second of work.
+        /// The maximum total cost of limits that are not yet authenticated, which is less than a second of work.
         package static let largestCost: UInt64 = 768 << 20
     }
 
     @inlinable package static var saltSize: Int { 16 }
 
-    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` for limits out of bounds,
-    /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length`` unless
-    /// the salt has 16 bytes and the key 32.
+    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` if the limits are out of
+    /// bounds, ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length``
+    /// unless the salt has 16 bytes and the key 32.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer

@@ -1,11 +1,11 @@
-/// The reason why a cryptographic operation failed. It contains no bytes of any key, text or box.
+/// The reason why a cryptographic operation failed. It contains no bytes of a key, plaintext or box.
 package struct SealingError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// The process has used up its memory or its number of mappings.
+        /// The process has exhausted its memory or its number of mappings.
         case outOfMemory
-        /// The box does not open: the key or the nonce is wrong, or bytes were changed.
+        /// The box does not open, because the key or nonce is wrong or bytes were changed.
         case forged
-        /// An input or output has a length that the operation does not accept.
+        /// The length of an input or output is invalid for the operation.
         case length
         /// The limits of Argon2id are out of bounds.
         case limits

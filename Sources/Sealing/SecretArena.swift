@@ -2,24 +2,24 @@ private import CSodium
 private import Glibc
 import LinuxSystem
 
-/// Guarded memory that the opened values of a process share. Separate pages for each value would cost 8 to 12 system
-/// calls, 23 µs, and would soon reach the limit on locked memory.
+/// Guarded memory that a process's opened values share. Separate pages for each value would require 8 to 12 system
+/// calls, which take 23 µs, and would soon exceed the limit on locked memory.
 ///
-/// A region is allocated as a key is: between inaccessible pages, locked, and excluded from core dumps. Each of its
-/// blocks has a canary on both sides, which is checked when the block is freed. Free memory is all zeros.
+/// A region is allocated like a key, that is, between inaccessible pages, locked, and excluded from core dumps. Each
+/// block in it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
 struct SecretArena: ~Copyable {
-    /// Threads are spread over several arenas. With a single one, a hundred threads that set values formed a queue:
-    /// Swift's mutex is handed over to a thread that has to be woken first.
+    /// The arenas, over which threads are distributed. With a single arena, a hundred threads that set values formed a
+    /// queue, because Swift's mutex is passed on to a thread that must first be woken.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
-    /// The largest capacity of a block in bytes. Larger secrets get pages of their own.
+    /// The maximum capacity of a block in bytes. Larger secrets get separate pages.
     static let largestCapacity = 4_096
 
-    /// The size of the first region, which is enough for a process that opens one value.
+    /// The size of the first region in bytes, which is enough for a process that opens one value.
     private static let firstRegion = 8 << 10
     private static let largestRegion = 256 << 10
 
-    /// The address is a number, since a pointer could not leave the mutex.
+    /// A block of guarded memory. The address is a number, since a pointer could not leave the mutex.
     struct Block {
         let address: UInt
         let location: Location
@@ -32,20 +32,20 @@ struct SecretArena: ~Copyable {
         let region: Int
     }
 
-    /// The regions by index. A freed region is replaced by nil, so that the other indices stay valid.
+    /// The regions by index. A freed region is replaced by nil so that the other indices stay valid.
     private var regions: [Region?] = []
     private var nextSize = SecretArena.firstRegion
     private let index: Int
 
     private init(_ index: Int) { self.index = index }
 
-    /// Returns a block of zeros; nil if the system has no memory. The capacity must be a multiple of 16.
+    /// Returns a block of zeros; nil if no memory can be allocated. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // A thread's number is an address at or near the start of a page, so its low bits hardly differ.
+        // A thread's ID is an address at or near the start of a page, so its low bits hardly differ.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 
-    /// Wipes and frees a block. Ends the process if a canary beside it was overwritten.
+    /// Wipes and frees a block. Aborts the process if one of its canaries was overwritten.
     static func free(_ address: UInt, _ capacity: Int, at location: Location) {
         all[location.arena].withLock { $0.free(address, capacity, region: location.region) }
     }
@@ -77,7 +77,7 @@ struct SecretArena: ~Copyable {
     private mutating func free(_ address: UInt, _ capacity: Int, region index: Int) {
         guard let base = regions[index]?.base, let data = UnsafeMutableRawPointer(bitPattern: address) else { return }
         let front = data - SecretArena.canarySize
-        // This traps, as sodium_free does: after an overflow, memory cannot be trusted.
+        // This traps, like sodium_free, because memory cannot be trusted after an overflow.
         precondition(holds(front) && holds(data + capacity))
         sodium_memzero(front, capacity + 2 * SecretArena.canarySize)
         regions[index]?.giveBack((front - base) / Region.unit, SecretArena.units(capacity))
@@ -102,7 +102,7 @@ struct SecretArena: ~Copyable {
     private static func units(_ capacity: Int) -> Int { (capacity + 2 * canarySize + Region.unit - 1) / Region.unit }
 }
 
-/// A region of guarded memory, with the free ranges of its units of 64 bytes.
+/// A region of guarded memory, with the free ranges of its 64-byte units.
 private struct Region {
     static let unit = 64
 
@@ -112,14 +112,14 @@ private struct Region {
     /// The free ranges in ascending order. No two are adjacent.
     private var free: [Range<Int>]
 
-    /// - Parameter size: the size in whole pages, including the bytes that libsodium adds in front.
+    /// Allocates a region. `size` is in whole pages, including the bytes that libsodium adds in front.
     init?(size: Int) {
         let size = size - Region.unit
         guard let base = sodium_malloc(size) else { return nil }
         self.base = base
-        // sodium_malloc locks the pages, but does not report a failure. A second call does.
+        // sodium_malloc locks the pages but does not report failures. A second call does.
         isLocked = sodium_mlock(base, size) == 0
-        // sodium_malloc fills fresh memory with 0xdb.
+        // sodium_malloc fills new memory with 0xdb.
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         units = size / Region.unit
         free = [0..<units]
@@ -127,7 +127,7 @@ private struct Region {
 
     var isEmpty: Bool { free.first?.count == units }
 
-    /// Takes the first free range that is large enough, and returns the index of its first unit.
+    /// Allocates units from the first free range that is large enough, and returns the index of the first unit.
     mutating func take(_ count: Int) -> Int? {
         guard let index = free.firstIndex(where: { $0.count >= count }) else { return nil }
         let start = free[index].lowerBound

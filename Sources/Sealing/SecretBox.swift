@@ -1,13 +1,13 @@
 private import CSodium
 
-/// Authenticated encryption: libsodium's secretbox, XSalsa20-Poly1305. A box consists of a tag of 16 bytes, followed by
-/// as many bytes as the plaintext has.
+/// Authenticated encryption by libsodium's secretbox, which is XSalsa20-Poly1305. A box consists of a 16-byte tag
+/// followed by as many bytes as the plaintext has.
 package enum SecretBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var tagSize: Int { 16 }
 
-    /// Seals `plaintext` into `box`. The two may not overlap. Throws ``SealingError/Code/length`` unless the key has 32
-    /// bytes and the box 16 more than the plaintext.
+    /// Seals `plaintext` into `box`. The buffers must not overlap. Throws ``SealingError/Code/length`` unless the key
+    /// has 32 bytes and the box has 16 more than the plaintext.
     package static func seal(
         _ plaintext: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into box: UnsafeMutableRawBufferPointer
@@ -19,8 +19,8 @@ package enum SecretBox {
         guard status == 0 else { throw SealingError(.length) }
     }
 
-    /// Opens `box` into `plaintext`, under the conditions of ``seal(_:nonce:key:into:)``. Throws
-    /// ``SealingError/Code/forged`` if the box was changed, or was not sealed with this key and nonce.
+    /// Opens `box` into `plaintext`, with the same requirements as ``seal(_:nonce:key:into:)``. Throws
+    /// ``SealingError/Code/forged`` if the box was changed or was not sealed with this key and nonce.
     package static func open(
         _ box: UnsafeRawBufferPointer, nonce: Nonce, key: UnsafeRawBufferPointer,
         into plaintext: UnsafeMutableRawBufferPointer
@@ -35,8 +35,8 @@ package enum SecretBox {
     }
 }
 
-/// The 24 bytes that distinguish a box from every other box under its key. They are random, never counted: two diverged
-/// copies of a vault would reach the same counts.
+/// The 24 bytes that distinguish a box from every other box under its key. They are random because counters would reach
+/// the same values in two diverged copies of a vault.
 package struct Nonce: Hashable, Sendable {
     @inlinable package static var size: Int { 24 }
 
@@ -60,8 +60,8 @@ package struct Nonce: Hashable, Sendable {
     ) throws(Failure) -> Result { try Swift.withUnsafeBytes(of: self, body) }
 }
 
-/// Draws random nonces from the system, twice as many each time: a single one costs 0.26 µs, one of many far less.
-/// Create a source for each piece of work: after a fork, the child would use the same remaining nonces.
+/// A source of random nonces. It draws twice as many from the system each time, since a single one costs 0.26 µs, and
+/// one of many costs far less. Create a source for each task, since a forked child would reuse the remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 
@@ -88,7 +88,7 @@ package struct NonceSource {
 // MARK: - libsodium
 
 extension UnsafeRawBufferPointer {
-    /// The address as libsodium expects it. An empty buffer may have none; the pointer that replaces it is never read.
+    /// The address for libsodium. An empty buffer may have none, so it gets a placeholder, which is never dereferenced.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -101,14 +101,14 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 package enum Wiping {
-    /// Overwrites bytes with zeros. The compiler cannot optimize this away.
+    /// Overwrites bytes with zeros in a way that the compiler cannot optimize away.
     package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) { sodium_memzero(bytes.pointer, bytes.count) }
 
-    /// Calls libsodium, or another library that leaves secrets behind, then overwrites their traces on the stack and in
-    /// registers.
+    /// Calls a function of libsodium, or of another library that leaves traces of secrets in memory. Then overwrites
+    /// those traces in registers and on the stack.
     ///
-    /// libsodium 1.0.18 leaves behind the first 32 bytes of an opened box, the input, key and result of a hash, and
-    /// derived keys. Its calls used up to 1.9 KiB of stack when measured, and Argon2id 6.8 KiB. `size` bytes are
+    /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, a hash's input, key and result, and derived keys.
+    /// Its functions used up to 1.9 KiB of stack in measurements, and Argon2id 6.8 KiB. `size` stack bytes are
     /// overwritten.
     package static func leavingNoTraces(
         _ size: Int = 4_096, orThrow code: SealingError.Code, _ call: () -> Int32
@@ -119,8 +119,8 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Makes a call a little further down the stack. `sodium_stackzero` uses the first bytes below its caller itself,
-    /// and does not overwrite them.
+    /// Calls a function slightly further down the stack, because `sodium_stackzero` itself uses the first bytes below
+    /// its caller and does not overwrite them.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { _ in call() }
@@ -129,7 +129,7 @@ package enum Wiping {
 
 /// Bytes from the system's random number generator.
 package enum RandomBytes {
-    // randombytes_buf calls getrandom(2) and aborts if that fails. It needs no `sodium_init`.
+    // randombytes_buf calls getrandom(2) and aborts if that fails. It does not need `sodium_init`.
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) { randombytes_buf(buffer.pointer, buffer.count) }
 
     package static func array(_ count: Int) -> [UInt8] {
@@ -140,10 +140,10 @@ package enum RandomBytes {
     }
 }
 
-/// Hexadecimal digits of secrets: the time depends only on their length.
+/// Hexadecimal encoding of secrets. The time depends only on their length.
 package enum Hexadecimal {
     /// Writes two lower-case digits for each byte, then a zero byte. Throws ``SealingError/Code/length`` unless
-    /// `digits` has exactly this size.
+    /// `digits` has that size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into digits: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -156,13 +156,13 @@ package enum Hexadecimal {
     package static func string(of bytes: [UInt8]) -> String {
         let size = bytes.count * 2 + 1
         return String(unsafeUninitializedCapacity: size) { digits in
-            // This cannot fail: the length is right.
+            // Encoding cannot fail, because the buffer has the required size.
             try? bytes.withUnsafeBytes { try encode($0, into: .init(start: digits.baseAddress, count: size)) }
             return size - 1
         }
     }
 
-    /// Decodes digits of either case. Returns nil for any other text, and for another number of bytes than `count`.
+    /// Decodes digits of either case. Returns nil for invalid text or if it does not encode exactly `count` bytes.
     package static func bytes(_ digits: Substring, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isRead = Array(digits.utf8).withUnsafeBytes { digits in
@@ -171,7 +171,7 @@ package enum Hexadecimal {
         return isRead ? bytes : nil
     }
 
-    /// Decodes two digits of either case for each byte. Returns false for any other text.
+    /// Decodes two digits of either case for each byte. Returns false for invalid text.
     package static func decode(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard digits.count == bytes.count * 2 else { return false }
         var count = 0

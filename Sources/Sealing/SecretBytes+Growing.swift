@@ -1,15 +1,15 @@
 extension SecretBytes {
-    /// Reads an input of unknown length into guarded memory. The memory is doubled as needed, plus 16 bytes: an input
-    /// whose length is a power of two then ends before the memory is full.
+    /// Reads an input of unknown length into guarded memory. Each time the memory is full, its size is doubled plus 16
+    /// bytes. Therefore an input whose length is a power of two ends before the memory is full.
     ///
     /// - Parameters:
-    /// - capacity: the expected number of bytes, at least 1.
-    /// - limit: the maximum number of bytes to read.
-    /// - isKey: as in ``init(zeros:isKey:)``.
-    /// - failure: translates the error of an allocation.
-    /// - read: receives the memory and the number of used bytes, and may change both; returns whether the input has
-    ///   ended.
-    /// - Returns: nil if `limit` bytes were read before the input had ended.
+    ///   - capacity: the expected number of bytes, at least 1.
+    ///   - limit: the maximum number of bytes to read.
+    ///   - isKey: as in ``init(zeros:isKey:)``.
+    ///   - failure: converts an allocation error.
+    ///   - read: receives the memory and the number of bytes used, and may change both; returns whether the input has
+    ///     ended.
+    /// - Returns: the input; nil if it has not ended after `limit` bytes.
     package static func growing<Failure: Error>(
         from capacity: Int, to limit: Int, isKey: Bool = false, orThrow failure: (SealingError) -> Failure,
         _ read: (_ memory: UnsafeMutableRawBufferPointer, _ used: inout Int) throws(Failure) -> Bool

@@ -1,29 +1,29 @@
 private import CSodium
 import LinuxSystem
 
-/// Secret bytes in guarded memory: between inaccessible pages, locked against swapping, excluded from core dumps, and
-/// wiped at the end of their lifetime.
+/// Secret bytes in guarded memory, which is between inaccessible pages, locked against swapping, excluded from core
+/// dumps, and wiped at the end of its lifetime.
 ///
 /// The type cannot be copied and has no textual form. Read the bytes through ``withBytes(_:)``. Each method that copies
 /// them to ordinary memory has *unsafe* in its name.
 ///
-/// Secrets of up to 4 KiB share guarded pages, with canaries between them. Each takes 32 to 95 bytes more than its
-/// size. A larger secret has pages of its own, and so has a key; they cost about 25 µs.
+/// Secrets of up to 4 KiB share guarded pages, with canaries between them, and need 32 to 95 bytes more than their
+/// size. A larger secret or a key gets separate pages, which cost about 25 µs.
 public struct SecretBytes: ~Copyable {
     /// The number of secret bytes.
     public private(set) var count: Int
 
-    /// Whether the pages are locked against swapping. The system refuses to lock more than the limit `ulimit -l`,
+    /// Whether the pages are locked against swapping. The system locks at most as much memory as `ulimit -l` allows,
     /// usually 8 MiB. The bytes are guarded and wiped in any case.
     public let isLockedInMemory: Bool
 
-    /// The size of the allocation: a multiple of 16, at least 16. The bytes past `count` are zero, so that a value can
-    /// be sealed with its padding without another copy.
+    /// The size of the allocation, which is a multiple of 16 and at least 16. The bytes after `count` are zero, so that
+    /// a value can be sealed with its padding without another copy.
     @usableFromInline package let paddedCapacity: Int
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    /// The location in an arena; nil for pages of its own.
+    /// The location in an arena; nil if the secret has separate pages.
     private let location: SecretArena.Location?
 
     private static let libsodiumIsReady = sodium_init() >= 0
@@ -32,18 +32,18 @@ public struct SecretBytes: ~Copyable {
 
     /// Allocates `count` zero bytes.
     ///
-    /// - Parameter isKey: whether the bytes get pages of their own, between inaccessible ones.
+    /// - Parameter isKey: whether the bytes get separate pages between inaccessible ones.
     /// - Throws: `outOfMemory`; `length` if `count` is negative.
     package init(zeros count: Int, isKey: Bool = false) throws(SealingError) {
-        // sodium_init fails only if the system has no source of randomness. Nothing can be sealed then.
+        // sodium_init fails only if the system has no source of randomness. In that case, nothing can be sealed.
         guard SecretBytes.libsodiumIsReady else { throw SealingError(.outOfMemory) }
         guard count >= 0, count <= Int.max - 16 else { throw SealingError(.length) }
         let capacity = SecretBytes.paddedSize(count)
         if isKey || capacity > SecretArena.largestCapacity {
             guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
-            // sodium_malloc locks the pages, but does not report a failure. A second call does.
+            // sodium_malloc locks the pages but does not report failures. A second call does.
             isLockedInMemory = sodium_mlock(base, capacity) == 0
-            // sodium_malloc fills fresh memory with 0xdb.
+            // sodium_malloc fills new memory with 0xdb.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
             location = nil
@@ -67,10 +67,10 @@ public struct SecretBytes: ~Copyable {
         }
     }
 
-    /// Returns `count` rounded up to a multiple of 16, at least 16: the size of a padded value.
+    /// Returns the size of a padded value, which is `count` rounded up to a multiple of 16, at least 16.
     @inlinable package static func paddedSize(_ count: Int) -> Int { max(16, (count + 15) & ~15) }
 
-    /// Shortens the secret, and wipes the bytes past the new end.
+    /// Shortens the secret and wipes the bytes after the new end.
     package mutating func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count)
         sodium_memzero(base + newCount, paddedCapacity - newCount)
@@ -79,13 +79,13 @@ public struct SecretBytes: ~Copyable {
 }
 
 // The type is move-only, so the memory belongs to one value at a time. `mutating` methods write with exclusive access,
-// and several threads may read at once.
+// and several threads may read at the same time.
 extension SecretBytes: @unchecked Sendable {}
 
 // MARK: - Access in place
 
 extension SecretBytes {
-    /// Reads the secret in place. The span cannot leave the closure. Copied bytes are outside guarded memory.
+    /// Reads the secret in place. The span cannot leave the closure. Bytes that the closure copies are not guarded.
     @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
@@ -103,7 +103,7 @@ extension SecretBytes {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: count)) }
 
-    /// Reads the secret followed by its zero padding, up to a multiple of 16 bytes, at least 16.
+    /// Reads the secret with its zero padding, up to a multiple of 16 bytes, at least 16.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -124,8 +124,8 @@ extension SecretBytes {
 
 // MARK: - To and from ordinary memory
 
-// Ordinary memory is not wiped, may be swapped out, and may be part of a core dump. A String or an Array can be copied
-// by any code that holds it.
+// Ordinary memory is not wiped, may be swapped out, and may be part of a core dump. Any code that has a String or an
+// Array can copy it.
 
 extension SecretBytes {
     /// Copies bytes into guarded memory. The original is not wiped.
@@ -144,7 +144,7 @@ extension SecretBytes {
         return whole
     }
 
-    /// Returns a copy of a key, in pages of its own.
+    /// Returns a copy of a key in separate pages.
     package borrowing func copyOfKey() throws(SealingError) -> SecretBytes {
         try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes, isKey: true) }
     }
@@ -158,17 +158,17 @@ extension SecretBytes {
     /// Returns a copy in ordinary memory, which is never wiped.
     public borrowing func unsafeArray() -> [UInt8] { withUnsafeBytes { Array($0) } }
 
-    /// Returns the secret as text in ordinary memory, which is never wiped; nil if it is not UTF-8.
+    /// Returns the secret as text in ordinary memory, which is never wiped; nil if the bytes are not valid UTF-8.
     public borrowing func unsafeString() -> String? { withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Encodes bytes as base64 with padding. The time does not depend on the bytes.
+    /// Encodes bytes as base64 with padding. The time does not depend on the bytes' values.
     package init(base64Of bytes: UnsafeRawBufferPointer) throws(SealingError) {
         let size = sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL)
         try self.init(zeros: size)
         base.withMemoryRebound(to: CChar.self, capacity: size) {
             _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
         }
-        // libsodium ends its text with a zero byte.
+        // libsodium terminates its text with a zero byte.
         truncate(to: size - 1)
     }
 }

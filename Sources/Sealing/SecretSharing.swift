@@ -1,16 +1,16 @@
-/// A secret that is split into shares. Any `threshold` of them restore it. Fewer reveal nothing about it except its
-/// length, however much is computed.
+/// A secret that is split into shares. Any `threshold` shares restore it. Fewer reveal only its length, even to
+/// unlimited computing power.
 ///
-/// Shamir, "How to share a secret", Communications of the ACM 22 (11), 1979, over ``ByteField/aes``, for each byte
-/// separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share *i* consists of the
-/// values at *i*.
+/// The scheme is Shamir's ("How to share a secret", Communications of the ACM 22 (11), 1979) over ``ByteField/aes``,
+/// applied to each byte separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share
+/// *i* consists of the values at *i*.
 ///
-/// A changed share is not detected here: the shares then restore a different secret. So share a digest as well.
+/// Changed shares are not detected here, but restore a different secret. Therefore share a digest as well.
 package struct SecretSharing: ~Copyable {
-    /// The possible numbers of shares. The field allows 255, but with more than 32, people lose track of who has one.
+    /// The possible numbers of shares. The field allows 255, but people lose track of more than 32.
     package static let counts = 2...32
 
-    /// Whether `threshold` of `count` shares can restore a secret. With a threshold of 1, each would be the secret.
+    /// Returns whether a secret can be split in this way. With a threshold of 1, each share would be the secret itself.
     package static func isPossible(count: Int, threshold: Int) -> Bool {
         counts.contains(count) && (2...count).contains(threshold)
     }
@@ -18,18 +18,18 @@ package struct SecretSharing: ~Copyable {
     package let count: Int
     package let threshold: Int
     private let size: Int
-    /// The bytes of the secret, then the coefficients of each higher power of x, one for each byte of the secret.
+    /// The secret's bytes, followed by their coefficients of each higher power of x.
     private let coefficients: SecretBytes
 
-    /// Splits a secret. Throws ``SealingError/Code/length`` for an empty secret and unless
-    /// ``isPossible(count:threshold:)``; ``SealingError/Code/outOfMemory``.
+    /// Splits a secret. Throws ``SealingError/Code/length`` if the secret is empty or ``isPossible(count:threshold:)``
+    /// is false, and ``SealingError/Code/outOfMemory``.
     package init(_ secret: borrowing SecretBytes, count: Int, threshold: Int) throws(SealingError) {
-        // Every coefficient is drawn from all values, even that of the highest power. If it could not be zero,
-        // `threshold - 1` shares would rule out one value of each byte.
+        // All coefficients are drawn from all 256 values, including zero for the highest power. If that one could not
+        // be zero, `threshold - 1` shares would rule out one value of each byte.
         try self.init(secret, count: count, threshold: threshold) { RandomBytes.fill($0) }
     }
 
-    /// - Parameter fill: writes the coefficients of the powers 1 to `threshold - 1`. Tests use known ones.
+    /// Splits a secret. `fill` writes the coefficients of the powers 1 to `threshold - 1`, so that tests can set them.
     init(
         _ secret: borrowing SecretBytes, count: Int, threshold: Int, fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(SealingError) {
@@ -51,14 +51,14 @@ package struct SecretSharing: ~Copyable {
     }
 
     /// Computes a share, which has as many bytes as the secret. Throws ``SealingError/Code/length`` unless the index is
-    /// in `1...count`: the share at 0 would be the secret. Throws ``SealingError/Code/outOfMemory``.
+    /// in `1...count`, since the share at 0 would be the secret. Throws ``SealingError/Code/outOfMemory``.
     package borrowing func share(at index: Int) throws(SealingError) -> SecretBytes {
         guard let x = UInt8(exactly: index), (1...count).contains(index) else { throw SealingError(.length) }
         var share = try SecretBytes(zeros: size, isKey: true)
         try share.withUnsafeMutableBytes { (share) throws(SealingError) in
             try coefficients.withUnsafeBytes { (coefficients) throws(SealingError) in
                 try Wiping.leavingNoTraces(orThrow: .length) {
-                    // Horner's rule: from the highest power down, multiply by x and add the next coefficient.
+                    // Horner's rule multiplies by x and adds the next coefficient, from the highest power down.
                     for power in (0..<threshold).reversed() {
                         for offset in 0..<size {
                             share[offset] =
@@ -76,8 +76,8 @@ package struct SecretSharing: ~Copyable {
     ///
     /// - Parameters:
     ///   - shares: the bytes of the shares, one after the other.
-    ///   - indices: their indices, in the same order.
-    /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, and unless the
+    ///   - indices: the shares' indices, in the same order.
+    /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, or unless the
     ///   indices are distinct and in `1...255`; ``SealingError/Code/outOfMemory``.
     package static func join(_ shares: borrowing SecretBytes, at indices: [Int]) throws(SealingError) -> SecretBytes {
         let points = indices.compactMap { UInt8(exactly: $0) }
@@ -101,8 +101,8 @@ package struct SecretSharing: ~Copyable {
         return secret
     }
 
-    /// Returns each share's factor in the value at 0, by Lagrange's formula: the product of `other / (other - point)`
-    /// over all other points. In this field, a difference is a sum.
+    /// Returns each share's weight in the value at 0. By Lagrange's formula, the weight is the product of `other /
+    /// (other - point)` over all other points. In this field, subtraction equals addition.
     private static func weights(of points: [UInt8]) -> [UInt8] {
         points.map { point in
             points.reduce(1) { weight, other in

@@ -81,9 +81,9 @@ struct AgeFileTests {
 
     private static let invalid: [(text: String, reason: String)] = [
         ("", "it is not an age file"), ("hello", "it is not an age file"),
-        ("age-encryption.org/v2\n", "the file has a version of the age format that is not supported"),
-        ("age-encryption.org/v1", "the file has a version of the age format that is not supported"),
-        ("age-encryption.org/v1\r\n", "the file has a version of the age format that is not supported"),
+        ("age-encryption.org/v2\n", "the file's version of the age format is not supported"),
+        ("age-encryption.org/v1", "the file's version of the age format is not supported"),
+        ("age-encryption.org/v1\r\n", "the file's version of the age format is not supported"),
         (head, "the header is truncated"), (head + code, "the header has no stanza"),
         (head + stanza, "the header is truncated"), (head + stanza + code.dropLast(), "the header is truncated"),
         (head + stanza + "hello", "a stanza does not start with \"-> \""),

@@ -85,7 +85,7 @@ struct IdentityTests {
         ),
         (
             published + " " + published,
-            "the identity in line 1 is invalid: it contains a space or another character that does not belong there"
+            "the identity in line 1 is invalid: it contains a space or another invalid character"
         ),
         ("A12UEL5L", "the identity in line 1 is invalid: it is not of a supported kind"),
         (

@@ -49,11 +49,11 @@ struct RecipientTests {
         ),
         (
             " " + published,
-            "the recipient is invalid: it contains a space or another character that does not belong there"
+            "the recipient is invalid: it contains a space or another invalid character"
         ),
         (
             published.replacing("z", with: "b"),
-            "the recipient is invalid: it contains a character that does not belong there"
+            "the recipient is invalid: it contains an invalid character"
         ),
         ("hello", "the recipient is invalid: it is truncated, or not an age key"),
         ("age1qqq", "the recipient is invalid: it is truncated, or not an age key"),

@@ -1,13 +1,13 @@
 private import Glibc
 import LinuxSystem
 
-/// A file of the memory, which stays open after its first use: setting a value reads it before and after the record.
+/// A file of the rollback memory. It stays open after its first use, since setting a value reads it repeatedly.
 final class MemoryFile: Sendable {
     private final class Opened: Sendable {
         let file: TrustworthyFile
-        /// The reason why the file cannot be written; nil if it can.
+        /// The reason why the file cannot be written; nil if it is writable.
         let refusal: SystemError?
-        /// A child process shares its parent's lock.
+        /// The process that opened the file. A forked child shares its parent's lock, so it must open the file again.
         let process = getpid()
 
         init(_ file: consuming TrustworthyFile, _ refusal: SystemError? = nil) {
@@ -26,7 +26,7 @@ final class MemoryFile: Sendable {
         location = folder.location(of: name)
     }
 
-    /// Reads the first `size` bytes, as ``MemoryFolder/read(_:size:report:)`` does.
+    /// Reads the first `size` bytes, like ``MemoryFolder/read(_:size:report:)``.
     func read(_ size: Int, report: (Notice) -> Void) -> [UInt8]? {
         do throws(Notice) {
             guard let opened = try kept.withLock({ (kept) throws(Notice) in try open(&kept) }) else { return nil }
@@ -39,13 +39,13 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// Replaces the file's bytes by the result of `change`, while no other process or thread writes it. If the result
-    /// is nil, it writes nothing. If the folder cannot be created, nothing is remembered.
+    /// Replaces the file's bytes with the result of `change`, unless that is nil. No other process or thread can write
+    /// the file meanwhile. Does nothing if the folder cannot be created.
     func update(_ size: Int, _ change: ([UInt8]) -> [UInt8]?) throws(Notice) {
         try kept.withLock { (kept) throws(Notice) in
             guard let opened = try openForWriting(&kept) else { return }
             do throws(SystemError) {
-                // Another process holds the lock of this file for much less than a second.
+                // Other processes hold this file's lock for much less than a second.
                 try fileSystem.lock(opened.file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))
                 defer { fileSystem.unlock(opened.file.descriptor) }
                 guard let bytes = change(try fileSystem.read(opened.file.descriptor, upTo: size)) else { return }
@@ -58,11 +58,11 @@ final class MemoryFile: Sendable {
 
     // MARK: Opening
 
-    /// Returns the open file if the path still leads to it, otherwise opens the file. Returns nil if there is none.
+    /// Returns the open file if it is still at the path. Otherwise opens the file at the path; nil if there is none.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
-            // The folder need not be checked again: a user who could move this file away cannot create another one that
-            // belongs to this user.
+            // The folder need not be checked again. Another user who can move this file away still cannot create one
+            // that belongs to this user.
             let status = try folder.translated(unlessMissing(fileSystem.status(at: location)), at: location)
             if let status, status.identity == opened.file.status.identity, opened.process == getpid() {
                 try folder.check(status, location)

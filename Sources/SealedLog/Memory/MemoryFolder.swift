@@ -2,14 +2,14 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The folder in which this machine remembers vaults. Its small files are written in place under a lock.
+/// The folder of this machine's rollback memory. Its small files are overwritten in place, under a lock.
 ///
-/// A file counts only if it is a ``TrustworthyFile``. Symbolic links out of the folder are not followed. A file or
-/// folder that exists but cannot be used is an error.
+/// A file is used only if it is a ``TrustworthyFile``. Files are opened without following symbolic links. If a file or
+/// the folder exists but cannot be used, that is an error.
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
-    /// Another user's symbolic link in the path, if this process is root's. It is searched once.
+    /// Another user's symbolic link in the path if this process runs as root, otherwise nil. Computed once.
     private let foreignLink: String?
 
     init(path: String, fileSystem: any FileSystem) {
@@ -18,12 +18,12 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns the first `size` bytes of a file; nil if there is none. Reports one that cannot be read or written.
+    /// Returns the first `size` bytes of a file; nil if there is none. Reports a file that is unreadable or read-only.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }
 
-    /// Removes a file, unless the folder belongs to another user.
+    /// Removes a file if the folder can be used, which excludes another user's folder.
     func remove(_ name: String) {
         guard (try? status()) != nil else { return }
         try? fileSystem.remove(location(of: name))
@@ -33,9 +33,9 @@ struct MemoryFolder: Sendable {
 
     // MARK: Checks
 
-    /// - Parameter isForRecords: as in ``check(_:_:isForRecords:)``.
+    /// Returns the folder's status, checked like ``check(_:_:isForRecords:)``; nil if the folder does not exist.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
-        // The target of the link may be root's own folder, but another user would choose what is written into it.
+        // Even if the link points to root's own folder, the other user could point it elsewhere before root writes.
         if let foreignLink { throw .memoryUnusable(Distrust.anotherOwner.reason(of: foreignLink)) }
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
@@ -47,13 +47,13 @@ struct MemoryFolder: Sendable {
         return status
     }
 
-    /// Throws if root would create the missing folder inside another user's folder.
+    /// Throws if this process runs as root and would create the missing folder inside another user's folder.
     func checkWhereItWouldBe() throws(Notice) {
         guard let other = fileSystem.partOfAnotherUser(above: path) else { return }
         throw .memoryUnusable(Distrust.anotherOwner.reason(of: other))
     }
 
-    /// Checks that the contents of an opened file of the folder can be trusted.
+    /// Checks that an opened file of the folder can be trusted, and returns it.
     func trustworthy(_ file: consuming FileDescriptor, _ location: String) throws(Notice) -> TrustworthyFile {
         let opened: TrustworthyFile
         do throws(Distrust) { opened = try TrustworthyFile(file, in: fileSystem) } catch {
@@ -63,8 +63,8 @@ struct MemoryFolder: Sendable {
         return opened
     }
 
-    /// - Parameter isForRecords: whether the file is only appended to, and its contents are not trusted. Root may
-    ///   append to a user's file.
+    /// Checks a file's type, hard links and owner. If `isForRecords` is true, the process only appends to the file and
+    /// does not trust its contents. Therefore root may append to another user's file.
     func check(_ status: FileStatus, _ location: String, isForRecords: Bool = false) throws(Notice) {
         try checkForm(status, location)
         try checkOwner(of: location, status, isForRecords)
@@ -72,7 +72,7 @@ struct MemoryFolder: Sendable {
 
     private func checkForm(_ status: FileStatus, _ location: String) throws(Notice) {
         guard status.isRegularFile else { throw .memoryUnusable("\(location) is \(status.kind)") }
-        // The other name could belong to a file that an attacker wants overwritten.
+        // An attacker could have linked a file here that this process would then overwrite.
         guard status.links <= 1 else { throw .memoryUnusable("\(location) has a second hard link") }
     }
 

@@ -1,22 +1,22 @@
 import Sealing
 
-// The last log positions that were seen in a vault that is kept in git; Format.md, "The rollback memory".
+// The log positions last seen in a vault that is stored in git. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let headsMagic: [UInt8] = Array("vltheads".utf8)
     private static let positionSize = 8 + Authenticator.size
-    /// Magic, id, count, positions, code.
+    /// The sizes of the magic, vault ID, count, positions and authentication code.
     private static let headsSize = 8 + 16 + 8 + Limits.seenHeads * positionSize + KeyedHash.size
     private var headsName: String { "\(Hexadecimal.string(of: vaultID)).heads" }
 
-    /// Returns the last positions that the vault was seen to have, oldest first. There are none unless they are kept.
+    /// Returns the vault's last seen positions, oldest first. The result is empty unless ``keepsHeads`` is true.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
     func heads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Returns the positions that were kept, even if no more are added.
+    /// Returns the stored positions even if ``keepsHeads`` is false, in which case no more are added.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -38,7 +38,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Adds positions as the newest ones. If there are too many, the oldest are dropped.
+    /// Adds positions as the newest ones. Drops the oldest positions beyond the maximum number.
     func add(heads new: [LogPosition]) {
         let magic = RollbackMemory.headsMagic + vaultID
         update(MemoryFile(headsName, in: folder), size: RollbackMemory.headsSize) { old in

@@ -1,18 +1,18 @@
 import Sealing
 
-// The members that the rollback memory keeps. See Format.md, "The rollback memory".
+// The members that this machine has seen. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)
     private static let landmarkLimit = 128
-    /// Magic, id, count, landmarks, code.
+    /// The sizes of the magic, vault ID, count, landmarks and authentication code.
     private static let membersSize = 8 + 16 + 8 + landmarkLimit * Authenticator.size + KeyedHash.size
     private var membersName: String { "\(Hexadecimal.string(of: vaultID)).members" }
 
     /// Returns the ``MemberList/landmarks`` that this machine has seen.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: also whether a former key authenticates the file, which then has to be written again.
+    /// - Returns: the landmarks, and whether a former key authenticates the file, which then has to be rewritten.
     func members(
         _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
@@ -30,7 +30,7 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest others, unless another process has seen more meanwhile.
+    /// Remembers the first landmark and the newest others, unless another process has stored more in the meantime.
     ///
     /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
     func remember(
@@ -44,7 +44,7 @@ extension RollbackMemory {
         for landmark in kept { file.authenticator(landmark) }
         file.zeros((RollbackMemory.landmarkLimit - kept.count) * Authenticator.size)
         update(MemoryFile(membersName, in: folder), to: file.bytes) { old in
-            // It fails only if the keys cannot be read, and they were read above.
+            // `members` throws only if `formerKeys` does, and the keys were already read above.
             isForced || landmarks.includes((try? members(in: old) { formerKeys })?.landmarks ?? [])
         }
     }

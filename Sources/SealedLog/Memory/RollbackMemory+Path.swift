@@ -10,21 +10,21 @@ extension RollbackMemory {
 
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
-        /// The fingerprint of the file whose name was flushed; nil if another vault wrote the record.
+        /// The fingerprint of the file whose directory entry was flushed; nil if another vault wrote the record.
         let durable: Authenticator?
     }
 
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // Another vault's record can be authenticated only under that vault's key.
+        // A record written by another vault is authenticated under that vault's key, which is unknown here.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
         return (try? reader?.authenticator()).map { PathRecord(vaultID: id, durable: $0) }
     }
 
-    /// - Parameter durable: the fingerprint of the file whose name has been flushed; nil if unknown.
+    /// Writes the path's record. `durable` is the fingerprint of the file whose directory entry was flushed, if known.
     func rememberPath(durable: Authenticator?) {
         var file = ByteWriter(reserving: RollbackMemory.fileSize)
         file.append(RollbackMemory.pathMagic + vaultID)
@@ -35,14 +35,14 @@ extension RollbackMemory {
         pathIsKnown.store(true, ordering: .relaxed)
     }
 
-    /// Whether the record of the path contains this vault, or was meant to.
+    /// Whether this object has read or written this vault's ID in the path's record. The write may have failed.
     var knowsPath: Bool { pathIsKnown.load(ordering: .relaxed) }
 
     static func remembersVault(at path: String, in folder: MemoryFolder) -> Bool {
         folder.read(pathName(path), size: fileSize) { _ in }.flatMap(vaultID(inPathFile:)) != nil
     }
 
-    /// Returns the vault ID in a path's record if its checksum is right. Without a key, nothing more can be checked.
+    /// Returns the vault ID in a path's record if the checksum matches. Nothing else can be checked without a key.
     private static func vaultID(inPathFile bytes: [UInt8]) -> [UInt8]? {
         let checked = pathMagic.count + Header.identifierSize + Authenticator.size
         guard bytes.count >= fileSize, bytes.starts(with: pathMagic) else { return nil }
@@ -51,7 +51,7 @@ extension RollbackMemory {
         return Array(bytes[pathMagic.count..<pathMagic.count + Header.identifierSize])
     }
 
-    /// Returns the fingerprint of a file, from its checkpoint and its location. A copy of the file has the same header.
+    /// Returns a fingerprint of a file's checkpoint and location. The header alone would not distinguish copies.
     func fingerprint(of file: CheckpointFile, _ locationState: [UInt8]?) -> Authenticator? {
         guard let locationState else { return nil }
         var writer = ByteWriter(reserving: 64)
@@ -61,8 +61,8 @@ extension RollbackMemory {
     }
 }
 
-/// Identifies a file together with its checkpoint. The identity alone is not enough, since a file that is overwritten
-/// in place keeps it.
+/// A file's identity together with its checkpoint. The identity alone is not enough, since overwriting a file in place
+/// does not change it.
 struct CheckpointFile: Hashable, Sendable {
     let origin: Authenticator
     let identity: RecordStoreIdentity

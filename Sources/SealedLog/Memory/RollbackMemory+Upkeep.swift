@@ -1,21 +1,21 @@
 import Sealing
 
-// Failed upkeep; Format.md, "The rollback memory".
+// Failed compactions and verifications. See Format.md, "The rollback memory".
 
 extension RollbackMemory {
     private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
-    /// The room for the message, in bytes.
+    /// The size of the message field in bytes.
     private static let messageSize = 127
-    /// Magic, id, authenticator, sequence number, damage or not, errno, message with its length, code.
+    /// The sizes of the magic, vault ID, authenticator, sequence number, damage flag, errno, message, code.
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
-    /// The reason why the last compaction or verification failed. It is stored, so that the next process does not try
-    /// again at once.
+    /// The reason why the last compaction or verification failed, stored so that the next process does not retry at
+    /// once.
     struct Upkeep: Sendable {
-        /// The checkpoint at which it failed. The failure is outdated once there is another one.
+        /// The checkpoint at which the attempt failed. The failure is outdated once the vault has another checkpoint.
         let origin: Authenticator
-        /// The sequence number before which no further attempt is made.
+        /// The sequence number at which the next attempt may be made.
         let retryAt: UInt64
         let error: LogError
     }

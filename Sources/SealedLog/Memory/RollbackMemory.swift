@@ -1,25 +1,25 @@
 import LinuxSystem
 import Sealing
 
-/// The record of a vault on this machine, outside of the vault; Format.md, "The rollback memory", describes the files.
+/// This machine's memory of a vault, stored outside the vault. Format.md, "The rollback memory", describes the files.
 ///
-/// All files are authenticated under the vault's memory subkey. A torn or missing file counts as no memory: its loss is
-/// never an alarm. A file that exists but cannot be used is reported.
+/// Each file is authenticated under the vault's memory subkey. A torn or missing file counts as no memory, so losing it
+/// never causes a rollback error. A file that exists but cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     /// The vault's keys. A rotation replaces them.
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of former data keys, as far as they were needed.
+    /// The memory subkeys of those former data keys that were needed so far.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
-    /// Whether the file at the path is replaced by others that this machine has seen, as git does.
+    /// Whether to remember several positions, since a tool such as git may restore any version that was seen before.
     let keepsHeads: Bool
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
     let pathIsKnown = Atomic(false)
     private let holds = Atomic(false)
-    /// The bytes of `.seen` when it was last read or written, if they were authentic.
+    /// The bytes of `.seen` that were last read or written and found authentic.
     private let authentic = Mutex<[UInt8]?>(nil)
 
     init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String, keepsHeads: Bool = false) {
@@ -33,7 +33,7 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Uses other keys from now on, after a rotation. Files under the former key count until they are written again.
+    /// Uses other keys from now on, after a rotation. A file under the former key stays valid until it is rewritten.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         add(formerKeys: [former.memoryKey])
@@ -48,11 +48,11 @@ final class RollbackMemory: Sendable {
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
 
-    /// The size of `.seen` and `.path` in bytes, and of `.seen` with its check.
+    /// The size of `.seen` and `.path` in bytes, without the checksum of `.seen`. `checkedSize` includes it.
     static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
-    /// Returns the files of the memory that exist but cannot be read or written.
+    /// Returns a notice for each file of the memory that exists but cannot be read or written.
     func problems() -> [Notice] {
         let found = NoticeBoard()
         for name in [RollbackMemory.seenName(vaultID), RollbackMemory.pathName(path), upkeepName] {
@@ -63,9 +63,9 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of the bytes between the vault ID and the code, if magic, ID and code are right. `context` is
-    /// authenticated together with the file. Bytes of a longer, older file may follow after `size`, since files are
-    /// written in place.
+    /// Returns a reader of the bytes between the vault ID and the code, if the magic, the ID and the code are correct.
+    /// The code also authenticates `context`. A longer, older file may extend beyond `size`, since files are
+    /// overwritten in place.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
     ) -> ByteReader? {
@@ -77,10 +77,10 @@ final class RollbackMemory: Sendable {
         return unchecked(bytes, size: size)
     }
 
-    /// Reads a file that may be from before a rotation of the data key.
+    /// Reads a file that may have been written before a rotation of the data key.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: also whether a former key authenticates the file, which then has to be written again.
+    /// - Returns: the reader, and whether a former key authenticates the file, which then has to be rewritten.
     func body(
         of bytes: [UInt8], magic: [UInt8], size: Int, orUnder formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (reader: ByteReader, isOfFormerKey: Bool)? {
@@ -101,7 +101,7 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file and returns its authentic bytes. A failure posts a notice; an older vault may then pass unnoticed.
+    /// Writes a file and returns its authentic bytes. On failure, posts a notice, since rollbacks may go undetected.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -114,7 +114,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file by the result of `change`, applied to its present bytes, unless that is nil.
+    /// Replaces a file's present bytes with the result of `change` on them, unless the result is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -139,20 +139,20 @@ extension RollbackMemory {
 
     struct Seen: Hashable, Sendable {
         let position: LogPosition
-        /// Whether the writer of the record has flushed it. The flush of a reader does not prove that: after a failed
-        /// flush, Linux regards pages as clean that never reached the disk.
+        /// Whether the record's writer has flushed it. A reader's flush proves nothing, since after a failed flush
+        /// Linux regards pages as clean that never reached the disk.
         let isFlushedByWriter: Bool
     }
 
     func seen() -> Seen? { seen(in: newest()) }
 
-    /// Returns the bytes of the newest position, for ``seen(in:under:_:)``; nil if there are none.
+    /// Returns the bytes of the newest position, for ``seen(in:under:_:)``; nil if none are stored.
     func newest() -> [UInt8]? { seenFile.read(RollbackMemory.checkedSize, report: notices.post) }
 
-    /// Decodes the bytes of ``newest()``; nil unless this memory's key or a former one authenticates them.
+    /// Decodes the bytes of ``newest()``. Returns nil unless this memory's key or a former one authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
-        // Most often they are the bytes that were written or read last.
+        // Usually the bytes are those last written or read.
         let isKnown = authentic.withLock { $0 == bytes }
         let body =
             isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
@@ -177,13 +177,13 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a position if it is newer than the remembered one, or if its writer has flushed it now.
+    /// Remembers a position if it is newer than the remembered one, or the same and its writer has now flushed it.
     ///
-    /// - Parameter previous: the position that the writer had read before.
+    /// - Parameter previous: the position that the writer had read before it wrote.
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // The position that is about to be overwritten is added too: it may be from before heads were kept.
+        // Before the stored position is overwritten, it is added too, since it may be older than the list of heads.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -192,7 +192,7 @@ extension RollbackMemory {
         }
     }
 
-    /// Remembers a position instead of the one that ``newest()`` has returned. Returns false if the file has changed.
+    /// Replaces the position that ``newest()`` returned. Returns false if the file has changed since.
     func remember(_ position: LogPosition, insteadOf former: [UInt8]) -> Bool {
         let old = seen()?.position
         let isKept = keepsHeads && !isHeld
@@ -201,7 +201,7 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // Without its head, this position would raise an alarm later.
+        // A vault in git may return to this position. That would look like a rollback if it were not among the heads.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }
@@ -218,7 +218,7 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // A file that an unknown data key authenticates is later than this vault.
+            // A complete file that no known data key authenticates is from after a later rotation, so it is kept.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
@@ -229,11 +229,11 @@ extension RollbackMemory {
 // MARK: - After a rotation
 
 extension RollbackMemory {
-    /// Returns the remembered position of a vault, even if it is from before a rotation of the data key.
+    /// Returns a vault's remembered position, even if it was stored before a rotation of the data key.
     ///
     /// - Parameters:
     ///   - bytes: the bytes of ``newest()``.
-    ///   - vaultKeys: the vault's keys, which may have been rotated since this memory got its own.
+    ///   - vaultKeys: the vault's keys, which may have been rotated since this memory received its own.
     ///   - formerKeys: the memory subkeys of the vault's former data keys.
     /// - Throws: `rolledBack` if another data key authenticates the bytes; any error of `formerKeys`.
     func seen(
@@ -246,10 +246,10 @@ extension RollbackMemory {
         if isAuthentic(bytes, under: vaultKeys.memoryKey) { return position(in: unchecked(bytes)) }
         guard RollbackMemory.isWhole(bytes) else { return nil }
         for key in try formerKeys() where isAuthentic(bytes, under: key) { return position(in: unchecked(bytes)) }
-        throw LogError(.rolledBack, "a time before its data key was rotated, as this machine has seen it")
+        throw LogError(.rolledBack, "a point before its data key was rotated, and this machine has seen that rotation")
     }
 
-    /// Returns whether a file of the newest position was written completely, by the check that needs no key.
+    /// Returns whether a `.seen` file was written completely, according to its checksum, which needs no key.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= checkedSize, bytes.starts(with: seenMagic) else { return false }
         var reader = ByteReader(bytes, in: fileSize..<checkedSize)
@@ -272,14 +272,14 @@ extension RollbackMemory {
 extension RollbackMemory {
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: Authenticator.size)
-        // It cannot fail, since the length is right.
+        // Hashing cannot fail, because the output has a valid length.
         try? bytes.withUnsafeBytes { bytes in try hash.withUnsafeMutableBytes { try KeyedHash.hash(bytes, into: $0) } }
         return hash
     }
 
     static func checksum(_ bytes: [UInt8]) -> UInt64 {
         let key = [UInt8](repeating: 0, count: ShortHash.keySize)
-        // It cannot fail, since the key has the right length.
+        // Hashing cannot fail, because the key has the required length.
         return (try? bytes.withUnsafeBytes { bytes in try key.withUnsafeBytes { try ShortHash.hash(bytes, key: $0) } })
             ?? 0
     }

@@ -1,15 +1,14 @@
 package import LinuxSystem
 import Sealing
 
-/// The consent that a user has given for one vault on this machine, before it is opened; Format.md, "The rollback
-/// memory".
+/// The user's consents for one vault on this machine, read before it is opened. See Format.md, "The rollback memory".
 ///
-/// No key of the vault authenticates it, since it decides which vaults may be opened at all. Like every part of the
-/// memory, it counts only if no other user can have written it.
+/// No vault key authenticates the record, because the record decides which vaults may be opened at all. As with every
+/// file of the rollback memory, the record is used only if no other user can have written it.
 package struct TrustRecord: Hashable, Sendable {
-    /// The vault's fingerprint, 16 bytes; nil if none is known.
+    /// The vault's fingerprint, 16 bytes; nil if unknown.
     package var fingerprint: [UInt8]?
-    /// The hashes of the commands that may be run for a key, 16 bytes each, oldest first.
+    /// The 16-byte hashes of the commands that may be run to obtain a key, oldest first.
     private var commands: [[UInt8]] = []
 
     private static let magic = Array("vlttrst1".utf8)
@@ -20,7 +19,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. Beyond the number of keys that a vault can have, the oldest one is dropped.
+    /// Allows a command to be run. Keeps at most as many commands as a vault can have keys, and drops the oldest.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }
@@ -29,7 +28,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     private static func hash(ofCommand command: String) -> [UInt8] {
         let hash = command.utf8.span.bytes.withUnsafeBytes { try? KeyedHash.hash($0) }
-        // It cannot fail, since any length is allowed.
+        // Hashing cannot fail, because any input length is allowed.
         return Array((hash ?? [])[..<partSize])
     }
 }
@@ -37,8 +36,8 @@ package struct TrustRecord: Hashable, Sendable {
 // MARK: - The file
 
 extension TrustRecord {
-    /// Reads the record of a vault; an empty one if the file is missing or torn. Throws a notice if the file cannot be
-    /// used. A file of another user could make this process run any command.
+    /// Reads a vault's record. Returns an empty record if the file is missing or torn. Throws a notice if the file
+    /// cannot be used, since another user's file could make this process run any command.
     package static func read(
         ofVault id: [UInt8], memoryFolder: String?, in files: any FileSystem
     ) throws(Notice) -> TrustRecord {
@@ -46,19 +45,19 @@ extension TrustRecord {
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         var refusal: Notice?
         let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
-        // A file that cannot be written is still read.
+        // A read-only file is still used.
         if bytes == nil, let refusal { throw refusal }
         return TrustRecord(parsing: bytes, ofVault: id)
     }
 
-    /// Changes the record of a vault, while no other process does. Throws a notice if that fails.
+    /// Changes a vault's record while no other process can change it. Throws a notice on failure.
     ///
     /// - Parameter flush: makes the vault durable. It is called only if the record changes.
     package static func update(
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
-        // Most often nothing changes, and the folder may be read-only.
+        // Usually nothing changes. In that case, the folder may be read-only.
         let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)

@@ -1,22 +1,22 @@
 import Sealing
 
-/// A header whose MAC is valid under a data key that was found.
+/// A header with a valid MAC under one of the data keys found.
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
     let slot: KeySlot
-    /// The memory subkeys of the vault's former data keys; none if the manifest does not open.
+    /// The memory subkeys of the vault's former data keys; empty if the manifest does not open.
     private let formerKeys: [[UInt8]]
 
-    /// Whether there is a later header under the same data key.
+    /// Whether a later header under the same data key exists.
     let isFormer: Bool
 
-    /// Returns all headers under one data key, the latest first. At most 256 images are tried, at 10 µs each.
+    /// Returns all headers under one data key, latest first. Tries at most 256 images, which takes 10 µs each.
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
         var found = authentic(images, keys)
-        // A damaged name must not prevent reading: nothing else in a file depends on it.
+        // A damaged name must not prevent the salvage, since nothing else in the file depends on the name.
         if found.isEmpty { found = authentic(images.map(BoundName.removed(from:)), keys) }
         found.sort { $0.header.sequence > $1.header.sequence }
         return try found.enumerated().map { (index, candidate) throws(LogError) in
@@ -47,7 +47,7 @@ struct AuthenticHeader {
         formerKeys = try unless(.damaged, view.manifest())?.formerMemoryKeys ?? []
     }
 
-    /// Returns whether the header's vault had all these data keys before its own, by their memory subkeys.
+    /// Returns whether these memory subkeys belong to this header's data key or to former ones of its vault.
     func follows(_ memoryKeys: Set<[UInt8]>) -> Bool {
         memoryKeys.subtracting([keys.memoryKey]).isSubset(of: formerKeys)
     }
@@ -56,16 +56,16 @@ struct AuthenticHeader {
 }
 
 extension [AuthenticHeader] {
-    /// The headers of the newest data key. If the headers do not show which key that is, all candidates.
+    /// The headers under the newest data key; all headers if they do not show which data key that is.
     ///
-    /// Sequence numbers decide nothing here. A person whose access was removed can give any number to a header under a
-    /// former data key. But the manifest of such a header cannot contain the memory subkey of a later data key, while
-    /// the vault's own manifest contains those of its former ones.
+    /// Sequence numbers are not compared here, because a person whose access was removed can choose any number for a
+    /// header under a former data key. The manifests decide instead. The vault's own manifest contains the memory
+    /// subkeys of its former data keys, but the forged header's manifest cannot contain a later data key's subkey.
     var newest: [AuthenticHeader] { filter { header in !contains { $0.follows(header) && !header.follows($0) } } }
 }
 
 extension Header {
-    /// The bytes of a header with an empty hint, and its fields.
+    /// A header's fields and its bytes with an empty hint.
     struct Candidate {
         let bytes: [UInt8]
         let header: Header
@@ -76,7 +76,7 @@ extension Header {
             self.header = header
         }
 
-        /// Returns the vault before its first record.
+        /// Returns the view of the vault before its first record.
         func view(of store: any RecordStore, _ keys: KeyRing) -> LogView {
             let authenticator = bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)

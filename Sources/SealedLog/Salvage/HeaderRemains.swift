@@ -1,21 +1,21 @@
 import LinuxSystem
 import Sealing
 
-/// The remains of the header and its copy. Each can replace the parts that the other has lost.
+/// The remains of a header and its copy. Each may contain parts that the other has lost.
 struct HeaderRemains {
     let view: LogView
     let slot: KeySlot
-    /// Whether the header's MAC is right. Otherwise the header is a guess, which may lead to outdated pages.
+    /// Whether the header's MAC is valid. If not, the header is only a guess and may point to outdated pages.
     let isAuthentic: Bool
-    /// The damaged parts, as parts of sentences.
+    /// The damaged parts, as sentence fragments.
     let damage: [String]
-    /// The reason why everything is doubtful although the header is authentic; nil if there is none.
+    /// The reason why all entries are doubtful although the header is authentic; nil if they are not.
     let doubt: String?
 
-    /// Tries the unlocker's credentials, one after the other.
+    /// Tries the unlocker's credentials one after the other.
     ///
-    /// - Returns: the headers that may be the newest. There are several if nothing shows which one it is. Of those
-    ///   under one data key, the newest comes first, and the others are doubtful.
+    /// - Returns: the headers that may be the newest one. There are several if it cannot be determined which one is the
+    ///   newest. Among headers under the same data key, the newest comes first, and the others are doubtful.
     static func open(
         _ store: any RecordStore, with unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
@@ -32,7 +32,7 @@ struct HeaderRemains {
         throw unlocker.failure
     }
 
-    /// Omits the headers that the unlocker does not trust. Throws the first reason if none is left.
+    /// Removes the headers that the unlocker does not trust. If none remains, throws the first error.
     private static func trusted(
         _ found: [HeaderRemains], by unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> [HeaderRemains] {
@@ -49,10 +49,11 @@ struct HeaderRemains {
         return trusted
     }
 
-    /// - Parameter images: the possible combinations of header and copy. The first one is the header, the last one its
-    ///   copy.
-    /// - Throws: `keyWrong` if the key opens no remaining slot; `newerFormat`; `damaged` if only a slot is left;
-    ///   `unavailable`, `outOfMemory`.
+    /// Opens the slots with a key, and returns the headers that may be the newest one.
+    ///
+    /// - Parameter images: the possible combinations of the header and its copy, from the header to the copy.
+    /// - Throws: `keyWrong` if the key opens no slot; `damaged` if only a slot remains; `newerFormat`, `unavailable`,
+    ///   `outOfMemory`.
     private static func found(
         in store: any RecordStore, _ images: [[UInt8]], key: borrowing Credential
     ) throws(LogError) -> [HeaderRemains] {
@@ -101,7 +102,7 @@ struct HeaderRemains {
             try HeaderRemains.checkVersion(block)
             found = Header.Candidate(repairing: block)
         }
-        guard let found else { throw LogError.damaged("nothing of the header is left but a key slot") }
+        guard let found else { throw LogError.damaged("the header is lost except for a key slot") }
         isAuthentic = false
         doubt = nil
         damage = ["the header and its copy, at byte 0"]
@@ -109,12 +110,12 @@ struct HeaderRemains {
         view = found.view(of: store, keys)
     }
 
-    /// The position before the first record. For a guessed header it is 0, so that no record is hidden.
+    /// The position before the first record. A guessed header's sequence number is 0, so that no record is skipped.
     var origin: LogPosition {
         isAuthentic ? view.origin : LogPosition(sequence: 0, authenticator: view.origin.authenticator)
     }
 
-    /// Reads the manifest, or returns the fault that prevents it.
+    /// Reads the manifest. If it is damaged, returns a description of the fault instead.
     func manifest() throws(LogError) -> (Manifest?, fault: String?) {
         do throws(LogError) { return (try view.manifest(), nil) } catch {
             guard error.code == .damaged else { throw error }
@@ -122,7 +123,7 @@ struct HeaderRemains {
         }
     }
 
-    /// Returns the manifest of a new vault with one slot. The slot keeps its label unless that is lost.
+    /// Returns the manifest for a new vault with one slot. The slot keeps its label if the old manifest can be read.
     func newManifest(after old: Manifest?) -> Manifest {
         let now = Clock.milliseconds
         let index = view.header.slots.firstIndex(of: slot)
@@ -131,7 +132,7 @@ struct HeaderRemains {
             created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
     }
 
-    /// Returns the parts that a new vault with one slot lacks.
+    /// Returns the parts of the old vault that a new vault with one slot lacks.
     func leftBehind(_ old: Manifest?) -> [SalvageReport.Part] {
         let header = view.header
         let parts: [(part: SalvageReport.Part, isLeft: Bool)] = [
@@ -141,8 +142,8 @@ struct HeaderRemains {
         return parts.filter(\.isLeft).map(\.part)
     }
 
-    /// Returns the header, all combinations of it and its copy, and the copy. They are combined byte by byte if few
-    /// bytes differ, otherwise in parts of up to a sector. The images have no hints, since the copy has none.
+    /// Returns all combinations of the header and its copy, from the header to the copy. Combines them byte by byte if
+    /// few bytes differ, otherwise in blocks of up to a sector. The images have no hint, since the copy has none.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
         let found = try store.available(at: 0, upTo: 2 * Header.size)
         let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
@@ -174,14 +175,14 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The different slots in the bytes of headers, whatever the other bytes are; those of the first header first.
+    /// The distinct slots in the images of headers, whatever the other bytes are. The first image's slots come first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
         return different
     }
 
-    /// Returns the slots that a key may open, the cheapest first. A slot that an attacker made expensive must not
+    /// Returns the slots that a key may open, cheapest first, so that a slot that an attacker made expensive does not
     /// prevent trying the others.
     fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
         var possible: [KeySlot] = []
@@ -190,9 +191,9 @@ extension [[UInt8]] {
     }
 }
 
-/// Bounds the work of trying slots. The header, its copy and their combinations may each cost at most as much as the
-/// slots of one header. Otherwise, a person whose access was removed could fill a header under a former data key with
-/// slots, and so prevent trying the vault's own.
+/// Limits the work of trying slots. The header, its copy and their combinations may each cost at most as much as one
+/// header's slots. Without this limit, a person whose access was removed could fill a header under a former data key
+/// with expensive slots, and so prevent the vault's own slots from being tried.
 private struct SlotBudget {
     private let sources: [[KeySlot]]
     private var tried: [[KeySlot]]

@@ -1,19 +1,19 @@
 import Sealing
 
-/// Finds all authentic records from an offset on, whatever is between them.
+/// Finds all authentic records after an offset, whatever bytes are between them.
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
-    /// Each record at its first offset. Further copies are dropped, since they would fill the memory.
+    /// The records, each at its first offset. Duplicates are dropped, since they could exhaust the process's memory.
     private(set) var records: [Record] = []
     private var positions: Set<LogPosition> = []
-    /// The offset at which the search was given up; nil if it reached the end of the file.
+    /// The offset at which the search was aborted; nil if it reached the end of the file.
     private var stop: UInt64?
     private var view: LogView
     private var reader: RecordReader
     private let size: UInt64
-    /// The numbers of bytes that may still be authenticated without success. Damaged records take far fewer.
-    /// Overlapping forged frames would take a mebibyte each, and so would the search for the length of an index.
+    /// The numbers of bytes that may still fail authentication before the search is aborted. Damaged records need far
+    /// fewer. Each overlapping forged frame would cost a mebibyte, as would each search for an index's length.
     private var frameBudget = 256 << 20
     private var lengthBudget = 256 << 20
     private var piece: [UInt8] = []
@@ -40,7 +40,7 @@ struct RecordScan {
         }
     }
 
-    /// Returns the fault after the last record; nil if none. Drops a torn record, which was never acknowledged.
+    /// Returns the fault after the last record; nil if none. Drops a torn record, since it was never acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be searched, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
@@ -52,7 +52,7 @@ struct RecordScan {
         }
         view.end = records.last?.end ?? view.end
         guard size < view.end || size - view.end <= Limits.tailSize else {
-            return "more bytes than a record takes, after byte \(view.end)"
+            return "more bytes than a record can have, after byte \(view.end)"
         }
         return try fault(reader.record(at: view.end, after: nil))
     }
@@ -65,7 +65,7 @@ struct RecordScan {
         return nil
     }
 
-    /// - Parameter isExpected: whether a record must begin here, since another one ends here.
+    /// Reads the record at an offset. `isExpected` means that the previous record ends there, so another must begin.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -96,7 +96,7 @@ struct RecordScan {
                 }
                 if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
-                // The next piece repeats the last bytes of this one, since a frame may cross the border.
+                // The next piece begins with the last bytes of this one, since a frame may cross the boundary.
                 offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
             guard let data = try view.store.nextData(from: offset) else { return nil }
@@ -109,11 +109,10 @@ struct RecordScan {
 }
 
 extension RecordReader {
-    /// Reads a record whose frame is damaged by means of its index. The index is authenticated, so its length, which
-    /// the frame would state, can be found by trial within the budget. The index also determines the end of the
-    /// payload.
+    /// Reads a record with a damaged frame by its index. The index is authenticated, so its length can be found by
+    /// trial within the budget. The index also determines the payload's end.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
-        // Writers create hardly any larger index, and the work grows with the square of the size.
+        // Writers hardly ever create a larger index, and the work grows with the square of the size.
         let limit = Limits.inlineIndexSize + 1 << 10
         let bytes = Array(try bytes(at: offset, upTo: Frame.headSize + limit))
         guard bytes.count > Frame.headSize else { return nil }

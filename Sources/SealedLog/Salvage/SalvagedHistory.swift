@@ -1,21 +1,22 @@
-/// The newest entry of each name that can still be found, and how far it can be trusted.
+/// The newest entry found for each name, and the extent to which it can be trusted.
 ///
-/// Every entry is authentic, but a newer one may be lost. So each entry has a *standing*: the sequence number up to
-/// which it is known to be the newest. A loss affects a range of names, up to the last change that it may hide.
+/// Every entry is authentic, but a newer one may be lost. Therefore each entry has a *standing*, which is the sequence
+/// number up to which the entry is known to be the newest. A loss affects a range of names, up to the last change that
+/// it may hide.
 struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones replace them, or whether values may be forged.
+    /// Whether pages or changes are lost, even if later ones replace them, or values may be forged.
     private(set) var hasGaps = false
-    /// The names of different values that share a nonce. A person with one of the values can have forged the other.
+    /// The names of different values that share a nonce. Anyone who knew one of the values could have forged the other.
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
     private let records: [Record]
-    /// The indices of records that do not follow the one before.
+    /// The indices of records that do not follow the previous record.
     private let breaks: [Int]
 
     init(
@@ -36,12 +37,12 @@ struct SalvagedHistory {
         if !remains.isAuthentic { lose() }
         if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
         if let doubt = remains.doubt { lose(doubt) }
-        // A guessed header may lead to an outdated manifest.
+        // A guessed header may point to an outdated manifest.
         let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        // Another process may have written after the change that this machine has seen as the newest.
+        // Even if this machine's newest known change is included, another process may have written later ones.
         if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
@@ -49,14 +50,13 @@ struct SalvagedHistory {
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
             damage.append("different values that share a nonce, which this program never writes")
-            // Removed names are in no list, and their earlier values may be restored.
+            // Removed names appear in no list, although their earlier values may be restored.
             hasGaps = true
         }
     }
 
-    /// Returns the positions with the highest number that this machine has seen, or whether they belong to a later data
-    /// key than this one. A vault in git has several heads, and a checkout of an older one lowers the remembered
-    /// position.
+    /// Returns the positions with the highest sequence number seen by this machine, or whether they belong to a later
+    /// data key. A vault in git has several heads, and checking out an old one lowers the remembered position.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
     ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
@@ -82,7 +82,7 @@ struct SalvagedHistory {
         return try shared.names(in: remains.view.store)
     }
 
-    /// Puts authentic records in the order of their history after `origin`. Earlier ones are omitted.
+    /// Sorts authentic records into their history after `origin`. Omits records before it.
     private static func chain(_ found: [Record], after origin: LogPosition) -> (records: [Record], breaks: [Int]) {
         var records: [Record] = []
         var breaks: [Int] = []
@@ -100,13 +100,13 @@ struct SalvagedHistory {
         return (records, breaks)
     }
 
-    /// The present entries, in the order of their values in the file.
+    /// The present entries in the order of their values' offsets.
     var present: [Found] {
         let present = newest.values.filter { !$0.entry.isRemoved }
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
     }
 
-    /// The removed entries that have a history.
+    /// The entries of removed names that still have earlier values.
     var removed: [Found] { newest.values.filter { $0.entry.isRemoved && !$0.entry.earlier.isEmpty } }
 
     private var loader: PageLoader { remains.view.loader }
@@ -125,7 +125,7 @@ struct SalvagedHistory {
             || losses.contains { $0.sequence > found.standing && $0.names.contains(found.entry.name) }
     }
 
-    /// Records damage that may hide changes to some names, up to the change `sequence`.
+    /// Records damage that may hide changes to a range of names, up to the change `sequence`.
     private mutating func lose(_ what: String? = nil, _ names: NameRange = .init(), through sequence: UInt64 = .max) {
         if let what { damage.append(what) }
         losses.append((names, sequence))
@@ -137,10 +137,10 @@ struct SalvagedHistory {
         if !lost.isEmpty { hasGaps = true }
     }
 
-    /// - Parameter agreed: the index of the record that this machine remembers; nil if it remembers none of them.
+    /// Reads the records' entries. `agreed` is the index of the record that this machine remembers, if any.
     private mutating func readRecords(agreedUpTo agreed: Int?) throws(LogError) {
         var trees: [Int: (lost: [LostPage], entries: [Entry])] = [:]
-        // The newest whole tree replaces all the records before it.
+        // The newest tree without lost pages replaces all earlier records.
         var whole = -1
         for (index, record) in records.enumerated().reversed() {
             guard let root = record.index.tree?.root else { continue }
@@ -155,7 +155,7 @@ struct SalvagedHistory {
         for index in breaks {
             damage.append(description(ofBreakAt: index))
             guard index > whole else { continue }
-            // The records after a break may belong to another history, unless this machine remembers one of them.
+            // Records after a break may belong to another history, unless this machine remembers one of them.
             let isAgreed = agreed.map { $0 >= index } ?? false
             lose(through: isAgreed ? records[index].index.sequence : .max)
         }
@@ -173,7 +173,7 @@ struct SalvagedHistory {
         let next = records[index]
         let last = next.index.sequence - 1
         guard first <= last else {
-            return "change \(next.index.sequence) at byte \(next.offset), which does not follow the one before"
+            return "change \(next.index.sequence) at byte \(next.offset), which does not follow the previous change"
         }
         return "\(first == last ? "change \(first)" : "changes \(first) to \(last)"), before byte \(next.offset)"
     }
@@ -192,18 +192,18 @@ struct SalvagedHistory {
         return earlier
     }
 
-    /// Returns the index of the record that this machine remembers, or −1 for a position before all records; nil if
-    /// nothing is remembered, or a different position, which is a loss.
+    /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
+    /// nil if nothing is remembered or if the remembered position is not in this history, which is recorded as a loss.
     ///
-    /// - Parameter positions: the positions with the highest number that were seen. One of them must be in this
-    ///   history.
+    /// - Parameter positions: the positions with the highest sequence number seen by this machine. One must be
+    ///   included.
     private mutating func agreement(with positions: [LogPosition], _ manifest: Manifest?) -> Int? {
         if let index = records.firstIndex(where: { positions.contains($0.position) }) { return index }
         if positions.contains(origin) { return -1 }
         let included = positions.first { manifest?.includes($0, before: origin) == .included }
         guard let seen = included ?? positions.first else { return nil }
         if seen.sequence > head.sequence {
-            lose("this machine has seen change \(seen.sequence), but the newest one left is \(head.sequence)")
+            lose("this machine has seen change \(seen.sequence), but the newest remaining one is \(head.sequence)")
         } else if seen.sequence == origin.sequence || records.contains(where: { $0.index.sequence == seen.sequence }) {
             lose("this machine has seen a different change \(seen.sequence)")
         } else {
@@ -219,11 +219,11 @@ struct SalvagedHistory {
     }
 }
 
-/// A page of a tree that does not open, and the range of names below it.
+/// The offset of a tree's page that does not open, and the range of names below it.
 private typealias LostPage = (offset: UInt64, names: NameRange)
 
 extension PageLoader {
-    /// Reads the remains of a tree: its entries, in the order of their names. Returns the pages that do not open.
+    /// Passes a tree's readable entries to `take` in the order of their names. Returns the pages that do not open.
     fileprivate func readRemains(of root: PageReference?, take: (Entry) -> Void) throws(LogError) -> [LostPage] {
         var lost: [LostPage] = []
         func read(_ reference: PageReference, level: UInt8?, _ names: NameRange) throws(LogError) {
@@ -234,7 +234,7 @@ extension PageLoader {
                     for entry in try cells.map({ (cell) throws(LogError) in try page.entry(cell) }) { take(entry) }
                 } else {
                     let children = try cells.map { (cell) throws(LogError) in
-                        // The first child also covers the names before its first one.
+                        // The first child also covers names that precede its first name.
                         let lower = cell > 0 ? try page.name(cell) : names.lower
                         let upper = cell + 1 < page.count ? try page.name(cell + 1) : names.upper
                         return (try page.child(cell), NameRange(lower: lower, upper: upper))

@@ -1,65 +1,67 @@
 import LinuxSystem
 import Sealing
 
-/// The result of a salvage, the most certain first. Each name with a value is in one list; each value is authentic.
+/// The result of a salvage, the most certain values first. Each name that has a value in the new vault is in one list,
+/// and each value is authentic.
 package struct SalvageReport: Hashable, Sendable {
-    /// The number of names with their last value.
+    /// The number of names whose last value was certainly found.
     package internal(set) var certain = 0
-    /// The names with an authentic value, a later change or removal of which may be lost.
+    /// The names with an authentic value that may have been changed or removed later by a lost record.
     package internal(set) var doubtful: [String] = []
-    /// The names whose last value is lost. They have an earlier one instead.
+    /// The names whose last value is lost and that have an earlier value instead.
     package internal(set) var older: [String] = []
-    /// The names without a value that opens.
+    /// The names for which no value opens.
     package internal(set) var lost: [String] = []
-    /// The earlier values that the vault has kept but that do not open, by name, the newest first. Removed names are
-    /// included, but not the lost ones.
+    /// The earlier values in the vault's history that do not open, by name, newest first. Removed names are included,
+    /// but names in ``lost`` are not.
     package internal(set) var lostVersions: [LostVersion] = []
-    /// The number of further names that are lost; nil if nothing shows how many there were.
+    /// The number of other names that are lost; nil if it cannot be determined.
     package internal(set) var unnamed: Int? = 0
-    /// The damaged parts, as parts of sentences.
+    /// The damaged parts, as sentence fragments.
     package internal(set) var damage: [String] = []
-    /// Whether anything may be missing that is in none of the lists.
+    /// Whether entries that appear in none of the lists may be missing.
     package internal(set) var hasGaps = false
-    /// The parts of the old vault, other than entries, that the new one lacks.
+    /// The parts of the old vault, other than entries, that the new vault lacks.
     package internal(set) var leftBehind: [Part] = []
 
     /// A part of a vault other than its entries. The new vault keeps the access log's switch, the settings and the
     /// limits of the history.
     package enum Part: String, Sendable {
-        /// The header's MAC is invalid: the switch, the limits and the flag of members may be wrong too.
+        /// The header. Its MAC is invalid, so the switch, the limits and the members flag may be wrong too.
         case header
-        /// The manifest is lost, with the settings, the key's label and the time of creation.
+        /// The manifest, which contains the settings, the key's label and the time of creation.
         case manifest
-        /// The members and their signatures, which are valid for one vault only.
+        /// The members and their signatures, which are valid only for the old vault.
         case members
-        /// All keys but the one that opened the old vault. Wrapping a data key for them would take their secrets.
+        /// All keys except the one that opened the old vault. Their secrets would be needed to wrap the new data key.
         case keys
-        /// The recorded reads, which belong to the old vault's ID and keys.
+        /// The recorded reads, which are bound to the old vault's ID and keys.
         case accesses
     }
 
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// The damaged vault's number: 1 for the last value before the present one, or before the removal.
+        /// The version's number in the damaged vault. It is 1 for the last value before the present one, or before the
+        /// removal.
         package let number: Int
-        /// The time when it was set, in milliseconds since 1970.
+        /// The time when the value was set, in milliseconds since 1970.
         package let modified: UInt64
     }
 
-    /// Whether the new vault has all entries that the damaged one had, with all earlier values.
+    /// Whether the new vault has all entries of the damaged one, with all their earlier values.
     package var isComplete: Bool {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether damage caused no loss, neither of entries nor of other parts.
+    /// Whether nothing was lost through the damage, neither entries nor other parts.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
 extension SealedLog {
-    /// Copies the remains of a damaged vault into a new one. The damaged vault is only read. The new one gets keys of
-    /// its own, under the secret that opened the old one. `counter` counts the bytes that were read.
+    /// Copies what remains of a damaged vault into a new vault. The damaged vault is not changed. The new vault has its
+    /// own keys, protected by the secret that opened the old vault. `counter` counts the bytes read.
     ///
-    /// - Throws: `missing`, `keyWrong` if the key opens no remaining slot, `damaged` if only a slot is left,
+    /// - Throws: `missing`; `keyWrong` if the key opens no remaining slot; `damaged` if only a slot remains;
     ///   `newerFormat`; `exists` if the target exists; `busy`, `unavailable`, `outOfMemory`.
     package static func salvage(
         _ location: any StoreLocation, to target: some StoreLocation, with unlocker: inout some Unlocker & ~Copyable,
@@ -70,13 +72,13 @@ extension SealedLog {
         }
         let store = lock.store
         let found = try HeaderRemains.open(store, with: &unlocker)
-        // Everything is searched, and then the present values are read once more.
+        // Each header's history is searched in the whole file. Afterwards, the present values are read once more.
         counter?.begin(try UInt64(found.count + 1) * store.size())
         func read(_ remains: HeaderRemains) throws(LogError) -> SalvageReading {
             try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
         }
         var reading = try read(found[0])
-        // If the history of one header has gaps, another header may lead to more.
+        // If one header's history has gaps, another header may give access to more entries.
         for remains in found.dropFirst() where reading.history.hasGaps {
             let other = try read(remains)
             if other.history.present.count > reading.history.present.count { reading = other }
@@ -104,8 +106,8 @@ extension SealedLog {
                 isAccessLogged: header.isAccessLogged)
         }
         lock.release()
-        // The new vault was created here, so its fingerprint is remembered now. Otherwise the first use would require a
-        // comparison with a fingerprint that is not shown anywhere else.
+        // The new vault was created by this process, so its fingerprint is remembered now. Otherwise, the first use
+        // would ask the user to compare a fingerprint that is shown nowhere else.
         do { try unlocker.remember(log.view.withLock(\.unlocked)) {} } catch { memory?.notices.post(error) }
         for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
             report.damage.append("this machine's memory: \(reason)")
@@ -114,7 +116,7 @@ extension SealedLog {
     }
 }
 
-/// The history that one of the headers leads to which may be the newest.
+/// The history found through one of the headers that may be the newest.
 private struct SalvageReading {
     let remains: HeaderRemains
     let memory: RollbackMemory?
@@ -138,8 +140,8 @@ private struct SalvageCopier: ~Copyable {
 
     init(resealer: consuming ValueResealer) { self.resealer = resealer }
 
-    /// Copies the newest values that open, in the order of their offsets, which does not reveal the order of names.
-    /// Returns the entries of the new vault in the order of their names.
+    /// Copies the newest values that open, in the order of their offsets, so that the new file does not reveal the
+    /// order of names. Returns the new vault's entries in the order of their names.
     mutating func copy(
         _ history: SalvagedHistory, to checkpoint: inout CheckpointWriter, _ report: inout SalvageReport,
         _ counter: UpkeepProgress?
@@ -156,7 +158,7 @@ private struct SalvageCopier: ~Copyable {
             }
             counter?.advance(by: found.entry.footprint)
         }
-        // For a lost value, the one before is in the history of the name, or in an older page.
+        // If a value is lost, an earlier one may be in the name's history or in an older page.
         var older: [EntryName: Entry] = [:]
         for found in history.present where failed.contains(found.entry.name) {
             older[found.entry.name] = try copyFormer(of: found.entry, to: &checkpoint)
@@ -169,7 +171,7 @@ private struct SalvageCopier: ~Copyable {
                 if older[name] == nil { older[name] = try copyFormer(of: entry, to: &checkpoint) }
             }
         }
-        // Histories of removed names are kept, but do not count as names, since no list of names shows them.
+        // Histories of removed names are kept, but the names are not counted, since lists of names do not show them.
         for found in history.removed {
             let kept = try copiedHistory(of: found.entry, to: &checkpoint)
             if !kept.earlier.isEmpty { entries.append(kept) }
@@ -183,14 +185,14 @@ private struct SalvageCopier: ~Copyable {
         return (entries + older.values).sorted { $0.name < $1.name }
     }
 
-    /// Returns the earlier values of an entry that do not open. Values that the vault had not kept are not listed.
+    /// Returns an entry's earlier values that do not open. Values that the vault had dropped before are not included.
     private func lostVersions(of entry: Entry) -> [SalvageReport.LostVersion] {
         entry.earlier.enumerated().filter { unopened.contains($1.version) }.map { index, earlier in
             SalvageReport.LostVersion(name: entry.name.text, number: index + 1, modified: earlier.modified)
         }
     }
 
-    /// Copies an entry with its values that open; nil if its present value does not.
+    /// Copies an entry with those of its values that open; nil if its present value does not open.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
@@ -199,7 +201,7 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies the newest earlier value that opens, with those before it, as the present one; nil if none opens.
+    /// Copies the newest earlier value that opens, as the present one, with the values before it; nil if none opens.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry
@@ -210,14 +212,14 @@ private struct SalvageCopier: ~Copyable {
         return nil
     }
 
-    /// Returns a tombstone of the entry's name, with its earlier values that open.
+    /// Returns a tombstone for the entry's name, with the entry's earlier values that open.
     private mutating func copiedHistory(
         of entry: Entry, to checkpoint: inout CheckpointWriter
     ) throws(LogError) -> Entry {
         var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
         for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            // A signature is valid only for the vault in which it was made.
+            // A signature is valid only in the vault for which it was made.
             old.version = version
             old.authorship = nil
             copied.earlier.append(old)

@@ -1,14 +1,14 @@
 import LinuxSystem
 import Sealing
 
-// Records are written over zeros, and taken back if their flush fails; Format.md, "Writing".
+// Records overwrite zeros, and are overwritten with zeros if their flush fails. See Format.md, "Writing".
 
 extension FileRecordStore {
     func prepareAppend(behind end: LogEnd) throws(LogError) {
         if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
         if let undurable = end.undurable { try rewrite(undurable) }
         if end.needsClearing {
-            // The flush of the record covers the zeros too.
+            // Flushing the record later flushes the zeros too.
             try clear(end.offset..<max(end.offset, size()))
         } else if end.undurable != nil {
             try flush()
@@ -25,7 +25,7 @@ extension FileRecordStore {
             do throws(LogError) { try takeBack(record) } catch { throw poisoned(by: failure) }
             throw failure
         }
-        // The hint lets readers skip the records before. It need not be durable.
+        // The hint lets readers skip earlier records. It need not be durable.
         if let hint = record.hint { try? write(hint) }
     }
 
@@ -36,12 +36,12 @@ extension FileRecordStore {
 
     func write(_ hint: Hint) throws(LogError) { try write(hint.encoded, at: UInt64(Header.hintOffset)) }
 
-    /// Flushes the file before this process writes to it, since another process's record may not be durable.
+    /// Flushes the file before this process writes to it, since another process's record may not be durable yet.
     private func flush() throws(LogError) {
         do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
     }
 
-    /// Refuses all writes from now on. Returns the error of a write whose outcome is unknown.
+    /// Blocks all later writes, and returns the error of a write with an unknown outcome.
     private func poisoned(by failure: LogError) -> LogError {
         isPoisoned.set()
         return failure.ofUnknownOutcome
@@ -49,36 +49,37 @@ extension FileRecordStore {
 
     // MARK: Room
 
-    /// Writes zeros at the record's offset and after it. A write over existing blocks does not change the file system's
-    /// metadata, which makes it cheaper by a third. Besides, remaining zeros show where the write was torn.
+    /// Writes zeros at and after the record's offset. Overwriting existing blocks does not change the file system's
+    /// metadata, so it costs a third less. Moreover, zeros that remain show where a write was torn.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
-        // A large record is written without zeros before: writing its range twice would cost more than it saves.
+        // For a large record, writing the range twice would cost more than it saves.
         guard record.end > size, record.end - record.offset <= 1 << 20 else { return }
         try writeZerosAhead(from: record.end, size: size)
     }
 
-    /// Writes zeros after the file's end, as far as the next records need them.
+    /// Extends the file with zeros for the next records.
     func writeZerosAhead(from end: UInt64, size: UInt64) throws(LogError) {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears the file from the log's end on, at least up to `limit`, if others left bytes there. After a record they
-    /// would be damage, and within a torn one they would replace its zeros. An interrupted clearing may have left zeros
-    /// in front that look like the log's end, or zeros that never reached the disk.
+    /// Clears the file from the log's end on if other writers left bytes there, at least up to `limit`. After a record,
+    /// such bytes would count as damage, and in a torn record they would hide its zeros. Also repeats an interrupted
+    /// clearing, whose zeros may look like the log's end or may not have reached the disk.
     private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
-    /// Overwrites a record with zeros, since after a failed write or flush the page cache cannot be trusted. No reader
-    /// has returned the record, since that would have needed the lock. If the disk was full for the record, zeros are
-    /// not written there either.
+    /// Overwrites a record with zeros, since the page cache cannot be trusted after a failed write or flush. No reader
+    /// has returned the record, because readers need the lock for that. If the disk was full, zeros are written only as
+    /// far as the record's bytes reached the file.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Writes the same bytes again. After a failed flush, Linux regards pages as clean that never reached the disk.
+    /// Writes the same bytes again, since after a failed flush Linux regards pages as clean that never reached the
+    /// disk.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
@@ -89,17 +90,17 @@ extension FileRecordStore {
         for piece in range.pieces { try write([UInt8](repeating: 0, count: piece.count), at: piece.lowerBound) }
     }
 
-    /// Overwrites the bytes after the log's end with zeros, and flushes them. Holes stay holes.
+    /// Overwrites the bytes after the log's end with zeros and flushes them. Does not fill holes.
     ///
-    /// It proceeds from back to front, and writes the first sector last and separately. If the process were killed,
-    /// zeros in front would look like the end of the log, with remains after it. A mark in the header shows that the
-    /// zeros may only be in the page cache: the next writer then clears everything again. The mark need not be durable,
-    /// since a power loss discards such zeros too.
+    /// Proceeds from back to front, and writes the first sector separately at the end. Otherwise, if the process were
+    /// killed, zeros at the front would look like the log's end, with remains after it. A mark in the header shows that
+    /// the zeros may exist only in the page cache, so that the next writer clears everything again. The mark need not
+    /// be durable, since a power loss discards such zeros too.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }
         try flush()
-        // If the mark stays, the next writer clears once more.
+        // If removing the mark fails, the next writer clears again.
         try? mark(isClearing: false)
     }
 
@@ -127,7 +128,7 @@ extension FileRecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether there are only zeros up to the file's end.
+    /// Returns whether the range contains only zeros, as far as the file extends.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)
@@ -136,7 +137,7 @@ extension FileRecordStore {
         return true
     }
 
-    /// Returns the offset after the last byte that is not zero; the range's start if there is none.
+    /// Returns the offset after the range's last nonzero byte; the range's start if all bytes are zero.
     private func endOfData(in range: Range<UInt64>) throws(LogError) -> UInt64 {
         var end = range.lowerBound
         for piece in range.pieces {

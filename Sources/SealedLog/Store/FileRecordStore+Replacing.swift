@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-// A compaction writes a new file beside the log and renames it into place; Format.md, "Writing".
+// A compaction writes a new file beside the log and renames it into place. See Format.md, "Writing".
 
 extension FileRecordStore {
     static func createUnpublished(
@@ -12,10 +12,10 @@ extension FileRecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
     }
 
-    /// Creates an empty store that gets its location once it is published, and takes its lock. The lock shows that no
-    /// killed process has left the file. Throws `busy` while another store is being written for the location.
+    /// Creates an empty store that gets its location once it is published, and locks it. The lock distinguishes the
+    /// file from one left by a killed process. Throws `busy` while another store is being written for the location.
     ///
-    /// - Parameter identity: the identity of a file that a power loss may also have left under the new file's name.
+    /// - Parameter identity: the identity of a file that, after a power loss, may also exist under the new file's name.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -56,15 +56,14 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if a process that began at the same moment took this file for an abandoned one and created
-    /// another.
+    /// Returns false if a process that started at the same time considered this file abandoned and created another one.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
-    /// Removes a replacement that a killed process has left. The caller holds the lock. Throws `busy` for a replacement
-    /// that is being written.
+    /// Removes a replacement left by a killed process. The caller holds the lock. Throws `busy` if it is still being
+    /// written.
     func removeLeftReplacement() throws(LogError) {
         try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }
@@ -73,9 +72,9 @@ extension FileRecordStore {
         of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
         let path = unpublishedPath(for: replaced)
-        // A file that cannot be checked may be one that is being written.
+        // A file that cannot be checked may still be in use by its writer.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // A power loss may have left a renamed file under both names. The writer of any other file holds its lock.
+        // After a power loss, a renamed file may exist under both names. Any other file is locked by its writer.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

@@ -1,10 +1,10 @@
 import LinuxSystem
 import Sealing
 
-// The bytes after the end of a log in a file: zeros, a torn write, or damage.
+// The bytes after a log's end in a file. They are zeros, a torn write, or damage.
 
 extension FileRecordStore {
-    /// Accepts a torn record at the end, which no writer has acknowledged.
+    /// Classifies the tail. A torn record at the log's end is acceptable, since its writer has not acknowledged it.
     func examine(_ tail: LogTail) throws(LogError) -> TailState {
         let isZero = try search(behind: tail)
         switch tail.remains {
@@ -15,13 +15,13 @@ extension FileRecordStore {
         return TailState(needsClearing: !isZero, isDurable: false)
     }
 
-    /// Searches for records after the end, except for one at the end itself. Records there, or more of their magics
-    /// than appear by chance, are damage. Holes are skipped.
+    /// Searches for records that begin after the log's end. Such a record is damage. So are more record magics than can
+    /// occur by chance. Holes are skipped.
     ///
-    /// No index is opened here: anyone can compute a frame's checksum, and an index may be 1 MiB long. It is not
-    /// necessary either, since a writer that is killed leaves no frame that holds except its first.
+    /// The search does not open indices, since anyone can compute a frame's checksum, and an index may be 1 MiB long.
+    /// It need not open them either, since a killed writer leaves no valid frame except for its first.
     ///
-    /// - Returns: whether there are only zeros.
+    /// - Returns: whether all bytes are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         var offset = end
@@ -43,9 +43,9 @@ extension FileRecordStore {
                 }
             }
             guard magics <= Limits.strayMagics else {
-                throw LogError.damaged("bytes behind the log's end that no writer leaves there,", at: end)
+                throw LogError.damaged("bytes after the log's end that no writer leaves there,", at: end)
             }
-            // The next piece repeats the last bytes of this one, since a frame may cross the border.
+            // The next piece begins with the last bytes of this one, since a frame may cross the boundary.
             guard piece.count == size, let data = try nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
             offset = data & ~(Limits.alignment - 1)
@@ -53,8 +53,9 @@ extension FileRecordStore {
         }
     }
 
-    /// Returns whether the failing record at the end was never acknowledged: the end of the file cuts it, or a part of
-    /// it never reached the disk. Disks write whole sectors of 512 bytes or more, and there were zeros before.
+    /// Returns whether the invalid record at the end was never acknowledged, because the file ends within it, or
+    /// because part of it never reached the disk. That part is still zero, since disks write whole sectors (512 bytes
+    /// or more).
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -73,7 +74,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns the indices from `start` on, 16 apart, that hold the magic of a record and have room for its frame.
+    /// Returns the indices from `start` on, 16 apart, that hold a record's magic with enough bytes for a frame.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -81,7 +82,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether these bytes, which are at `offset` in the file, fill their part of any sector with zeros.
+    /// Returns whether these bytes, which start at `offset` in the file, are all zeros within some sector.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

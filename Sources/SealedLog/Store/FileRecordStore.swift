@@ -3,27 +3,26 @@ import LinuxSystem
 import Sealing
 
 final class FileRecordStore: NewStore {
-    /// The path without symbolic links, which a rename would replace.
+    /// The path with symbolic links resolved, since a rename would replace a link.
     let path: String
     let identity: RecordStoreIdentity
     let target: (any StoreLocation)?
-    /// Whether the file system shows other machines' writes only to processes that take a lock, as NFS does.
+    /// Whether a process sees other machines' writes only after it acquires a lock, as on NFS.
     private let isRemote: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that has opened the file. A child shares the descriptor, and with it the lock: flock would admit
-    /// both.
+    /// The process that opened the file. A forked child shares the descriptor, so flock would not exclude it.
     private let processID = getpid()
-    /// The reason why the file is open for reading only.
+    /// The reason why the file is open for reading only; nil if it is writable.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
-    /// Whether the outcome of a write is unknown. Then nothing more is written, in replacements of the file either.
+    /// Whether the outcome of a write is unknown. If so, neither the file nor its replacements are written any more.
     let isPoisoned: Poison
     /// Whether this store has searched for remains of a killed compaction.
     let hasTidied = Atomic(false)
     private let isLocked = Atomic(false)
-    /// The time for which a reader on a remote file system waits for the lock.
+    /// The maximum time for which a reader on a remote file system waits for the lock.
     private let lockTimeout: Duration
 
     init(
@@ -46,8 +45,8 @@ final class FileRecordStore: NewStore {
         self.lockTimeout = lockTimeout
     }
 
-    /// Opens the file, for reading only if it cannot be written. A damaged file is always opened for reading only, and
-    /// blocks of 4 KiB that the disk fails to read are read as zeros.
+    /// Opens the file, read-only if it cannot be written. A damaged file is always opened read-only, and 4 KiB blocks
+    /// that the disk fails to read are treated as zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
         poison: Poison = Poison(), lockTimeout: Duration = .seconds(10), in fileSystem: any FileSystem
@@ -58,7 +57,7 @@ final class FileRecordStore: NewStore {
             file = try fileSystem.open(path, isDamaged ? .read : .readWrite, orElse: .read, refusal: &refusal)
         } catch {
             if error.isMissing { throw LogError(.missing, path) }
-            // A folder cannot be opened for writing, and a socket not at all.
+            // A folder cannot be opened for writing, and a socket cannot be opened at all.
             if !isDamaged, let status = try? fileSystem.status(at: path), !status.isRegularFile {
                 throw LogError(.notAFile, status.kind)
             }
@@ -69,7 +68,7 @@ final class FileRecordStore: NewStore {
             writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison, lockTimeout: lockTimeout)
     }
 
-    /// Checks that changes which are to be merged are this user's: another user's must not get into the vault.
+    /// Checks that a file of pending changes is this user's, so that no other user's changes are merged into the vault.
     private static func believed(
         _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
@@ -90,12 +89,12 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    // A file of changes that wait for a database is a copy of that database's vault.
+    // A file of pending changes for a database is a copy of that database's vault, so it has the same name.
     var vaultName: [UInt8]? { target?.vaultName }
 
     func forReader() throws(LogError) -> (any RecordStore)? {
-        // Linux reports a failed flush to each descriptor once. If a reader flushed by the writer's descriptor, the
-        // writer would not get the error.
+        // Linux reports a failed flush only once per descriptor. If a reader flushed through the writer's descriptor,
+        // the writer would not receive the error.
         let store = try reopened()
         return store.identity == identity ? store : nil
     }
@@ -110,7 +109,7 @@ final class FileRecordStore: NewStore {
         if kind == .exclusive {
             guard !isPoisoned.isSet else { throw LogError(.outcomeUnknown) }
             if let writeRefusal {
-                // The mode of the file may have been changed since.
+                // The file may have become writable since it was opened.
                 guard let now = try? fileSystem.open(path, .readWrite) else { throw LogError(writeRefusal, path) }
                 _ = consume now
                 return nil
@@ -160,7 +159,7 @@ final class FileRecordStore: NewStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         if isRemote, try !isReadAnew() { return .doubtful }
-        // Usually nothing was appended, which one read of a few bytes shows.
+        // Usually nothing was appended. Reading a few bytes is enough to detect that.
         return try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try read(into: buffer, at: end) == buffer.count else { return .none }
             let isZero = buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
@@ -168,9 +167,8 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    /// Makes later reads fetch the bytes from a remote server: NFS does that for a process that takes a lock. The lock
-    /// is taken on a separate descriptor, since the store's own belongs to the writer. Returns false if the path leads
-    /// to another file.
+    /// Makes later reads fetch the bytes from a remote server, which NFS does after a process acquires a lock. Locks a
+    /// separate descriptor, since the store's own one belongs to the writer. Returns false if the file was replaced.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
@@ -192,14 +190,14 @@ final class FileRecordStore: NewStore {
     func synchronizeLocation() throws(LogError) {
         let folder = path.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
-            // A user of the vault may not be permitted to open its folder.
+            // A user of the vault may not have permission to open its folder.
             guard error.isRefused else { throw LogError(error, folder) }
             try translated(fileSystem.synchronizeVolume(of: file), at: folder)
         }
     }
 
-    /// Returns the identity of the file and the present state of its folder. A copy of the file has the same header,
-    /// and even the same inode number if the first file was removed.
+    /// Returns the file's identity and its folder's present state. The file's header and identity are not enough, since
+    /// a copy has the same header, and even the same inode number if the original was removed.
     func locationState() -> [UInt8]? {
         guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)
@@ -218,7 +216,7 @@ extension FileStatus.Identity {
     }
 }
 
-/// Records an unknown outcome of a write, for all stores that one process opens of a vault one after the other.
+/// A flag for a write with an unknown outcome, shared by all stores that a process opens for one vault.
 final class Poison: Sendable {
     private let value = Atomic(false)
 

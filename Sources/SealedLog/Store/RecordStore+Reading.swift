@@ -1,8 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// The default behaviour of a store: it stores a record as a whole or not at all, and all records that can be read are
-// durable.
+// The default behavior of a store that writes records atomically and in which all readable records are durable.
 
 extension RecordStore {
     package var vaultName: [UInt8]? { nil }
@@ -28,17 +27,16 @@ extension RecordStore {
 }
 
 extension RecordStore {
-    /// The time that decides which history is too old. A clock ahead of the server's drops nothing early. A malicious
-    /// server can only make the vault keep more.
+    /// The time used to decide which history is too old. It is not ahead of the server's clock, so that a wrong local
+    /// clock drops nothing early. A malicious server can only make the vault keep more.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
 
-    /// Throws `unreachable`, with the reason, if this store has changes that wait to be merged.
+    /// Throws `unreachable`, with the reason, if this store contains pending changes.
     func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
 
-    /// Returns whether the location leads to another store now; false if that cannot be checked. Throws `gone` if the
-    /// location no longer leads to a store.
+    /// Returns whether another store is at the location now; false if unknown. Throws `gone` if the store was removed.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {
             guard error.code == .gone else { return false }
@@ -46,17 +44,17 @@ extension RecordStore {
         }
     }
 
-    /// Returns the error of a replacement whose name could not be flushed.
+    /// Returns the error for a replacement whose directory entry could not be flushed.
     func unknownName(_ error: LogError) -> LogError {
         let cause = error.systemError.map { " (\(SystemError.message(for: $0)))" } ?? ""
         return LogError(
             .outcomeUnknown,
-            "The name of \(path) could not be flushed\(cause): the change may or may not last, since a power loss "
-                + "may bring the former file back. Keep all key files, former and new ones. Check the disk, then "
+            "The directory entry of \(path) could not be flushed\(cause). The change may not last, since a power loss "
+                + "may bring the former file back. Keep all key files, both former and new. Check the disk, then "
                 + "verify the vault with a key that opens it.")
     }
 
-    /// Runs `body`. If it raises an alarm, runs it again with each of the other servers.
+    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), retries it on each of the other servers.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {
@@ -67,11 +65,11 @@ extension RecordStore {
         return try body()
     }
 
-    /// Reads sealed bytes and opens them. If they do not authenticate, reads once more without cached bytes. A
-    /// machine's copy of a database is never flushed, and the server may have returned wrong bytes when the copy was
-    /// read.
+    /// Reads sealed bytes and opens them. If they do not authenticate, reads them again without cached bytes. A
+    /// machine's copy of a database may be wrong, since it is never flushed and the server may have returned wrong
+    /// bytes.
     ///
-    /// - Parameter stays: whether the copy is no longer read afterwards, since it may belong to another history, whose
+    /// - Parameter stays: whether the copy is not used afterwards either. It may belong to another history, whose
     ///   records are authentic too.
     func rereading<Result: ~Copyable>(
         stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
@@ -90,14 +88,14 @@ extension RecordStore {
 
     // MARK: Bytes
 
-    /// Reads exactly `count` bytes. Throws `damaged` if the file ends before.
+    /// Reads exactly `count` bytes. Throws `damaged` if the file ends before that.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)
         guard bytes.count == count else { throw .cut(at: offset) }
         return bytes
     }
 
-    /// Reads as many bytes as there are, at most `count`.
+    /// Reads up to `count` bytes, fewer if the file ends before that.
     func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
         var failure: LogError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -114,7 +112,7 @@ extension RecordStore {
 }
 
 extension Range<UInt64> {
-    /// The range in pieces of a mebibyte.
+    /// The range divided into pieces of at most a mebibyte.
     package var pieces: some Sequence<Range<UInt64>> {
         stride(from: lowerBound, to: upperBound, by: 1 << 20).lazy.map { $0..<Swift.min($0 + 1 << 20, upperBound) }
     }

@@ -1,17 +1,17 @@
-// Values that describe the end of a log to its store, and by its store.
+// Values that a log and its store pass to each other to describe the log's end.
 
 package enum StoreGrowth: Sendable {
     case none
-    /// Records follow, up to an end that the store states, if it states one.
+    /// Records follow. If the store states where the log ends, they extend up to there.
     ///
-    /// - Parameter areDurable: whether the records that can be read are durable.
+    /// - Parameter areDurable: whether all readable records are durable.
     case some(upTo: StatedEnd?, areDurable: Bool)
-    /// The store does not end as the log does, or was replaced.
+    /// The store's end is not the log's end, or the store was replaced.
     case doubtful
 }
 
-/// The end of the log as the store states it. The store decides by it whether to append the next record, so it must
-/// equal the end of the log, which is authentic.
+/// The log's end as stated by the store. The store accepts the next record only if it follows this end, so it must
+/// equal the end of the authentic log.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
@@ -26,12 +26,12 @@ package struct StatedEnd: Sendable {
 }
 
 package struct LogTail: Sendable {
-    /// The bytes at the end that are no record of the log.
+    /// The bytes after the end that are not a record of the log.
     package enum Remains: Sendable {
         case nothing
-        /// The bytes are not a valid record: torn or damaged. The text is the reason.
+        /// The bytes are a torn or damaged record. The text states the reason.
         case failing(StaticString)
-        /// An authentic record that does not belong here. No interrupted writer leaves one.
+        /// The bytes are an authentic record that does not belong here. An interrupted writer cannot leave one.
         case foreign(StaticString)
     }
 
@@ -42,9 +42,9 @@ package struct LogTail: Sendable {
 }
 
 package struct TailState: Sendable {
-    /// Whether bytes other than zeros follow. The next writer clears them first.
+    /// Whether bytes other than zeros follow. If so, the next writer clears them first.
     package let needsClearing: Bool
-    /// Whether the newest record is durable because it can be read.
+    /// Whether the newest record is certainly durable, because the store returns only durable records.
     package let isDurable: Bool
 
     package init(needsClearing: Bool, isDurable: Bool) {
@@ -53,14 +53,14 @@ package struct TailState: Sendable {
     }
 }
 
-/// The end of a log that is about to grow.
+/// The end of a log to which a record is about to be appended.
 package struct LogEnd: Sendable {
     package let offset: UInt64
-    /// The range of the newest record, if its writer may have died before it was durable.
+    /// The range of the newest record if its writer may have died before making it durable, otherwise nil.
     package let undurable: Range<UInt64>?
-    /// Whether bytes other than zeros were seen after the end.
+    /// Whether bytes other than zeros were found after the end.
     package let needsClearing: Bool
-    /// Whether a payload is written next, and the record in front of it later.
+    /// Whether the payload is written first and the record in front of it later.
     package let isPayloadFirst: Bool
 
     package init(
@@ -76,12 +76,12 @@ package struct LogEnd: Sendable {
 /// A sealed record in the form that a store appends.
 package struct StoredRecord: Sendable {
     package let offset: UInt64
-    /// The bytes from the record's offset on. The rest was written before.
+    /// The record's first bytes. Its remaining bytes, if any, were written before.
     package let bytes: [UInt8]
     package let end: UInt64
     package let previous: LogPosition
     package let position: LogPosition
-    /// The hint for readers, if the record has a tree.
+    /// The hint for readers; nil unless the record has a tree.
     package let hint: Hint?
 
     package var isWhole: Bool { UInt64(bytes.count) == end - offset }

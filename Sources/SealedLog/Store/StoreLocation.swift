@@ -2,62 +2,61 @@ package import LinuxSystem
 
 /// The location of a vault's bytes. It opens and creates the store there.
 package protocol StoreLocation: Sendable {
-    /// The name of the location in messages and in the rollback memory.
+    /// The location's name in messages and in the rollback memory.
     var path: String { get }
-    /// The hash of the name that a vault there must be bound to; nil if any name is allowed.
+    /// The hash of the name that a vault at this location must be bound to; nil if any name is allowed.
     var vaultName: [UInt8]? { get }
-    /// The file system of the rollback memory.
+    /// The file system that contains the rollback memory.
     var files: any FileSystem { get }
 
-    /// Opens the store. Throws `missing` if there is none, `gone` if this process has found one there before.
+    /// Opens the store. Throws `missing` if there is none, or `gone` if this process has found one there before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
     func exists() throws(LogError) -> Bool
     /// Creates an empty store that gets its location once it is published.
     func createUnpublished() throws(LogError) -> any NewStore
-    /// Creates an empty store and takes its lock. The lock shows that no killed process has left the store. Throws
-    /// `busy` while another one is being written for the location.
+    /// Creates an empty store and acquires its lock, which distinguishes the store from one left by a killed process.
+    /// Throws `busy` while another store is being written for the location.
     func createLocked() throws(LogError) -> any NewStore
-    /// Calls `onChange` from a thread of its own whenever the store may have changed, until the result is released.
+    /// Calls `onChange` on a separate thread whenever the store may have changed, until the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
-    /// Returns one of many named locks, which is not taken yet. These locks have no meaning for the store itself.
+    /// Returns one of many named locks, without acquiring it. These locks are independent of the store's own lock.
     ///
     /// - Parameter number: the number of the lock, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns the problems since the last call that have not failed an operation.
+    /// Returns the problems since the last call that did not cause an operation to fail.
     func takeNotices() -> [Notice]
     /// Details for users and administrators; nil if there are none, as for a file.
     var report: (any StoreReport)? { get }
-    /// Returns a copy of the vault with changes that were made while no server answered and wait to be merged; nil if
-    /// there is none.
+    /// Returns the copy of the vault with pending changes, made while no server answered; nil if there is none.
     func pending() throws(LogError) -> FileLocation?
 }
 
-/// Details of a location on a server, for users and administrators.
+/// Details about a location on a server, for users and administrators.
 package protocol StoreReport {
-    /// The statements with which an administrator prepares the database if users may not.
+    /// The SQL statements with which an administrator prepares the database if users lack the permission.
     var preparation: String { get }
-    /// Checks the server and describes the results to the user.
+    /// Checks the server and returns the results as text for the user.
     func findings() throws(LogError) -> [StoreFinding]
-    /// The milliseconds by which this machine's clock is ahead of the server's; nil if the server's is unknown.
+    /// The milliseconds by which this machine's clock is ahead of the server's; nil if the server's time is unknown.
     var clockDifference: Int64? { get }
     var keptCopy: KeptCopy? { get }
 }
 
 /// The way in which a store is opened.
 package enum StoreOpening: Sendable {
-    /// Possibly from the copy on this machine, without a connection. The log's end is checked afterwards.
+    /// Opens the copy on this machine if there is one, without a connection. The log's end is checked later.
     case quick
-    /// In its present state. The copy on this machine is not trusted.
+    /// Opens the store in its present state, without trusting the copy on this machine.
     case fresh
-    /// For reading only, skipping parts that cannot be read.
+    /// Opens the store for reading only, and skips parts that cannot be read.
     case damaged
 }
 
-/// A lock between processes. After a successful attempt, it is held during the lifetime of this object.
+/// A lock between processes. Once acquired, it is held during the lifetime of this object.
 package protocol NamedLock: AnyObject, Sendable {
-    /// Returns false if another process or thread holds the lock.
+    /// Tries to acquire the lock. Returns false if another process or thread holds it.
     func tryLock() throws(LogError) -> Bool
-    /// Throws if the lock was taken and has been lost since: another process may hold it.
+    /// Throws if the lock was acquired but has been lost since, so that another process may hold it.
     func check() throws(LogError)
 }
 
@@ -77,9 +76,9 @@ extension StoreLocation {
 }
 
 package struct FileLocation: StoreLocation {
-    /// The suffix of files with changes that wait for a server.
+    /// The suffix of files with pending changes for a server.
     package static let pendingEnding = "-offline.vault"
-    /// The suffix of files of which a merge has refused some changes.
+    /// The suffix of files from which a merge has refused some changes.
     package static let refusedEnding = ".refused.vault"
 
     package let path: String
@@ -87,11 +86,12 @@ package struct FileLocation: StoreLocation {
     private let target: (any StoreLocation)?
     private let lockTimeout: Duration
 
+    /// Creates the location of a file.
+    ///
     /// - Parameters:
-    ///   - path: a path without symbolic links, which a rename would replace.
-    ///   - target: the location that the changes in the file are to be merged into, if this machine keeps them apart
-    ///     until then.
-    ///   - lockTimeout: the time for which a reader on a remote file system waits for the lock.
+    ///   - path: a path with symbolic links resolved, since a rename would replace a link.
+    ///   - target: the location into which the file's pending changes are to be merged; nil if it is the vault itself.
+    ///   - lockTimeout: the maximum time for which a reader on a remote file system waits for the lock.
     package init(
         _ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil,
         lockTimeout: Duration = .seconds(10)
@@ -123,12 +123,12 @@ package struct FileLocation: StoreLocation {
         try translated(FileWatch(path, in: files, onChange: onChange), at: path)
     }
 
-    /// Returns the lock of one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. It is
-    /// never removed, since two processes could then lock different files.
+    /// Returns the lock on one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. The
+    /// file is never removed, because two processes could then lock different files.
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // A file that root creates must belong to the vault's owner.
+        // If root creates the file, it must still belong to the vault's owner.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }
@@ -144,15 +144,15 @@ private final class NamedByteLock: NamedLock {
     }
 
     func tryLock() throws(LogError) -> Bool { try translated(lock.tryLock(), at: path) }
-    // The kernel keeps the lock while the file is open.
+    // The lock cannot be lost, since the kernel holds it as long as the file is open.
     func check() throws(LogError) {}
 }
 
 package struct StoreFinding: Sendable {
     package let name: String
-    /// The result in whole sentences.
+    /// The result in complete sentences.
     package let message: String
-    /// The fix; nil if nothing is wrong.
+    /// The instruction for fixing the problem; nil if there is none.
     package let fix: String?
 
     package init(_ name: String, _ message: String, fix: String? = nil) {
@@ -162,10 +162,10 @@ package struct StoreFinding: Sendable {
     }
 }
 
-/// The copy that this machine keeps of a vault on a server.
+/// This machine's copy of a vault on a server.
 package struct KeptCopy: Sendable {
     package let path: String
-    /// The number of bytes of the vault that are missing.
+    /// The number of the vault's bytes that the copy lacks.
     package let missing: UInt64
     /// The time of the copy in milliseconds since 1970.
     package let time: UInt64

@@ -2,14 +2,13 @@ import LinuxSystem
 package import Sealing
 
 package struct Change: Sendable {
-    /// The state that the name must have when the transaction is written. Otherwise this transaction fails, but no
-    /// other.
+    /// The state that the name must have when the transaction is written. Otherwise only this transaction fails.
     package enum Expectation: Sendable {
         case anything
         /// The name must be absent. Otherwise the error is `exists`.
         case absent
-        /// The name must have the state in which it was read: the nonce of its value, nil for no value. Otherwise the
-        /// error is `conflict`.
+        /// The name must have the state in which it was read, given by its value's nonce, or nil if it had no value.
+        /// Otherwise the error is `conflict`.
         case unchanged(Nonce?)
 
         func check(_ present: Entry.Content?) throws(LogError) {
@@ -22,7 +21,7 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Sets a value. Without attributes, the entry keeps its own. A former expiry is not kept.
+        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. A former expiry is dropped.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
         /// Makes an earlier version the present one. The error is `conflict` if the name has no such version.
@@ -37,7 +36,7 @@ package struct Change: Sendable {
     package let name: EntryName
     package let expectation: Expectation
     package let action: Action
-    /// Whether the name's history is dropped, even if the name is removed already.
+    /// Whether to drop the name's history, even if the name is already removed.
     package let forgets: Bool
 
     package init(_ name: EntryName, _ expectation: Expectation, _ action: Action, forgets: Bool = false) {
@@ -48,33 +47,33 @@ package struct Change: Sendable {
     }
 }
 
-/// A version of a name whose value was opened. Only such a version may become the present value again.
+/// A version whose value was opened successfully. Only such a version may be restored.
 package struct OpenedVersion: Sendable {
     let nonce: Nonce
 
-    /// Opens the value to check it. Throws `damaged` if it does not open.
+    /// Opens the value to check it. Throws `damaged` if that fails.
     init(_ sealed: SealedValue) throws(LogError) {
         _ = try sealed.opened()
         nonce = sealed.version.nonce
     }
 
-    /// Creates the version of a change that is decoded again.
+    /// Recreates the version of a change that was encoded in a ``ChangeList``.
     fileprivate init(known nonce: Nonce) { self.nonce = nonce }
 }
 
-/// The changes of a transaction in their order, and the conditions under which it is written.
+/// A transaction's changes in their order, and the conditions under which they are written.
 package struct ChangeList: Sendable {
-    /// The states that names which were read must still have: the nonces of their values, nil for no value. Otherwise
-    /// the error is `conflict`.
+    /// The states that names which were read must still have, each given by its value's nonce, or nil for no value.
+    /// Otherwise the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
-    /// The key of an attribute that an entry keeps, whatever is set or restored there; nil for none.
+    /// The key of an attribute that an entry keeps, whatever value is set or restored; nil for none.
     package var keptAttribute: String?
-    /// The value of that attribute for restored earlier versions that would not have it.
+    /// The values of that attribute for restored versions that would otherwise lack it.
     package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
-    /// The sealed values, one after the other.
+    /// The boxes of the values, concatenated.
     private(set) var boxes: [UInt8] = []
-    /// The keys under which values are sealed, each from a change's index on.
+    /// The keys under which values are sealed. Each element applies to the changes from index `first` on.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }
@@ -84,12 +83,12 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        // The first box is not copied, since it may be the only one, and large.
+        // The first box becomes the array without appending, since it may be large and the only one.
         if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }
 
-    /// Returns the list with all values sealed under these keys. The vault's keys may have been rotated since.
+    /// Returns the list with all values sealed under these keys, because the vault's keys may have been rotated since.
     func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
         if sealers.allSatisfy({ $0.keys === keys }) { return self }
         var list = ChangeList()
@@ -123,7 +122,7 @@ package struct ChangeList: Sendable {
 
 // MARK: - Coding
 
-// This encoding is used only within a process. No file contains it.
+// This encoding is used only within a process. Files never contain it.
 
 private enum Tag {
     static let remove: UInt8 = 0
@@ -157,7 +156,7 @@ extension Change {
 }
 
 extension ByteWriter {
-    /// - Parameter offset: the offset of the value's box among the boxes of the list.
+    /// Encodes a change. `offset` is the offset of the value's box in ``ChangeList/boxes``.
     fileprivate mutating func change(_ change: Change, offset: Int) {
         name(change.name)
         byte(change.tag)

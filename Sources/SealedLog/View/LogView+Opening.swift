@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A vault's header and its copy as read from the file, not authenticated yet.
+/// A vault's header and its copy as read from the file, not yet authenticated.
 struct HeaderImage {
     let store: any RecordStore
     let header: Result<Header, LogError>
@@ -15,25 +15,25 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // A header of a later format has the same version in its copy.
+                // A header in a later format has the same version in its copy. A different version is damage.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
-                throw .damaged("the header's version, which differs from that of its copy")
+                throw .damaged("the header's version, which differs from its copy's")
             }
         }
     }
 
-    /// Returns whether the header or its copy states a vault ID. One of them may be damaged.
+    /// Returns whether the header or its copy has this vault ID. One of them may be damaged.
     func mayBe(of vaultID: [UInt8]) -> Bool {
         let copy = try? Header(parsing: Array(bytes[Header.copyOffset...]))
         return [try? header.get(), copy].contains { $0?.vaultID == vaultID }
     }
 
-    /// Derives the subkeys from the data key in the slot that one of the unlocker's credentials opens.
+    /// Opens a slot with one of the unlocker's credentials, and derives the subkeys from the data key in that slot.
     func unlock(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> KeyRing {
         let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
         while let credential = try next(&unlocker, locked) {
             do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
-                // The slots of header and copy together may cost no more than those of one header.
+                // The slots of the header and its copy together may cost at most as much as the slots of one header.
                 let error = explained(error) { copy in
                     let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
                     return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
@@ -45,7 +45,7 @@ struct HeaderImage {
         throw unlocker.failure
     }
 
-    /// Returns the next credential. A damaged header is reported rather than a missing key.
+    /// Returns the next credential. If the header is damaged, throws that error instead of the unlocker's.
     private func next(_ unlocker: inout some Unlocker & ~Copyable, _ locked: LockedVault) throws(LogError)
         -> Credential?
     {
@@ -55,7 +55,7 @@ struct HeaderImage {
         }
     }
 
-    /// Returns whether the slot that has opened the vault is still there. Keys that come from no slot need none.
+    /// Returns whether the slot that opened the vault still exists; true for keys that are not from a slot.
     func hasSlot(of keys: KeyRing) -> Bool {
         guard let slot = keys.slot else { return true }
         return (try? header.get().slots.contains { $0.salt == slot.salt }) ?? false
@@ -63,7 +63,7 @@ struct HeaderImage {
 
     var hint: Hint? { Header.hint(in: bytes) }
 
-    /// Authenticates the header. Returns the view of a log that has not been followed yet.
+    /// Authenticates the header. Returns a view of the log before its first record.
     func view(with keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) {
             let header = try header.get()
@@ -74,7 +74,8 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Confirms the header without the hint, which the MAC does not cover, and the copy if it is intact.
+    /// Confirms the authenticated bytes to the machine's copy: the header without its hint, which the MAC does not
+    /// cover, and the header's copy if it is intact.
     private func confirm() {
         guard let kept = store.machineCopy else { return }
         bytes.withUnsafeBytes { bytes in
@@ -85,8 +86,8 @@ struct HeaderImage {
         }
     }
 
-    /// Authenticates the header of a vault that was open before, whose data key may have been rotated since. Throws
-    /// `keyWrong` or `identityRemoved` if the slot that opened it was removed.
+    /// Authenticates the header of a vault that was opened before. The data key may have been rotated since. Throws
+    /// `keyWrong` or `identityRemoved` if the slot that opened the vault was removed.
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
             guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
@@ -98,8 +99,8 @@ struct HeaderImage {
         }
     }
 
-    /// Returns `damaged` instead of an error that a changed header has caused, as its intact copy shows. A changed slot
-    /// looks like a wrong key, and a changed version like a newer format.
+    /// Returns `damaged` instead of an error that is caused by a changed header, if the header's copy is intact. A
+    /// changed slot would otherwise be reported as a wrong key, and a changed version as a newer format.
     private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
         let copy = Array(bytes[Header.copyOffset...])
         guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes),
@@ -113,7 +114,7 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log without a hint, while no process can write to it. The data key may have been rotated.
+    /// Reads a whole log without its hint while no process can write to it. The data key may have been rotated.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -124,7 +125,7 @@ extension LogView {
         return view
     }
 
-    /// Reads a whole log. If the slot that has opened it before was removed, the unlocker opens it.
+    /// Reads a whole log. If the slot that opened it before was removed, opens it with the unlocker.
     static func whole(
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
@@ -139,9 +140,9 @@ extension LogView {
     /// Reads the file that is at the path now. The caller holds its lock.
     ///
     /// - Parameters:
-    ///   - remembered: the memory of the vault, read before the file.
-    ///   - isAccepted: whether the file counts although it lacks positions that this view knows or that were seen.
-    /// - Throws: `exchanged` if it is another vault; `rolledBack` or `diverged` if it lacks such positions;
+    ///   - remembered: the vault's rollback memory, which was read before the file.
+    ///   - isAccepted: returns whether to use the file although it lacks positions that this view or the memory has.
+    /// - Throws: `exchanged` if the file is another vault; `rolledBack` or `diverged` if it lacks such positions;
     ///   `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
         on store: any RecordStore, knowing remembered: Remembered?,
@@ -153,15 +154,15 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // Changes that wait to be merged may be based on an older position than this process has seen of the vault.
+        // Pending changes may be based on an older position of the vault than this process has seen.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
             if let alarm = try view.alarm(against: position), try !isAccepted(view) { throw alarm }
         }
         try view.replaceCopy()
-        // The copy on this machine may precede the removal of the key that has opened it. Nothing has been returned
-        // yet.
+        // This process may have opened an old copy on this machine with a key that has since been removed from the
+        // vault. It has not returned a value yet, so it is not too late for the error.
         if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
@@ -169,12 +170,11 @@ extension LogView {
         return view
     }
 
-    /// Replaces the copy that this machine keeps by one of this store. If the old copy may be the only one with a
-    /// change, it is saved to a file first.
+    /// Makes this machine's copy a copy of this store. First saves the old copy to a file if only it may have a change.
     ///
     /// - Parameters:
-    ///   - isAccepted: whether this log is not known to include the copy's position: the vault is new, or it was
-    ///     accepted in spite of an alarm.
+    ///   - isAccepted: whether this log is not known to include the copy's position, because the vault is new or the
+    ///     user has accepted a rollback error.
     ///   - isJoined: returns whether a copy that is merged next includes a position.
     mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
@@ -182,8 +182,8 @@ extension LogView {
         guard let copy = store.machineCopy else { return }
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
-            // Another process may have saved newer records since this one has read the log's end. If a compaction has
-            // replaced the store, the process that opens the new store decides.
+            // Another process may have saved newer records since this one read the log's end. If a compaction has
+            // replaced the store, the process that opens the new store decides about the copy.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -209,13 +209,13 @@ extension LogView {
 
     // MARK: From a header to the end
 
-    /// Follows the log to its end and checks that nothing follows it.
+    /// Follows the log to its end and checks that the bytes after it are not damage.
     ///
     /// - Parameters:
-    ///   - hint: the offset where to begin, if a minor checkpoint of this header is there.
-    ///   - durable: a position known to be durable. A large payload of that record is not checked.
+    ///   - hint: the offset at which to begin, if it has a minor checkpoint that belongs to this header.
+    ///   - durable: a position that is known to be durable. If its record has a large payload, that is not checked.
     ///   - known: positions that the view must include. If one is older than the hint, the hint is not used.
-    ///   - isLocked: whether no process can write now. Otherwise any bytes after the log's end are `damaged` too.
+    ///   - isLocked: whether writers are excluded. If they are not, any bytes after the log's end count as `damaged`.
     mutating func followToEnd(
         from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isLocked: Bool
     ) throws(LogError) {
@@ -225,10 +225,10 @@ extension LogView {
         var reader = reader
         if let hint { try start(at: hint, &reader, durable: durable) }
         let ending = try catchUp(&reader, durable: durable)
-        // A writer may have lengthened the file meanwhile.
+        // A writer may have extended the file in the meantime.
         let tail = max(size, end) - end
         guard tail <= Limits.tailSize else {
-            throw LogError.damaged("\(tail >> 20) MiB follow the log's end, more than a record takes,", at: end)
+            throw LogError.damaged("\(tail >> 20) MiB follow the log's end, more than a record can have,", at: end)
         }
         if !isLocked {
             guard case .nothing = ending else { throw LogError.damaged("the log's end", at: end) }
@@ -269,7 +269,7 @@ extension LogView {
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
-        // A record is written only after the one before it is durable.
+        // Writers append a record only after the previous one is durable.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }

@@ -1,28 +1,28 @@
 import LinuxSystem
 import Sealing
 
-/// The state of a vault file in one process: its header, the records that were followed, and their contents.
+/// The state of a vault file in one process: its header, the records followed so far, and their contents.
 ///
-/// A copy of the view keeps showing the log as it was. ``refresh()`` follows appended records.
+/// A view is a value, so its copies do not change with it. ``refresh()`` follows records that were appended since.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The position before the first record: the header's.
+    /// The position before the first record, which is the header's.
     let origin: LogPosition
-    /// The end of the newest record, where the next one begins.
+    /// The offset at which the newest record ends and the next one begins.
     var end: UInt64
-    /// The position of the newest record, or ``origin``.
+    /// The position of the newest record; ``origin`` if there is none.
     var head: LogPosition
     /// The offset of the head's authenticator.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be durable. It is the head if this process wrote it, or if the store shows
-    /// only durable records; otherwise it is the position before. The head of a file that was only read may vanish, by
-    /// a power loss or because its writer's flush failed.
+    /// The newest position that is known to be durable. It equals the head if this process wrote it, or if the store
+    /// returns only durable records. Otherwise it is the previous position, because a power loss or a failed flush of
+    /// the writer may remove a head that this process has only read.
     var durable: LogPosition
-    /// The newest position that this process has written or flushed, and remembered as far as possible.
+    /// The newest position that this process wrote or flushed, and stored in the rollback memory if possible.
     var confirmed: LogPosition?
-    /// The totals of the newest record; nil before the first record, when only the manifest has them.
+    /// The newest record's totals; nil before the first record, when only the manifest contains them.
     var totals: Totals?
     /// The newest minor checkpoint's tree, and its payload's size in bytes.
     var minor: RecordIndex.Tree?
@@ -32,9 +32,9 @@ struct LogView: Sendable {
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
     var isCompactionAnnounced = false
-    /// Whether the log was compared with the store since it was opened from the copy that this machine keeps.
+    /// Whether the log was compared with the store after it was opened from the copy on this machine.
     var isCompared = false
-    /// Whether bytes other than zeros follow the end. The next writer clears them first.
+    /// Whether bytes other than zeros follow the end. If so, the next writer clears them first.
     var needsClearing = false
     /// The time of the last check of the path, by the coarse clock, in nanoseconds.
     var lookedAtPath: Int64 = 0
@@ -54,26 +54,26 @@ struct LogView: Sendable {
     var reader: RecordReader { RecordReader(store: store, keys: keys, vaultID: header.vaultID, name: header.name) }
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
-    /// The bytes of the newest record; meaningless before the first.
+    /// The range of the newest record's bytes. It is meaningless before the first record.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether the head is durable and remembered as far as possible, so that it can be returned.
+    /// Whether the head is durable and remembered if possible, so that values from it may be returned.
     var isKnown: Bool { confirmed == head }
-    /// Whether this machine, if it remembers the vault, remembers its location too.
+    /// Whether the rollback memory, if it contains the vault, contains its location too.
     var isLocationKnown = true
 
     var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
 
     var file: CheckpointFile { CheckpointFile(origin: origin.authenticator, identity: store.identity) }
 
-    /// Takes over a record that is known to be whole.
+    /// Adds a record that is known to be complete.
     mutating func apply(_ record: Record) {
         end = record.end
         durable = head
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // That is enough to recognize a remembered position that is slightly older.
+        // This is enough to recognize a remembered position that is slightly older.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -92,12 +92,12 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    /// Returns whether the payload need not be read: it is large, and the record is known to be durable.
+    /// Returns whether the payload need not be read because it is large and the record is known to be durable.
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
 
 extension LogView {
-    /// Shows another log, or the same one again. The limit of the cache stays.
+    /// Replaces this view with another one, but keeps the cache's limit.
     mutating func replace(by new: LogView) {
         let limit = cache.limit
         self = new
@@ -108,7 +108,7 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Follows the appended records. Returns false if something is doubtful.
+    /// Follows the appended records. Returns false if the result is doubtful and the store must be opened again.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -127,14 +127,14 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether the log was followed to the end that the store has stated, or further, by another thread.
+    /// Returns whether the log was followed to the end stated by the store, or further by another thread.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
     }
 
-    /// Returns an error if another process of this machine has saved a newer end or another history, which must not be
-    /// overwritten. Otherwise the copy that this machine keeps continues with this view.
+    /// Returns an error if another process on this machine has saved a newer end or a different history, which must not
+    /// be overwritten. Otherwise, continues this machine's copy up to this view's head.
     func alarmOfCopy() throws(LogError) -> LogError? {
         guard let copy = store.machineCopy else { return nil }
         let kept = copy.head
@@ -143,8 +143,8 @@ extension LogView {
         return nil
     }
 
-    /// Applies each record once the next one follows: that one was written only after the first was durable. The
-    /// payload of the last record is checked instead. Returns the finding at the end, which is not a record.
+    /// Applies each record once the next one follows, because a record is written only after the previous one is
+    /// durable. Checks the last record's payload instead. Returns the finding at the end, which is never a record.
     mutating func catchUp(
         _ reader: inout RecordReader, durable: LogPosition? = nil
     ) throws(LogError) -> RecordReader.Finding {
@@ -160,7 +160,7 @@ extension LogView {
         }
         guard let last else { return finding }
         guard try last.needsNoCheck(durable) ? true : reader.payloadHolds(last) else {
-            let torn: StaticString = "a payload does not hold"
+            let torn: StaticString = "a payload does not match its hash"
             if case .foreign = finding { return .foreign(torn) }
             return .failing(torn)
         }
@@ -168,15 +168,15 @@ extension LogView {
         return finding
     }
 
-    /// Returns whether the newest record is still there. It is not if its writer took it back after a failed flush, or
-    /// if another file was copied over this one. Part of its payload may be missing: see ``newestRecordIsWhole()``.
+    /// Returns whether the newest record still exists. It may have been removed by its writer after a failed flush, or
+    /// by copying another file over this one. Does not check the whole payload; see ``newestRecordIsWhole()``.
     func headIsThere() throws(LogError) -> Bool {
         let tag = try store.available(at: headOffset, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record can be relied on, while no process can write. A record of another process is
-    /// read again: its writer may have died while it took the record back, from its end on.
+    /// Returns whether the newest record can be relied on while no process can write. Reads another process's record
+    /// again, because its writer may have died while overwriting it with zeros from the end backwards.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
@@ -191,7 +191,7 @@ extension LogView {
 // MARK: - History
 
 extension LogView {
-    /// Returns whether the history includes a position, as far as this view has read it.
+    /// Returns whether the history includes a position; `unknown` if this view has not read that part of it.
     func includes(_ position: LogPosition) throws(LogError) -> Inclusion {
         if let first = passed.first, position.sequence >= first.sequence {
             let index = position.sequence - first.sequence
@@ -202,8 +202,8 @@ extension LogView {
         return try manifest().includes(position, before: origin)
     }
 
-    /// Returns an error if a position that is known to have been durable is missing: this view is older, or it has
-    /// another history. Returns nil if neither is true.
+    /// Returns an error if the log lacks a position that is known to have been durable, because the log is older or has
+    /// a different history. Otherwise returns nil.
     func alarm(against position: LogPosition?) throws(LogError) -> LogError? {
         guard let position else { return nil }
         guard position.sequence <= head.sequence else {
@@ -220,14 +220,14 @@ extension LogView {
 // MARK: - Entries and values
 
 extension LogView {
-    /// Finds the newest entry of a name, which may be a tombstone or expired; nil if there never was one.
+    /// Finds a name's newest entry, which may be a tombstone or expired. Returns nil if the name never had one.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
         if let entry = recent.find(name) { return entry }
         let found = try name.bytes.withRawBytes { (name) throws(LogError) in try search(name) }
         return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
-    /// Finds the value of a name that is present now; nil if there is none.
+    /// Finds a name's present value; nil if it has none.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
         let recent = recent.findVersion(name, at: Clock.milliseconds)
         if recent.isFound { return recent.version }
@@ -235,7 +235,7 @@ extension LogView {
         return try found.leaf.currentVersion(found.cell, at: Clock.milliseconds)
     }
 
-    /// Searches the trees for a name, the newer one first; nil if it is in neither.
+    /// Searches the newer tree and then the older one for a name. Returns nil if neither contains it.
     private mutating func search(_ name: UnsafeRawBufferPointer) throws(LogError) -> (leaf: Page, cell: Int)? {
         if let found = try search(name, below: minor?.root) { return found }
         return try search(name, below: header.root)
@@ -272,7 +272,7 @@ extension LogView {
         return SealedValue(version: version, box: box[...], keys: keys, store: store)
     }
 
-    /// Returns all entries from a name on in the order of their names, including tombstones.
+    /// Returns all entries, including tombstones, from a name on, in the order of their names.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge { try items(from: start) }
 
     func items<Item>(from start: [UInt8]) throws(LogError) -> Merge<Item> {

@@ -4,7 +4,7 @@ import Sealing
 extension LogView {
     func currentTotals() throws(LogError) -> Totals { if let totals { totals } else { try manifest().totals } }
 
-    /// Whether dead bytes or the minor checkpoint exceed their share of the file.
+    /// Whether the file's share of dead bytes, or the minor checkpoint, is too large.
     var isCompactionDue: Bool {
         guard let totals else { return false }
         if let minor, minor.entries > Limits.minorEntriesFloor, minor.entries > totals.entries / 16 { return true }
@@ -19,8 +19,8 @@ extension LogView {
         return try plan(index, [])
     }
 
-    /// Plans the record for a batch, with its entries in the index. Returns nil if it needs a tree, because there are
-    /// many entries, or enough records since the last tree.
+    /// Plans the record for a batch with the entries in its index. Returns nil if the record needs a tree, because the
+    /// batch has many entries or enough records follow the last tree.
     func shortPlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
         let bounds = Limits.recordsBeforeMinorCheckpoint
         let wanted = min((minor?.entries ?? 0) / Limits.minorEntriesPerRecord, UInt64(bounds.upperBound))
@@ -32,8 +32,8 @@ extension LogView {
     func inlinePlan(
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
-        // The encoding of an offset varies in length, and the offset depends on the length of the index. So the guess
-        // grows until the index fits. The first guess assumes short offsets, and the marked ones become shorter.
+        // An offset's encoding varies in length, and the offset itself depends on the index's length. Therefore the
+        // estimate grows until the index fits. The initial estimate assumes short offsets and no marks on stored ones.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -46,7 +46,7 @@ extension LogView {
         return nil
     }
 
-    /// Plans the record for a batch, with a tree.
+    /// Plans the record for a batch with a tree.
     ///
     /// - Parameter store: the store to which a large payload is written while it is built; nil to keep it in memory.
     func treePlan(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> RecordPlan {
@@ -56,8 +56,8 @@ extension LogView {
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
     struct TreePayload {
-        /// The bytes that are not in the store: all of them, or those in the first sector of the payload. A torn record
-        /// is recognized by a sector of zeros, so that part is written together with the record's head.
+        /// The bytes that are not yet in the store: all of them, or only the payload's first sector. That sector is
+        /// written together with the record's head, because a sector of zeros is what identifies a torn record.
         var bytes: [UInt8]
         let offset: UInt64
         let length: Int
@@ -66,7 +66,7 @@ extension LogView {
         let entries: UInt64
     }
 
-    /// Seals a batch's values and the pages of a tree. They do not depend on the record's position in the chain.
+    /// Seals a batch's values and a tree's pages, which do not depend on the record's position in the chain.
     func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
@@ -80,7 +80,7 @@ extension LogView {
         let length = Int(sink.offset - start)
         guard length < Limits.payloadSize else {
             let limit = Limits.payloadSize >> 20
-            throw LogError(.invalid, "together with the recent entries it takes more than \(limit) MiB")
+            throw LogError(.invalid, "together with the recent entries, it would take more than \(limit) MiB")
         }
         let (bytes, hash) = try sink.finishPayload()
         return TreePayload(bytes: bytes, offset: start, length: length, hash: hash, root: root, entries: tree.count)
@@ -111,27 +111,27 @@ extension LogView {
     }
 }
 
-/// The memory of a vault at one moment. The vault's keys are needed to decode it.
+/// A vault's newest position in the rollback memory at one moment. Decoding it requires the vault's keys.
 struct Remembered: Sendable {
     private let memory: RollbackMemory
     let bytes: [UInt8]
 
-    /// Reads the bytes of the newest position; nil if there are none.
+    /// Reads the bytes of the newest position; nil if none are stored.
     init?(_ memory: RollbackMemory) {
         guard let bytes = memory.newest() else { return nil }
         self.memory = memory
         self.bytes = bytes
     }
 
-    /// Returns the newest position of the vault that a view shows, which was opened since. Returns nil for changes that
-    /// wait to be merged, since the memory describes the vault that they will be merged into. Throws `rolledBack` if
-    /// the position belongs to another data key that is not among the vault's former ones.
+    /// Returns the newest remembered position, given a view of the vault that was opened after the memory was read.
+    /// Returns nil for pending changes, since the memory describes the vault into which they will be merged. Throws
+    /// `rolledBack` if the position belongs to another data key that is not among the vault's former ones.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }
     }
 
-    /// Returns the newest position, by the vault's keys and the memory subkeys of its former data keys.
+    /// Returns the newest position, using the vault's keys and the memory subkeys of its former data keys.
     func seen(
         under keys: KeyRing, _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> RollbackMemory.Seen? { try memory.seen(in: bytes, under: keys, formerKeys) }

@@ -2,18 +2,18 @@ import LinuxSystem
 import Sealing
 
 extension Change {
-    /// The circumstances of an entry that follows another one.
+    /// The information needed to create an entry that follows another one.
     fileprivate struct Context {
         let circumstances: Circumstances
-        /// Whether the entry before belongs to the same transaction, so that no reader ever sees its value.
+        /// Whether the old entry was set by the same transaction, so that no reader ever sees its value.
         let isOwn: Bool
-        /// An attribute that stays: see ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
+        /// The attribute that must not change. See ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
         let kept: (key: String?, value: String?)
-        /// The offset of the payload's next box from the payload's start.
+        /// The offset of the next box, relative to the payload's start.
         let offset: UInt64
     }
 
-    /// Returns the entry that results from this change if the old one is as expected; nil if it changes nothing.
+    /// Returns the entry that results from this change if the old one is as expected; nil if the change has no effect.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -33,14 +33,14 @@ extension Change {
             }
         let created = present?.created ?? modified
         switch action {
-        // An expired value is removed too: it becomes part of the history.
+        // Removing an expired value also has an effect, since the value moves to the history.
         case .remove:
             let hasNothingToForget = !forgets || old?.earlier.isEmpty ?? true
             return try old?.isRemoved ?? true && hasNothingToForget ? nil : following(old, nil, modified, nil, context)
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
-            // The attributes of an expired value are kept too.
+            // The attributes of an expired value are kept as well.
             let attributes = try (attributes ?? present?.attributes ?? [])
                 .keeping(context.kept.key, [old?.content?.attributes ?? []])
             let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
@@ -69,8 +69,9 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // Other copies may have the old state too, but never one of the same transaction. A time in the future
-            // would also forget states that others set until then.
+            // Other copies of the vault forget the history up to this time, too. They may have the old state, unless
+            // this transaction set it. A time in the future is not used, since it would also forget states that others
+            // set until then.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -94,28 +95,28 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the states after an earlier version that count for it: those of the present state,
-    /// which stand for all states since the name was last absent, and those from before.
+    /// Returns the attributes of the states after an earlier version, newest first. The present state's attributes
+    /// stand for those of all states since the name was last absent.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // An earlier state with a later time than this one is from a wrong clock, and is ignored.
+        // A time later than the present state's is from a wrong clock, so it does not exclude an earlier state.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns the attributes with the value that a key has in the newest state that has one. If neither these
-    /// attributes nor a state have the key, its value is `other`.
+    /// Returns the attributes with the value that `key` has in the first of the states with this key. If no state has
+    /// the key, the attributes keep their own value, or get `other` if they have none.
     ///
-    /// - Throws: `invalid` if these attributes have a different value than a state, or no room for it.
+    /// - Throws: `invalid` if these attributes have a different value for the key, or no room for it.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
         guard let key else { return self }
         let own = value(of: key)
         let former = states.lazy.compactMap { $0.value(of: key) }.first
         guard let kept = former ?? own ?? other, kept != own else { return self }
         guard own == nil else {
-            throw LogError(.invalid, "the \(key) of the name is fixed, and the new value has a different one")
+            throw LogError(.invalid, "the name's \(key) is fixed, but the new value has a different one")
         }
         let others = filter { $0.key != key }
         guard others.count < Limits.attributeCount else {
@@ -127,7 +128,7 @@ extension [Attribute] {
     }
 }
 
-/// The circumstances that the entries of a record have in common.
+/// The circumstances that a record's entries have in common.
 struct Circumstances: Sendable {
     let now: UInt64
     let sequence: UInt64
@@ -138,19 +139,20 @@ struct Circumstances: Sendable {
     var retentionTime: UInt64?
 }
 
-/// The offset of the payload is known only when the index is complete. Until then, entries have offsets relative to it.
+/// Transactions that are written as one record. Their entries' offsets are relative to the payload, because its offset
+/// is known only when the index is complete.
 struct TransactionBatch: Sendable {
     /// The inserted entries in the order of the transactions.
     private(set) var entries = RecentEntries()
     /// The number of entries up to the end of each transaction.
     private var ends: [Int] = []
-    /// The boxes of the values in their order, in pieces.
+    /// The values' boxes in their order, joined into several arrays.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
     /// The number of versions that were already in the file.
     private(set) var storedCount = 0
     private(set) var totals: Totals
-    /// The bytes that these transactions add to the file, without pages.
+    /// The number of bytes that these transactions add to the file, excluding pages.
     private var size: UInt64 = 0
 
     init(totals: Totals) { self.totals = totals }
@@ -160,10 +162,11 @@ struct TransactionBatch: Sendable {
 
     var transactions: [[Entry]] { zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) } }
 
+    /// Adds a transaction. Returns false if the record has no room for it, so that it needs another record.
+    ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
     ///   - value: finds the value of an earlier version. It is called only if changes are signed.
-    /// - Returns: false if the record has no room for the transaction. It must be added to another record then.
     /// - Throws: `conflict`, `exists` or `invalid` if this transaction fails; any error of `find` and `value`.
     mutating func add(
         _ changes: ChangeList, _ circumstances: Circumstances,
@@ -183,7 +186,7 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // For a single transaction without repeated names, earlier changes need not be searched.
+        // A single transaction without repeated names cannot have set a name before.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
@@ -193,7 +196,7 @@ struct TransactionBatch: Sendable {
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
-                // A version of this same record is not in the file yet.
+                // A version from this record is not in the file yet.
                 guard let version = version.stored else { throw LogError(.conflict) }
                 return try value(version)
             }
@@ -218,11 +221,12 @@ struct TransactionBatch: Sendable {
         return true
     }
 
-    /// Adds an entry of another file, as a transaction of its own.
+    /// Adds another file's entry as a separate transaction.
     ///
     /// - Parameters:
-    ///   - boxes: the boxes of its versions, the present one first; nil for versions that are in this file already.
-    ///   - old: the entry of that name that this one follows.
+    ///   - boxes: the boxes of the entry's versions, the present one first; nil for versions that are already in this
+    ///     file.
+    ///   - old: the entry that this one replaces under the same name.
     mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
         var entry = entry.markedStored()
         var rest = boxes[...]
@@ -239,10 +243,10 @@ struct TransactionBatch: Sendable {
         close(boxes.compactMap { $0 }.flatMap { $0 }, totals)
     }
 
-    /// Ends a transaction, which consists of the entries inserted last.
+    /// Ends a transaction, which consists of the entries inserted since the previous one.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // Small boxes are joined: a compaction may have millions, and an array takes as much memory as a small value.
+        // Small boxes are joined, since a compaction may have millions, and an array's overhead equals a small value.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

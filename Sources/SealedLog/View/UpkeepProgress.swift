@@ -7,7 +7,7 @@ package final class UpkeepProgress: Sendable {
 
     package init() {}
 
-    /// The part that is done, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     package var fraction: Double {
         let total = totalBytes.load(ordering: .relaxed)
         return total == 0 ? 0 : min(1, Double(doneBytes.load(ordering: .relaxed)) / Double(total))
@@ -16,7 +16,7 @@ package final class UpkeepProgress: Sendable {
     package func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
     package func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
 
-    /// Sets the fraction to 1, since the total was an estimate.
+    /// Sets the fraction to 1, because the total was only an estimate.
     package func finish() {
         begin(1)
         doneBytes.store(1, ordering: .relaxed)
@@ -24,7 +24,7 @@ package final class UpkeepProgress: Sendable {
 }
 
 extension LogView {
-    /// Reads and authenticates all records, with their payloads, and passes them to `body`.
+    /// Reads and authenticates all records with their payloads, and passes them to `body`.
     func forEachRecord(_ counter: UpkeepProgress?, _ body: (Record) throws(LogError) -> Void) throws(LogError) {
         var reader = reader
         var position = origin
@@ -32,7 +32,7 @@ extension LogView {
         while offset < end {
             let record = try store.rereading { () throws(LogError) in
                 guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // The former reader keeps the damaged bytes in its window.
+                    // The old reader's window still contains the damaged bytes.
                     reader = self.reader
                     throw LogError.damaged("a record", at: offset)
                 }

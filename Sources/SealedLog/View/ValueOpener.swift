@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// Opens many values of a store, one after the other, into one piece of guarded memory.
+/// Opens many of a store's values, one after the other, in the same guarded memory.
 struct ValueOpener: ~Copyable {
     private let store: any RecordStore
     private let keys: KeyRing
     private var memory: SecretBytes
-    /// The first size of the memory in bytes. It grows with the largest value.
+    /// The initial size of the guarded memory in bytes. It grows to fit the largest value.
     private static let usualSize = 4_096
 
     init(of store: any RecordStore, keys: KeyRing) throws(LogError) {
@@ -15,7 +15,7 @@ struct ValueOpener: ~Copyable {
         memory = try translated(SecretBytes(zeros: ValueOpener.usualSize))
     }
 
-    /// Opens a value and passes it to `body` with its padding, which must be zeros. Returns its box.
+    /// Opens a value and passes it to `body` together with its padding, which must be zeros. Returns the value's box.
     @discardableResult
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
@@ -44,20 +44,20 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Prevents damage in a machine's copy of a database from being copied into the database.
+/// Prevents damaged bytes in a machine's copy of a database from being written into the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
 
-    /// Returns nil if the store is read from its location.
+    /// Returns nil if the machine has no copy of the store.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         guard store.machineCopy != nil else { return nil }
         self.store = store
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Reads the box of a value from the database if it does not open. Other boxes in the bytes are not replaced, since
-    /// they may be damaged in the database.
+    /// Reads a value's box from the database if the box in `bytes` does not open. Does not replace other boxes in
+    /// `bytes`, since they may be damaged in the database.
     ///
     /// - Parameters:
     ///   - bytes: the bytes that were read from the store, including the whole box.
@@ -68,13 +68,14 @@ struct BoxRepair: ~Copyable {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // A box that is damaged in the database too is copied, as in a file, so that the keys can still be changed.
+            // A box that is damaged in the database too is copied, as in a file. Otherwise it would prevent key
+            // changes.
             guard error.code == .damaged else { throw error }
         }
     }
 }
 
-/// Reseals values under other keys; Format.md, "Rotation".
+/// Reseals values under other keys. See Format.md, "Rotation".
 struct ValueResealer: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
@@ -100,8 +101,8 @@ struct ValueResealer: ~Copyable {
         return (version, box)
     }
 
-    /// Reseals a value, or copies its box if it does not open. Otherwise a person with access could insert such a box,
-    /// and so prevent the rotation that removes their access.
+    /// Reseals a value, or copies its box if it does not open. Otherwise a person with access could insert such a box
+    /// to prevent the rotation that would end their access.
     mutating func resealOrCopy(
         _ old: StoredVersion
     ) throws(LogError) -> (version: StoredVersion, box: [UInt8], opens: Bool) {

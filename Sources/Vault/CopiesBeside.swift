@@ -1,16 +1,16 @@
 private import LinuxSystem
 
-/// Copies that other programs leave beside a vault that was changed on two machines: the usual cause of an alarm.
+/// Copies that a file synchronization or git leaves in a vault's folder, the most common cause of a rollback alarm.
 package struct CopiesBeside: Hashable, Sendable {
-    /// The paths of copies that are to be merged, in the order of their names.
+    /// The paths of the copies to merge, sorted by name.
     package internal(set) var files: [String] = []
     /// The paths of files that are still being written.
     package internal(set) var unfinished: [String] = []
-    /// git's name for the other side of an unfinished merge.
+    /// The git reference of the other side in an unfinished merge, such as `MERGE_HEAD`.
     package internal(set) var gitReference: String?
-    /// Whether the vault is in a folder of git, which exchanges files.
+    /// Whether the vault is in a git working tree. A checkout replaces its file.
     package internal(set) var isInRepository = false
-    /// The vault's path, as it was given, and its folder and name.
+    /// The vault's path, as the caller passed it, and its folder and name.
     package let (vault, folder, name): (String, String, String)
 
     package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && !isInRepository }
@@ -31,21 +31,21 @@ package struct CopiesBeside: Hashable, Sendable {
 }
 
 extension CopiesBeside {
-    /// The steps to take before an alarm is accepted, in sentences.
+    /// Steps to take before a rollback alarm is accepted, as whole sentences.
     var advice: String {
         var sentences: [String] = []
         if !unfinished.isEmpty {
-            sentences.append("\(unfinished.joined(separator: ", ")) may still be under way: wait until it is complete.")
+            sentences.append("\(unfinished.joined(separator: ", ")) may be incomplete. Wait until it is complete.")
         }
         switch files.count {
         case 0: break
-        case 1: sentences.append("A file synchronization has left another copy beside it, \(files[0]): merge that.")
+        case 1: sentences.append("A file synchronization has left another copy beside it: \(files[0]). Merge it.")
         default:
             sentences.append(
                 "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
         }
         if gitReference != nil {
-            sentences.append("git has not finished a merge there: merge the other side's copy.")
+            sentences.append("git has an unfinished merge there. Merge the other side's copy.")
         } else if isInRepository, files.isEmpty, unfinished.isEmpty {
             sentences.append("It is in a git repository, which may have checked out another version of it.")
         }

@@ -1,4 +1,4 @@
-// Re-exports the modules that a program needs when it imports Vault.
+// Re-exports the modules that a program which imports Vault also needs.
 
 @_exported public import PlainStores
 @_exported public import Sealing

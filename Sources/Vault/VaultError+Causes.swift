@@ -1,5 +1,5 @@
 extension VaultError {
-    /// Details that ``code`` does not distinguish, for the hints that the command adds.
+    /// Details that ``code`` does not distinguish. The command selects its hints by them.
     package var causes: [Cause] { detail as? [Cause] ?? [] }
 
     package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
@@ -12,30 +12,29 @@ extension VaultError {
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keySecretMissing(Int)
         case passphraseMissing(Int)
-        /// A drop was sealed before its name was last changed.
+        /// The drop was sealed before its name was last changed.
         case olderDrop
-        /// A field that needs the policy of the login that would leave it.
+        /// Removing or renaming a login would leave one of its fields without the login's policy.
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
         case damagedInDatabase(url: String)
-        /// A database shows another vault under the name that was asked for. No option accepts that.
+        /// A database shows another vault under the requested name. No option accepts that.
         case otherName
         case copyInstead(CopiesBeside, isDamaged: Bool)
         case damagedVault(String)
-        /// A copy at a path is complete, and may not outlast a power loss.
+        /// The copy at a path is complete, but a power loss may undo it.
         case unflushedCopy(String)
-        /// The vault at a path has used up its sequence numbers.
         case usedUpVault(String)
-        /// Changes that waited for a server are left in a file; and whether that does not open by the key.
+        /// The file of changes that waited for a server and cannot be merged, and whether the key fails to open it.
         case changesLeft(path: String, isLocked: Bool)
-        /// A copy that was to be merged cannot be; and what it may be, from its code.
+        /// A copy that was to be merged cannot be used. The code says why.
         case unusableCopy(Code)
-        /// The copies beside a vault that raises an alarm, which is accepted by its code, and the copies that were to
-        /// be merged and have not what this machine remembers, or were merged nevertheless.
+        /// A rollback alarm, its code, and the copies in the vault's folder. `tried` contains the copies that were to
+        /// be merged but lack what this machine remembers. `isMerged` reports whether they were merged nevertheless.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
-        /// The vault lacks, or may lack, something of what it was to replace; and it is what this machine has kept.
+        /// The vault may lack changes of its backup's target. `isOffline` is true if the vault is the local copy.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
-        /// The file with what this machine had kept of a vault in a database; and whether that is a whole vault.
+        /// The saved local copy of a vault in a database, and whether it is a complete vault.
         case copyKept(String, isComplete: Bool)
     }
 
@@ -43,10 +42,10 @@ extension VaultError {
         VaultError(code, message, systemError: systemError, causes: [.unusableCopy(code)] + causes)
     }
 
-    /// Whether it concerns a copy that was to be merged, so that others can be merged still.
+    /// Whether the error concerns a copy that was to be merged. Other copies can still be merged.
     package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
 
-    /// Returns the same error with one more sentence, and with what that depends on.
+    /// Returns the same error with one more sentence, and with the cause on which that sentence depends.
     func followed(by sentence: String, _ cause: Cause?) -> VaultError {
         VaultError(
             code, "\(message) \(sentence)", systemError: systemError, causes: causes + (cause.map { [$0] } ?? []))

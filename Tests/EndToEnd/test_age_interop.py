@@ -253,8 +253,8 @@ def test_a_copy_from_after_a_rotation_is_merged_once_its_fingerprint_is_written_
     for options in ((), ("--vault-fingerprint", former)):
         sentence = mia.refusal(LOCKED, *merge, *options)
         assert str(copy) in sentence and "Ask its owner" in sentence
-        assert f"add it to your identity file {shared.identity} as a line" in sentence or (
-            "add it to your identity file identity as a line" in sentence)
+        assert f"add this line to your identity file {shared.identity}, and" in sentence or (
+            "add this line to your identity file identity, and" in sentence)
     line = sentence.rstrip().split(": ", 1)[1].rsplit("again: ", 1)[1]
     assert line == f"# vault: {shared.fingerprint}"
     with shared.identity.open("a") as file:

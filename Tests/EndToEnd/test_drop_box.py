@@ -287,7 +287,7 @@ def test_a_drop_that_age_has_sealed_is_collected(owner: Home, options: tuple[str
     ids=["empty", "text", "magic", "cut", "more", "size", "no name", "control character", "order", "key", "UTF-8"],
 )
 def test_an_age_file_that_is_no_drop_is_exit_2(owner: Home, content: bytes) -> None:
-    assert "no drop" in owner.refusal(USAGE, "collect", "--force", seal_by_age(owner, content))
+    assert "not a drop" in owner.refusal(USAGE, "collect", "--force", seal_by_age(owner, content))
     assert owner.names() == ["u.token"]
 
 

@@ -317,7 +317,7 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     note.unlink()
     # A server that takes no changes yet: an answer without them would be a wrong one.
     own_cluster.sql("ALTER ROLE vault SET default_transaction_read_only = on")
-    assert "What was changed offline waits" in home.refusal(8, "get", "a", *team)
+    assert "The offline changes wait" in home.refusal(8, "get", "a", *team)
     assert home.output("get", "--offline", "a", *team) == b"2"
     own_cluster.script("SET default_transaction_read_only = off;\nALTER ROLE vault RESET ALL;")
     assert b"Stored the offline changes: 1 changed" in home.run("get", "a", *team).stderr

@@ -225,10 +225,10 @@ def test_a_file_that_is_under_way_is_waited_for(apart: Copies) -> None:
         path = left.vault.with_name(name)
         path.touch()
         sentence = left.refusal(ALARM, "ls")
-        assert f"{path} may still be under way" in sentence
-        assert sentence.index("under way") < sentence.index("ccept") and "merge" not in sentence
+        assert f"{path} may be incomplete" in sentence
+        assert sentence.index("incomplete") < sentence.index("ccept") and "merge" not in sentence
         path.unlink()
-    assert "under way" not in left.refusal(ALARM, "ls")
+    assert "incomplete" not in left.refusal(ALARM, "ls")
 
 
 def test_other_files_are_no_copies(apart: Copies) -> None:
@@ -259,7 +259,7 @@ def test_a_merge_of_git_that_waits_is_named(apart: Copies) -> None:
     git = left.vault.parent / ".git"
     git.mkdir()
     shutil.copy(apart.right.vault, left.vault)
-    assert "has not finished" not in left.refusal(ALARM, "ls")
+    assert "unfinished merge" not in left.refusal(ALARM, "ls")
     (git / "MERGE_HEAD").touch()
     sentence = left.refusal(ALARM, "ls")
     assert "show --no-textconv 'MERGE_HEAD:./default.vault'" in sentence and sentence.index("vault merge") < sentence.index("ccept ")

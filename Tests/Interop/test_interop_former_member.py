@@ -25,7 +25,7 @@ def test_a_former_member_learns_no_pad_from_what_he_has_planted(command: Command
         live.write(live.builder().set(planted))
     assert command.run("get", "zz/note") == PLANTED
     assert pairs_under_one_pad(file.read_bytes()) == 1
-    saying = 'who knows one of them can forge the others. They are those of "pay/iban", "zz/note".'
+    saying = 'who knows one of them can forge the others. They are the values of "pay/iban", "zz/note".'
     command.run("verify", expecting=EXIT_CODES["damaged"], saying=saying)
     command.run("key", "check", expecting=EXIT_CODES["damaged"], saying=saying)
 

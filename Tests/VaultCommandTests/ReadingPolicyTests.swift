@@ -38,6 +38,6 @@ import Vault
         }
         #expect(
             error.map { CommandError($0) }
-                == .refused("Only `vault run` may read \"bank\". To lift that, run `vault attr bank policy=`."))
+                == .refused("Only `vault run` may read \"bank\". To remove the policy, run `vault attr bank policy=`."))
     }
 }

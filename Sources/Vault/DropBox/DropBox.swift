@@ -4,22 +4,22 @@ import LinuxSystem
 import SealedLog
 public import Sealing
 
-// A drop is a value for a vault that its sender cannot open: a CI job or a new colleague seals it, and the vault's
-// owner stores it. It is an age file, so it can be created with age and the documented format alone.
+// A drop is a value for a vault that its sender, such as a CI job or a new colleague, cannot open. The sender seals it,
+// and the vault's owner stores it. A drop is an age file that can be created with age and the documented format.
 
 extension Keychain {
-    /// Values that were sealed for the vault without its keys.
+    /// The vault's drop box, for values that were sealed without the vault's keys.
     public var dropBox: DropBox { DropBox(keychain: self) }
 
-    /// Receives values from people who cannot open the vault: see ``Keychain/dropBox``.
+    /// Receives values from people who cannot open the vault; see ``Keychain/dropBox``.
     public struct DropBox: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.DropBox {
-    /// Returns the public key of the vault's drop box, `age1…`. With it, values can be added to the vault, but not
-    /// read. It is no secret. It changes when the data key is rotated; drops for the former one are then lost.
+    /// Returns the public key of the vault's drop box, `age1…`. With this key, values can be added to the vault, but
+    /// not read. It is not secret. It changes when the data key is rotated. Drops for the former key are then lost.
     ///
-    /// - Throws: as ``Keychain/item(_:)``.
+    /// - Throws: the errors of ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
         let key = try keychain.translated(keychain.log.dropBoxKey())
         do throws(AgeError) {
@@ -34,7 +34,7 @@ extension Keychain.DropBox {
     ///   - name: the name of the new entry.
     ///   - recipient: a vault's ``recipient()``, or a person's age recipient.
     /// - Returns: the bytes of an age file, for ``open(_:)``.
-    /// - Throws: ``VaultError`` with `invalid` for a name, value, attribute or recipient that cannot be; `unavailable`.
+    /// - Throws: ``VaultError`` with `invalid` for an unusable name, value, attribute or recipient; `unavailable`.
     public static func seal(
         _ name: String, _ value: borrowing SecretBytes, attributes: [String: String] = [:], to recipient: String
     ) throws(VaultError) -> [UInt8] {
@@ -53,7 +53,7 @@ extension Keychain.DropBox {
         let attributes = try Keychain.checked(attributes)
         try checkLooks(attributes)
         guard attributes.reduce(name.utf8.count, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= 7_500 else {
-            throw VaultError(.invalid, "Name and attributes of an entry may have at most 7,500 bytes together.")
+            throw VaultError(.invalid, "An entry's name and attributes may have at most 7,500 bytes in total.")
         }
         let plaintext: SecretBytes
         do {
@@ -67,9 +67,9 @@ extension Keychain.DropBox {
         }
     }
 
-    /// A value that was sealed for this vault, opened but not stored.
+    /// A drop that was opened but not stored.
     ///
-    /// The sender is unknown: check its name and attributes before you store it.
+    /// The sender is unknown, so check the name and the attributes before you store the value.
     public final class Drop: Sendable {
         fileprivate let contents: DropContents
 
@@ -81,15 +81,15 @@ extension Keychain.DropBox {
         public var size: Int { contents.value.count }
         /// Descriptions of the value.
         public var attributes: [String: String] { Keychain.dictionary(contents.attributes) }
-        /// The time at which it was sealed, by its sender's clock.
+        /// The time at which the value was sealed, by the sender's clock.
         public var created: Date { Date(milliseconds: contents.created) }
     }
 
-    /// Opens a file from ``seal(_:_:attributes:to:)``, sealed for the vault's drop box or for an identity in the
-    /// location's identity file. This stores nothing.
+    /// Opens a drop from ``seal(_:_:attributes:to:)`` without storing it. It must be sealed for the vault's drop box,
+    /// or for an identity in the location's identity file.
     ///
-    /// - Throws: ``VaultError`` with `locked` if it was sealed for somebody else; `damaged`, `invalid` if it is no
-    ///   drop, `unavailable`.
+    /// - Throws: ``VaultError`` with `locked` if the file was sealed for another recipient; `invalid` if it is not a
+    ///   drop; `damaged`, `unavailable`.
     public func open(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
         let drop: Drop
@@ -99,15 +99,15 @@ extension Keychain.DropBox {
             drop = Drop(contents)
         } catch {
             guard error.code == .damaged else { throw .noGuardedMemory }
-            throw VaultError(.invalid, "This is an age file, but no drop for a vault: \(error.detail).")
+            throw VaultError(.invalid, "This is an age file, but not a drop for a vault: \(error.detail).")
         }
-        // The sender, who chose the name, is unknown.
+        // The name and the attributes were chosen by an unknown sender.
         try Naming.name.checkLooks(drop.name)
         try Self.checkLooks(drop.contents.attributes)
         return drop
     }
 
-    /// Checks that a reader can distinguish the keys of attributes by their looks. Throws `invalid`.
+    /// Checks that the keys of attributes do not look alike. Throws `invalid`.
     private static func checkLooks(_ attributes: [Attribute]) throws(VaultError) {
         for (number, attribute) in attributes.enumerated() {
             try Naming.attribute.checkLooks(attribute.key)
@@ -137,25 +137,25 @@ extension Keychain.DropBox {
         switch error.code {
         case .noMatch:
             VaultError(.locked, "This drop was sealed for another vault, or before the data key was rotated.")
-        case .damaged: VaultError(.damaged, "This drop was changed or cut: \(error.detail).")
-        default: VaultError(error, "This is no drop")
+        case .damaged: VaultError(.damaged, "This drop was changed or truncated: \(error.detail).")
+        default: VaultError(error, "This is not a drop")
         }
     }
 
-    /// Stores drops with their attributes: all of them, or none.
+    /// Stores drops with their attributes, either all or none.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether values of these names are replaced; their history has them then.
-    ///   - acceptsOlder: whether a drop may have been sealed before its name was last changed or removed, by its
-    ///     sender's clock. Somebody may have kept it, to put a former value back.
-    /// - Throws: ``VaultError`` with `exists` if there is a value of such a name, or a later change; as
+    ///   - isReplacing: whether to replace existing values with these names, which then become earlier values.
+    ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before its name was last
+    ///     changed or removed. Somebody may have kept such a drop in order to restore a former value.
+    /// - Throws: ``VaultError`` with `exists` if such a name has a value or a later change; the errors of
     ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
         try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                // This read also makes the transaction run again if the name is changed meanwhile.
+                // Because of this read, the transaction also runs again if the name is changed meanwhile.
                 if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }
@@ -171,8 +171,8 @@ extension Keychain.DropBox {
 }
 
 extension Keychain.DropBox {
-    /// Throws `exists` if a drop was sealed before its name was last changed or removed, or before one of that name
-    /// that is stored before it.
+    /// Throws `exists` if a drop was sealed before its name was last changed or removed, or before the previous drop
+    /// with the same name.
     package func checkAges(of drops: [Drop]) throws(VaultError) {
         var times: [EntryName: UInt64] = [:]
         for drop in drops {
@@ -193,7 +193,7 @@ extension Keychain.DropBox {
 }
 
 extension DropContents {
-    /// Whether the value is one of its kind. Only the few kinds that are not plain bytes are parsed.
+    /// Whether the value's bytes are valid for its kind. Only kinds other than plain bytes are parsed.
     fileprivate var hasReadableValue: Bool {
         switch Keychain.ValueKind(rawValue: kind) {
         case .unspecified, .data: true
@@ -204,8 +204,8 @@ extension DropContents {
 }
 
 extension Naming {
-    /// Checks that a reader can distinguish a name from others by its looks. Throws as ``check(_:)``; `invalid` for one
-    /// that begins or ends with a space, or has a character that is not seen.
+    /// Checks that a name does not look like another one. Throws the errors of ``check(_:)``; `invalid` for a name that
+    /// begins or ends with a space, or contains an invisible character.
     fileprivate func checkLooks(_ text: String) throws(VaultError) {
         try check(text)
         if let unseen = text.unseenPart {

@@ -1,19 +1,19 @@
 package import SealedLog
 
-// The `vault` command records its reads; a program that uses the library does not yet.
+// Only the `vault` command records its reads. Programs that use the library do not record theirs yet.
 
 extension Keychain {
     package var accessLog: AccessLog { AccessLog(keychain: self) }
 
-    /// This machine's list of reads.
+    /// The log of the values that were read on this machine.
     package struct AccessLog: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.AccessLog {
-    /// Whether the vault requires that reads of its values are recorded. Throws as ``Keychain/item(_:)``.
+    /// Returns whether the vault requires a record of each read. Throws the errors of ``Keychain/item(_:)``.
     package func isOn() throws(VaultError) -> Bool { try keychain.translated(keychain.log.isAccessLogged()) }
 
-    /// Switches the access log on or off, for all who use the vault. Throws as ``Keychain/eraseRemoved()``.
+    /// Switches the access log on or off, for all users of the vault. Throws the errors of ``Keychain/eraseRemoved()``.
     package func set(on isLogged: Bool) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.setAccessLogged(isLogged, timeout: timeout)
@@ -21,7 +21,7 @@ extension Keychain.AccessLog {
     }
 
     /// Records an access on this machine, if the vault's access log is on. Throws ``VaultError`` with `unavailable` if
-    /// the log is on and cannot be written, `busy`; as ``Keychain/item(_:)``.
+    /// the log is on but cannot be written, and with `busy`; the errors of ``Keychain/item(_:)``.
     package func record(evenIfOff isForced: Bool = false, _ access: () -> Access) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.recordAccess(
@@ -29,13 +29,13 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// Checks that this machine has a log that can be written, though it may be off. Throws as
-    /// ``record(evenIfOff:_:)``, but not `busy`.
+    /// Checks that this machine has a writable log, even if the log is off. Throws the errors of
+    /// ``record(evenIfOff:_:)``, except `busy`.
     package func check() throws(VaultError) {
         try keychain.translated(keychain.log.checkAccessLog(in: keychain.location.rollbackMemory))
     }
 
-    /// Returns the accesses that were recorded on this machine, even if the log is off now. Throws as
+    /// Returns the accesses that were recorded on this machine, even if the log is off now. Throws the errors of
     /// ``record(evenIfOff:_:)``.
     package func report() throws(VaultError) -> AccessReport {
         try keychain.waiting { (timeout) throws(LogError) in

@@ -2,17 +2,17 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain.Copies {
-    /// Copies a consistent snapshot of the vault to another file, while others use it. The copy is read and
-    /// authenticated in full before it gets its name. The same keys open it.
+    /// Copies a consistent snapshot of the vault to another file, while other processes use the vault. The copy is read
+    /// and authenticated in full before it gets its name. The same keys open it.
     ///
-    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it: this machine then raises
-    /// an alarm about the older vault, see <doc:RestoringFromBackups>.
+    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises
+    /// an alarm because the vault is older than before; see <doc:RestoringFromBackups>.
     ///
-    /// - Parameter isReplacing: whether an earlier copy of the vault at the path is replaced, if this one has all that
-    ///   is in it. Any other file is left alone.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for a path
-    ///   that cannot be meant and for the vault's own; `damaged`, `busy`, `unavailable`: the file at the path is as it
-    ///   was; `outcomeUnknown` if the copy is there, and may not outlast a power loss.
+    /// - Parameter isReplacing: whether to replace an earlier copy of the vault at the path, if the new copy contains
+    ///   all of its changes. Any other file is left alone.
+    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for an
+    ///   unusable path or the vault's own; `damaged`, `busy`, `unavailable` if the file at the path is unchanged;
+    ///   `outcomeUnknown` if the copy is complete, but a power loss may undo it.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
     }
@@ -22,7 +22,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // The local copy of a vault in a database may be needed to restore it.
+        // Offline, the target may be the vault's URL, to restore the vault there from the local copy.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -30,7 +30,7 @@ extension Keychain.Copies {
         guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
-        // Checked before anything is copied.
+        // This check comes first, before anything is copied.
         guard isReplacing || (try? target.exists()) != true else {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
@@ -58,6 +58,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether there is a folder or a device at the location. The log's error does not say which path it concerns.
+    /// Whether there is a folder or a device at the location. The log's error does not name the path that it concerns.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

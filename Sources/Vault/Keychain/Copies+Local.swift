@@ -1,27 +1,27 @@
 private import FoundationEssentials
 package import SealedLog
 
-// The local copy of a vault in a database, and the changes that still have to be stored there.
+// The local copy of a vault in a database, and the changes that are not stored in the database yet.
 
 extension Keychain.Copies {
-    /// The offline changes that opening this keychain has stored in the database; nil if there were none.
+    /// The offline changes that were stored in the database when this keychain was opened; nil if there were none.
     public var offlineChanges: Merge? { keychain.offlineChanges }
 
-    /// Whether changes are kept on this machine only, until the server can be reached.
+    /// Whether changes are stored on this machine only, until the server can be reached.
     package var isKeptApart: Bool { keychain.log.keepsChangesApart }
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Reads some of the records that the local copy lacks. A command that changes nothing calls this after its output.
+    /// Reads some of the records that the local copy lacks. Commands that change nothing call this after their output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The files with changes that wait for a server under another URL: of another vault, or of this one's former URL.
+    /// The files of changes that wait under another URL, which belongs to another vault or was this vault's before.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
     }
 
-    /// The files with changes that waited for a server, some of which a merge has refused.
+    /// The files of changes that waited for a server, some of which a merge has refused.
     package var refusedChanges: [String] { changes(inFilesEndingIn: FileLocation.refusedEnding) }
 
     private func changes(inFilesEndingIn ending: String) -> [String] {
@@ -33,10 +33,10 @@ extension Keychain.Copies {
 
     // MARK: Comparing with another machine
 
-    /// Returns one word for what the vault's history ends with, for another machine to compare.
+    /// Returns the vault's newest log position as one word, to compare it on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether this history includes another machine's head; nil if it is not that long.
+    /// Returns whether the vault's history includes another machine's newest log position; nil if it is too short.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

@@ -2,34 +2,34 @@ import LinuxSystem
 package import SealedLog
 
 extension Keychain {
-    /// Other copies of this vault: backups, those that were changed elsewhere, and the one that this machine keeps.
+    /// Other copies of this vault: backups, copies that were changed elsewhere, and this machine's local copy.
     public var copies: Copies { Copies(keychain: self) }
 
-    /// Backups and merges of a vault: see ``Keychain/copies``.
+    /// Backups and merges of a vault; see ``Keychain/copies``.
     public struct Copies: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.Copies {
     /// The result of a merge.
     public struct Merge: Hashable, Sendable {
-        /// The names that were added or changed here, sorted bytewise.
+        /// The names that were added or changed in this vault, sorted bytewise.
         public var changed: [String] { report.changed }
-        /// The names that both sides changed after their last common change. The later value wins, and the earlier one
-        /// is in the history, unless it is among ``dropped``. A name that a side may have changed counts as changed.
+        /// The names that both copies have changed, or may have changed, since their last common change. The later
+        /// value wins. The earlier value is in the history, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The conflicts whose other value is not kept: the vault keeps no history, or the entry has no room.
+        /// The conflicts whose other value is lost, since the vault keeps no history or the entry has no room.
         public var dropped: [String] { report.dropped }
-        /// The names with changes that were left out, sorted bytewise, since somebody without access any more may have
-        /// made them: the copy is under a former data key, or a removed member and no present one has signed them. The
-        /// copy does not count as merged; `vault merge --from-former-key` takes them over.
+        /// The names with changes that were refused because a person whose access was removed may have made them,
+        /// sorted bytewise. Either the copy has a former data key, or only a former member has signed the changes. The
+        /// copy does not count as merged. `vault merge --from-former-key` accepts these changes.
         public var refused: [String] { report.refused }
         package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
-        /// Whether the copies had different keys: see ``Keychain/VaultKeys/all()`` for those that open the vault now.
+        /// Whether the copies had different keys. ``Keychain/VaultKeys/all()`` returns the present ones.
         public var keysDiffered: Bool { keys != .same }
         package var keys: MergeReport.Keys { report.keys }
         package var isOfFormerKey: Bool { report.isOfFormerKey }
         package var refusesOwn: Bool { report.refusesOwn }
-        /// The changes of the key slots; see ``doubtedKeys`` and the properties beside it.
+        /// The changes of the key slots; see ``doubtedKeys`` and the properties after it.
         let slots: MergedSlots
         package var members: MemberDifferences { report.members }
         package var keptAt: String? { report.keptAt }
@@ -38,44 +38,43 @@ extension Keychain.Copies {
         private let report: MergeReport
     }
 
-    /// Takes over the changes of another copy of this vault, such as one from a file synchronization, git or a backup.
+    /// Merges the changes of another copy of this vault, such as a copy from a file synchronization, git or a backup.
     ///
-    /// For each name the later state wins, even if it is a removal, and all values of both sides are in its history,
-    /// except those that one side has purged. Merging in the other direction has the same result, except for the keys
-    /// and the limits of the history: those of this copy win, unless the data key was rotated in the other one, or the
-    /// other one has what this machine remembers of the vault and this one has not. The other copy is only read.
-    /// Afterwards, this file can take the place of both copies: machines that remember either one take it for the later
-    /// one.
+    /// For each name the later state wins, even if it is a removal. The name's history then has all values of both
+    /// copies, except those that one copy has purged. Merging in the other direction has the same result, except for
+    /// the keys and the limits of the history. For these, this copy wins, unless the other copy's data key was rotated,
+    /// or only the other copy has what this machine remembers of the vault. The other copy is only read. Afterwards,
+    /// this file can replace both copies, since machines that remember either one accept it as a later state.
     ///
-    /// - Parameter path: the other copy's path. A key that opens this vault has to open it.
-    /// - Throws: ``VaultError`` with `invalid` if it is no copy of this vault; `noVault`, `locked`, `damaged`, with the
-    ///   path of the copy; as ``Keychain/eraseRemoved()``. What was merged before an error stays; merge again.
+    /// - Parameter path: the other copy's path. One of the keys that open this vault must open it.
+    /// - Throws: ``VaultError`` with `invalid` if it is not a copy of this vault; `noVault`, `locked`, `damaged`, with
+    ///   the copy's path; the errors of ``Keychain/eraseRemoved()``. Changes that were merged before an error are kept.
+    ///   Repeat the merge to complete it.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
     }
 
-    /// Another copy of this vault, which was opened to be merged.
     package struct Copy {
         fileprivate let location: VaultLocation
         fileprivate let log: SealedLog
         fileprivate let isPinned: Bool
         package var path: String { location.vault }
 
-        /// Translates an error of the copy. The fingerprint option is for the vault itself: a copy's fingerprint can
-        /// only be added to an identity file.
+        /// Translates an error of the copy. A copy's fingerprint can only be added to an identity file, because the
+        /// fingerprint option applies to the vault itself.
         fileprivate func refusal(_ error: LogError) -> VaultError {
             let refusal = VaultError(error, location)
             guard error.code == .pinWrong else { return refusal.ofMergedCopy }
             let file = location.identityFile.map { " \($0)" } ?? ""
             return refusal.followed(
-                by: "If it is this one, add it to your identity file\(file) as a line, and merge again: "
+                by: "If it is this one, add this line to your identity file\(file), and merge again: "
                     + "# vault: \(Fingerprint.text(error.detail))", nil
             ).ofMergedCopy
         }
     }
 
-    /// Opens another copy of this vault, with prompts as its keys need them.
+    /// Opens another copy of this vault, and prompts if its keys require it.
     package func copy(at path: String) throws(VaultError) -> Copy {
         if !VaultLocation.isURL(path) { try VaultLocation.check(path, "The other copy's path") }
         var otherLocation = keychain.location
@@ -91,8 +90,8 @@ extension Keychain.Copies {
     }
 
     /// - Parameters:
-    ///   - taken: the names whose changes are taken over from anyone.
-    ///   - keptKeys: the salts of the keys that stay, whatever the copy has removed; see
+    ///   - taken: the names whose changes are accepted, whoever made them.
+    ///   - keptKeys: the salts of the keys to keep even if the copy has removed them; see
     ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
         _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
@@ -124,8 +123,8 @@ extension Keychain.Copies {
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
     }
 
-    /// Returns the first of the names that neither this vault nor any of the copies has, or has had. One that cannot
-    /// be read may have any name.
+    /// Returns the first of the names that neither this vault nor any of the copies has now or had before. A copy that
+    /// cannot be read may have any name.
     package func unknownName(among names: [String], in copies: [Copy]) -> String? {
         let logs = [keychain.log] + copies.map(\.log)
         return names.first { name in
@@ -136,11 +135,11 @@ extension Keychain.Copies {
         }
     }
 
-    /// Whether the vault lacks what this machine remembers, so that it can only be merged.
+    /// Whether the vault lacks a log position that this machine remembers, and was only opened for a merge.
     package var isJoining: Bool { keychain.log.isJoining }
 
-    /// Remembers the vault again that was opened to be merged with what this machine remembers. Throws the alarm, if it
-    /// has not all of that.
+    /// Stores the vault's state in the rollback memory again, after the merge for which the vault was opened. Throws
+    /// the rollback alarm if the vault still lacks what this machine remembers.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try keychain.log.finishJoining() } catch {
             throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)
@@ -148,7 +147,7 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error of this vault. An alarm does not advise to merge what was just to be merged.
+    /// Translates an error of this vault. An alarm does not advise merging the copies that were just tried.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -156,12 +155,7 @@ extension Keychain.Copies {
 }
 
 extension Keychain.Copies.Merge {
-    /// The names are those of the whole vault, which is what was merged.
-    ///
-    /// - Parameters:
-    ///   - before: the slots that opened the vault before.
-    ///   - after: those that open it now.
-    ///   - copy: those that open the copy.
+    /// Creates the result, whose names are those of the whole vault, because the whole vault was merged.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         self.report = report
         slots = MergedSlots(
@@ -169,11 +163,10 @@ extension Keychain.Copies.Merge {
     }
 }
 
-/// The slots of a vault before a merge and after it, and those of the copy.
 struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
-    /// The slots that one of the copies has removed.
+    /// The slots that were removed from one of the copies.
     let gone: [LogKeySlot]
-    /// The indexes of the slots that the copy has removed, or may have, if nothing was merged.
+    /// The indices of the slots that were removed from the copy, or may have been, if this prevented the merge.
     let doubted: [Int]
 }

@@ -2,37 +2,37 @@ public import FoundationEssentials
 import SealedLog
 
 extension Keychain.Maintenance {
-    /// Figures about a vault, without any name or value.
+    /// Figures about a vault. They contain no names and no values.
     public struct Information: Hashable, Sendable {
         /// The path of the vault file, or the URL of a vault in a database.
         public let vault: String
-        /// The path of the key file that is looked for; another key may have opened the vault.
+        /// The path at which the key file is expected. Another key may have opened the vault.
         public let keyFile: String
-        /// Why the key file is accepted although others than its owner can read it; nil if they cannot.
+        /// The reason why the key file is accepted although other users can read it; nil if they cannot.
         public let keyFileSharing: String?
         /// The vault's id, 32 hex digits.
         public let id: String
         /// The time at which the vault was created.
         public let created: Date
-        /// The number of the last change.
+        /// The sequence number of the newest change.
         public let sequence: UInt64
-        /// The number of names that are present. Expired ones count until they are set, removed or dropped.
+        /// The number of names that are present, or have expired but were not yet set, removed or dropped.
         public let entries: Int
         /// The size of the file in bytes.
         public let fileSize: Int
-        /// Bytes of what is present, and of earlier values that are kept.
+        /// The size of present entries and values, and of earlier values that are kept, in bytes.
         public let liveBytes: Int
-        /// Bytes that compaction would free.
+        /// The number of bytes that a compaction would free.
         public let deadBytes: Int
-        /// Changes since the last compaction.
+        /// The number of changes since the last compaction.
         public let recordsSinceCheckpoint: Int
         /// The limits on the earlier values that are kept.
         public let history: Keychain.History.Retention
-        /// Whether this machine remembers the vault, so that an older one would be noticed.
+        /// Whether this machine remembers the vault, so that it would notice an older copy.
         public let memoryIsKept: Bool
-        /// Problems that fail no call: an unusable rollback memory, a failed compaction. One sentence each.
+        /// Problems that make no call fail, one sentence each: an unusable rollback memory, a failed compaction.
         public let problems: [String]
-        /// Whether the keys are locked against swapping.
+        /// Whether the keys are locked in memory, so that they are never swapped to disk.
         public let keysAreLockedInMemory: Bool
 
         init(_ figures: LogInformation, of keychain: Keychain) {
@@ -56,7 +56,7 @@ extension Keychain.Maintenance {
 }
 
 extension SecretFile.Sharing {
-    /// A part of a sentence.
+    /// A fragment of a sentence.
     fileprivate var words: String {
         switch self {
         case .secretFolder: "root's, below a folder of secrets"

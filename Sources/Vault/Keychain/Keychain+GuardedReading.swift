@@ -3,18 +3,18 @@ import LinuxSystem
 package import SealedLog
 import Sealing
 
-// All values that are read for a person, another program or a server are read by these methods.
+// All reads for a person, another program or a server use these methods.
 
 extension Keychain {
-    /// Returns the value of an entry; nil if there is none. It keeps to the entry's policy and that of the login whose
-    /// field it is, and records the read in the access log before it returns the value, also one that it refuses. If
-    /// the log is on and cannot be written, nothing is read.
+    /// Returns the value of an entry; nil if there is none. The policies of the entry and of its login, if it is a
+    /// field, must permit the read. The read is recorded in the access log before it succeeds or is refused. If the log
+    /// is on but cannot be written, the method throws and returns no value.
     ///
     /// - Parameters:
-    ///   - reader: the name of a command, or of what else reads for others: a policy may name it.
-    ///   - check: what else its attributes have to say.
-    ///   - access: what is recorded.
-    /// - Throws: `guarded` by the policy; what `check` throws; as ``get(_:)``.
+    ///   - reader: the name of the command, or of another reader that a policy may name.
+    ///   - check: a further check of the entry's attributes.
+    ///   - access: returns the access to record.
+    /// - Throws: `guarded` if a policy forbids the read; the errors of `check` and of ``get(_:)``.
     package func read(
         _ name: String, for reader: String,
         check: (_ attributes: [String: String]) throws(VaultError) -> Void = { _ in }, access: () -> Access
@@ -28,7 +28,7 @@ extension Keychain {
             }
             try check(found.attributes)
         } catch {
-            // Nothing is given out, whether that can be recorded or not.
+            // The value is not returned in any case, so an error of the access log is ignored.
             if found.isAccessLogged { try? accessLog.record { access().refused } }
             throw error
         }
@@ -36,8 +36,8 @@ extension Keychain {
         return found.takeValue()
     }
 
-    /// Returns the value of a name with its attributes, those of the login whose field it is, and whether the access
-    /// log is on; nil if there is no value. Throws as ``get(_:)``.
+    /// Returns the value of a name with its attributes, the attributes of its login if it is a field, and whether the
+    /// access log is on; nil if there is no value. Throws the errors of ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),
@@ -53,11 +53,11 @@ extension Keychain {
     }
 }
 
-/// A value, with what decides whether a command may give it out.
+/// A value, and the data that decides whether a command may return it.
 struct GuardedSealable: ~Copyable {
     let value: SealableValue
     let attributes: [String: String]
-    /// The attributes of the login whose field it is, even if the login has expired.
+    /// The attributes of the login to which the field belongs, even if the login has expired.
     let loginAttributes: [String: String]
     let isLoginPresent: Bool
     let isAccessLogged: Bool
@@ -66,10 +66,10 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Describes a read by this process, which another one has started; or, with an empty name, a switch of the log.
+    /// Describes a read by this process for its parent process, or, with an empty name, a switch of the access log.
     ///
     /// - Parameters:
-    ///   - command: the words of the command, or what else reads.
+    ///   - command: the command with its arguments, or another name for the reader.
     ///   - program: the program that is started with the value.
     package init(to name: String, by command: String, starting program: String? = nil) {
         let parent = getppid()
@@ -80,10 +80,10 @@ extension Access {
 }
 
 extension Keychain {
-    /// Acquires a lock that belongs to the vault. Others see only a hash of its name, while it is held.
+    /// Acquires a named lock of the vault. While it is held, other processes see only a hash of its name.
     ///
-    /// For a vault in a database, this requires write access to the vault. The lock is lost with the connection to the
-    /// server: see ``NameLock/check()``.
+    /// For a vault in a database, this requires write access to the vault. If the connection to the server is lost, so
+    /// is the lock; see ``NameLock/check()``.
     public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         let lock = try translated(storeLocation.namedLock(Int64(RunningHash.number(of: ownName(name)))))
         try await NameLock.wait { () throws(VaultError) in try translated(lock.tryLock()) }

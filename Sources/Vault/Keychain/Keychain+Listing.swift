@@ -2,28 +2,28 @@ public import FoundationEssentials
 import SealedLog
 
 extension Keychain {
-    /// The information about a name that is available without opening its value.
+    /// The properties of an entry that are available without opening its value.
     public struct Item: Hashable, Sendable {
-        /// The name, as it was set.
+        /// The name, exactly as it was set.
         public let name: String
         /// The value's size in bytes.
         public let size: Int
         package let valueKind: ValueKind
-        /// The time at which the name was first set since it was last absent.
+        /// The time at which the name was set for the first time since it was last absent.
         public let created: Date
         /// The time at which the value was last set.
         public let modified: Date
-        /// The time from which on the name is absent; nil if the value does not expire.
+        /// The time at which the name becomes absent; nil if the value does not expire.
         public let expires: Date?
-        /// Words about the value, sealed with its name: `service`, `account`, `url` …
+        /// Descriptions of the value, sealed with its name, such as `service`, `account` or `url`.
         public let attributes: [String: String]
 
-        /// The value's type, as far as it was given: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
-        /// `dictionary`, `null`; `unspecified` for bytes that were stored without one; `kind 17`, say, for one that
-        /// this version does not know.
+        /// The value's type, if it was specified: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
+        /// `dictionary` or `null`. It is `unspecified` for bytes without a type, and `kind 17`, for example, for a type
+        /// that this version does not know.
         public var kind: String { valueKind.description }
 
-        /// nil for a tombstone.
+        /// Returns nil for a tombstone.
         fileprivate init?(_ entry: Entry, as name: String) {
             guard let content = entry.content else { return nil }
             self.name = name
@@ -38,24 +38,24 @@ extension Keychain {
 }
 
 extension Keychain {
-    /// Returns the information about a name, without opening its value; nil if the name is absent.
+    /// Returns the properties of an entry, without opening its value; nil if the name is absent.
     ///
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
-    ///   `exchanged` if the file was replaced meanwhile.
+    ///   `exchanged` if the file was replaced since the vault was opened.
     public func item(_ name: String) throws(VaultError) -> Item? {
         let shown = try shownName(name)
         guard let entry = EntryName(shown) else { return nil }
         return try translated(log.entry(entry)).flatMap { Item($0, as: name) }
     }
 
-    /// Returns whether a name exists. Its value is not opened.
+    /// Returns whether a name exists, without opening its value.
     ///
-    /// - Throws: as ``item(_:)``.
+    /// - Throws: the errors of ``item(_:)``.
     public func exists(_ name: String) throws(VaultError) -> Bool { try item(name) != nil }
 
-    /// Returns the information about all names that begin with `prefix` and have all of `attributes`, sorted bytewise.
+    /// Returns all entries whose names begin with `prefix` and that have all of `attributes`, sorted bytewise by name.
     ///
-    /// - Throws: as ``item(_:)``.
+    /// - Throws: the errors of ``item(_:)``.
     public func items(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> [Item] {
         var listing = try listing(prefix: prefix, attributes: attributes)
         var items: [Item] = []
@@ -70,12 +70,12 @@ extension Keychain {
         return names
     }
 
-    /// Returns the keys of ``keys(prefix:)`` one after the other, for lists of any length.
+    /// Returns the keys of ``keys(prefix:)`` one at a time, so that the list may have any length.
     package func names(prefix: String = "") throws(VaultError) -> KeyListing {
         KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
-    /// Returns the items of ``items(prefix:attributes:)`` one after the other, for lists of any length.
+    /// Returns the items of ``items(prefix:attributes:)`` one at a time, so that the list may have any length.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
@@ -84,7 +84,7 @@ extension Keychain {
 }
 
 /// The items of a keychain as of one point in time, sorted bytewise by name, each read on demand. To iterate twice,
-/// copy the listing before the first time.
+/// copy the listing before the first iteration.
 package struct ItemListing: Sendable {
     fileprivate var entries: EntryListing
     fileprivate let attributes: [Attribute]
@@ -101,7 +101,7 @@ package struct ItemListing: Sendable {
     }
 }
 
-/// The names of a keychain, as ``ItemListing``.
+/// The names of a keychain, read like the items of ``ItemListing``.
 package struct KeyListing: Sendable {
     fileprivate var names: NameListing
     fileprivate let keychain: Keychain
@@ -121,13 +121,13 @@ extension Keychain {
 extension Entry.Content { var attributesByKey: [String: String] { Keychain.dictionary(attributes) } }
 
 extension Date {
-    /// Times that no calendar shows end with the year 9999.
+    /// Creates a date. Times after the year 9999, which no calendar shows, become the end of that year.
     package init(milliseconds: UInt64) {
         let endOf9999: UInt64 = 253_402_300_799_999
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)
     }
 
-    /// Milliseconds since 1970, not before and never beyond what a number holds.
+    /// Milliseconds since 1970, limited to the range of the type.
     var milliseconds: UInt64 {
         let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
         return UInt64(exactly: max(milliseconds, 0)) ?? .max

@@ -1,10 +1,10 @@
 import SealedLog
 
 extension Keychain {
-    /// Writes changes, all or none; false if a name is not as they expect it. Every change of an entry is written here.
+    /// Writes changes, all or none; returns false if a name is not in the expected state. All changes are written here.
     ///
-    /// - Parameter isLifting: whether policies may be taken away; see ``Options/keepsPolicies``.
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
+    /// - Parameter isLifting: whether policies may be removed; see ``Options/keepsPolicies``.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
     func commit(_ changes: ChangeList, liftingPolicies isLifting: Bool = false) throws(VaultError) -> Bool {
         var list = changes
         if options.keepsPolicies, !isLifting {
@@ -22,8 +22,8 @@ extension Keychain {
         return isCommitted
     }
 
-    /// Returns the policy that guards an entry, its own or that of the login whose field it is; nil for none. An
-    /// expired login still guards its fields.
+    /// Returns the policy that guards an entry, which is its own or its login's; nil if there is none. An expired login
+    /// still guards its fields.
     func policy(of name: EntryName) throws(VaultError) -> String? {
         if let own = try ownPolicy(of: name) { return own }
         guard let login = name.login else { return nil }
@@ -36,8 +36,8 @@ extension Keychain {
 
     // MARK: Fields
 
-    /// Gives fields that are restored the policy that their login had, if that is not there. Throws `guarded` if
-    /// changes leave a field without the policy of its login.
+    /// Makes a restored field keep the policy that its login had, if the login no longer has it. Throws `guarded` if
+    /// the changes would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -51,13 +51,13 @@ extension Keychain {
                 let (login, left) = (shortened(change.name.text), shortened(field.text))
                 throw VaultError(
                     .guarded,
-                    "The policy of \"\(login)\" guards \"\(left)\" too, which would be left without it. "
+                    "\"\(left)\" is also guarded by the policy of \"\(login)\", and would be left without it. "
                         + "Nothing was changed.", causes: [.fieldLeft(left, policy: policy)])
             }
         }
     }
 
-    /// Returns the policy that a login had before it was removed, also by some changes; nil if it has one after them.
+    /// Returns the last policy of a login that has none now, or that the changes remove; nil if it still has a policy.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -65,7 +65,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns the first field of a login that is there after some changes, without a policy of its own.
+    /// Returns the first field of a login that would remain after the changes without a policy of its own.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {

@@ -5,22 +5,22 @@ package import Sealing
 extension Keychain {
     /// Renames an entry.
     ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist,
-    ///   `exists` if the new one does and `replacing` is false.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not
+    ///   exist, `exists` if the new name does and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try relocate([(name, newName)], replacing: replacing, removing: true)
     }
 
     /// Copies an entry, with its attributes, to another name.
     ///
-    /// - Throws: as ``rename(_:to:replacing:)``.
+    /// - Throws: the errors of ``rename(_:to:replacing:)``.
     public func copy(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try relocate([(name, newName)], replacing: replacing, removing: false)
     }
 
-    /// Does the same for several names, all or none. No new name may be one of the former ones, except its own.
+    /// Renames or copies several entries, all or none. No new name may be one of the former names, except its own.
     ///
-    /// - Parameter isRemoving: whether the former names are removed.
+    /// - Parameter isRemoving: whether to remove the former names.
     package func relocate(
         _ names: [(from: String, to: String)], replacing isReplacing: Bool, removing isRemoving: Bool
     ) throws(VaultError) {
@@ -41,14 +41,14 @@ extension Keychain {
         guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
             throw VaultError(.absent, "No entry named \"\(name)\".")
         }
-        // Names are compared by bytes: as strings, two spellings of an accented letter are equal.
+        // Two names may be equal as strings but differ in bytes, if they spell an accented letter differently.
         guard source != target else { return }
         if !isReplacing, try transaction.exists(newName) { throw VaultError(.exists, "\"\(newName)\" already exists.") }
         let kind = ValueKind(rawValue: content.current.kind)
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The policy of its login is kept, unless the new name's login has the same.
+            // The policy of the source's login is kept, unless the target's login has the same policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -56,12 +56,13 @@ extension Keychain {
         if isRemoving { try transaction.remove(name) }
     }
 
-    /// Replaces attributes of a name, and removes those whose value is nil; the value and its expiry stay. The former
-    /// state becomes an earlier version.
+    /// Replaces attributes of an entry, and removes those whose new value is nil. The value and its expiry are kept.
+    /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the name has to have, or not to have (nil); otherwise nothing is changed.
-    /// - Returns: the attributes that the name had, and those that it has then.
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not exist.
+    /// - Parameter required: attributes that the entry must have, or must not have (nil). Otherwise nothing is changed.
+    /// - Returns: the attributes before and after the call.
+    /// - Throws: `absent` if the name does not exist; the errors of
+    ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func setAttributes(
         of name: String, _ changes: [String: String?], ifMatching required: [String: String?] = [:]
     ) throws(VaultError) -> (former: [String: String], present: [String: String]) {
@@ -73,7 +74,7 @@ extension Keychain {
             guard required.allSatisfy({ former[$0] == $1 }) else { return (former, former) }
             let attributes = former.merging(changes.compactMapValues(\.self)) { $1 }
                 .filter { changes[$0.key] != .some(nil) }
-            // By bytes: another spelling of a character is a change.
+            // The comparison is bytewise, since another spelling of a character is a change.
             guard Set(try Keychain.checked(attributes)) != Set(content.attributes) else { return (former, former) }
             try transaction.set(
                 name, to: value, kind: ValueKind(rawValue: content.current.kind), attributes: attributes,
@@ -82,8 +83,8 @@ extension Keychain {
         }
     }
 
-    /// Returns a short text that is equal for equal values of this vault and its copies, until its keys are rotated. It
-    /// reveals nothing about the value without the vault's keys.
+    /// Returns a short text that is equal for equal values of this vault and its copies, until the data key is rotated.
+    /// Without the vault's keys, it reveals nothing about the value.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(VaultError) -> String {
         do throws(LogError) { return Fingerprint.text(Array(try log.fingerprint(ofValue: value)[..<8])) } catch {
             throw VaultError(error, location)

@@ -3,13 +3,13 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// Changes to several names that are made all together or not at all.
+    /// Changes to several names that are written atomically.
     ///
-    /// Reading within a transaction sees what the transaction has done so far. If another process or thread changes a
-    /// name that the transaction has read, present or absent, the transaction runs again.
+    /// Reads within the transaction include its own changes. If another process or thread changes a name that the
+    /// transaction has read, whether the name was present or absent, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
-        /// Its conditions are what names were when they were first read.
+        /// The changes, on the condition that each name still has the state in which it was first read.
         private var changes = ChangeList()
         private var nonces = NonceSource()
         private var forgetsHistory = false
@@ -20,8 +20,8 @@ extension Keychain {
         /// Sets a value.
         ///
         /// - Parameters:
-        ///   - attributes: replace those of the name; nil keeps them.
-        ///   - expires: from when on the name is absent, as in ``Keychain``.
+        ///   - attributes: the new attributes; nil keeps the present ones.
+        ///   - expires: the time at which the name becomes absent, as for the keychain's method.
         /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
         public mutating func set(
             _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
@@ -31,7 +31,7 @@ extension Keychain {
 
         /// Sets a text.
         ///
-        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         public mutating func set(
             _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -41,7 +41,7 @@ extension Keychain {
 
         /// Sets bytes.
         ///
-        /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         public mutating func set(
             _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -49,10 +49,10 @@ extension Keychain {
             try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
         }
 
-        /// Removes a name. What is left of an expired value becomes an earlier one.
+        /// Removes a name. Its value becomes an earlier value, even if it has expired.
         ///
-        /// - Returns: whether it existed; an expired value did not.
-        /// - Throws: as ``Keychain/get(_:)``.
+        /// - Returns: whether the name existed. A name with an expired value does not exist.
+        /// - Throws: the errors of ``Keychain/get(_:)``.
         @discardableResult
         public mutating func remove(_ name: String) throws(VaultError) -> Bool {
             let existed = try exists(name)
@@ -62,12 +62,12 @@ extension Keychain {
 
         /// Returns whether a name exists after the changes of this transaction.
         ///
-        /// - Throws: as ``Keychain/get(_:)``.
+        /// - Throws: the errors of ``Keychain/get(_:)``.
         public mutating func exists(_ name: String) throws(VaultError) -> Bool { try isPresent(shown(name)) }
 
         /// Returns the value of a name after the changes of this transaction; nil if there is none.
         ///
-        /// - Throws: as ``Keychain/get(_:)``.
+        /// - Throws: the errors of ``Keychain/get(_:)``.
         public mutating func get(_ name: String) throws(VaultError) -> SecretBytes? {
             let name = try shown(name)
             if let change = changes.newest(name) {
@@ -78,7 +78,7 @@ extension Keychain {
             return opened.takeBytes()
         }
 
-        /// Sets a value of any kind. Throws as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+        /// Sets a value of any kind. Throws the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
         package mutating func put(
             _ name: String, _ value: borrowing SealableValue, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -112,7 +112,7 @@ extension Keychain {
             }
         }
 
-        // The transaction expects what these two return to stay so.
+        // The transaction runs again if the states that these two methods return have changed when it commits.
 
         mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
             let entry = try keychain.translated(keychain.log.entry(name))
@@ -140,7 +140,7 @@ extension Keychain {
 
         // MARK: Typed values
 
-        /// Takes up a batch's changes; false, with nothing to commit, if a name lacks the value that it expects.
+        /// Adds a batch's changes. Returns false, with nothing to commit, if a value that the batch expects is missing.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
             let holds = try batch.holds { (name) throws(VaultError) in
                 guard let opened = try opened(shown(name)) else { return nil }
@@ -164,7 +164,7 @@ extension Keychain {
     }
 }
 
-/// A value as its entry is sealed: its kind, and its bytes in guarded memory.
+/// The plaintext of a sealed value: its kind, and its bytes in guarded memory.
 package struct SealableValue: ~Copyable {
     package let kind: Keychain.ValueKind
     package let bytes: SecretBytes
@@ -185,13 +185,13 @@ package struct SealableValue: ~Copyable {
 }
 
 extension Keychain {
-    /// Makes several changes all together or not at all, with one durable write.
+    /// Makes several changes atomically, with one durable write.
     ///
-    /// No lock is held while `body` runs. It may run more than once, so it should do nothing but read and write through
-    /// the transaction; if it throws, nothing is changed.
+    /// No lock is held while `body` runs. It may run several times, so it should only read and write through the
+    /// transaction. If it throws, nothing is changed.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, and
-    ///   `busy` if others keep changing what it has read.
+    /// - Throws: the errors of `body`; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)`` does,
+    ///   and with `busy` if others keep changing the names that `body` reads.
     @_disfavoredOverload
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)
@@ -199,7 +199,7 @@ extension Keychain {
 }
 
 extension Keychain {
-    /// Does the same for a closure that is declared to throw only ``VaultError``, as in
+    /// Makes several changes atomically, for a closure that is declared to throw only ``VaultError``, as in
     /// `{ (transaction) throws(VaultError) in … }`.
     public func transaction<Result>(
         _ body: (inout Transaction) throws(VaultError) -> Result
@@ -208,7 +208,7 @@ extension Keychain {
     }
 
     public func commit(_ batch: StoreBatch) throws(VaultError) -> Bool {
-        // If another process is faster, the batch's expectations are checked again.
+        // If another process commits first, the transaction runs again and checks the batch's expectations again.
         try transaction { (transaction) throws(VaultError) in try transaction.take(batch) }
     }
 }

@@ -1,14 +1,14 @@
 extension Keychain {
-    /// The type of a value, as far as it was given when the value was stored; a later version may know more of them.
+    /// The type of a value, if one was specified when the value was stored. Later versions may add types.
     package struct ValueKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The number that stands for it in the file.
+        /// The number of the type in the file format.
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         init(_ kind: StoredKind) { rawValue = kind.rawValue }
 
-        /// Bytes without a type, as the command stores them without `--type`.
+        /// Bytes without a type, which the command stores unless `--type` is used.
         package static let unspecified = ValueKind(.unspecified)
         package static let text = ValueKind(.text)
         package static let data = ValueKind(.data)
@@ -20,7 +20,7 @@ extension Keychain {
         package static let dictionary = ValueKind(.dictionary)
         package static let null = ValueKind(.null)
 
-        /// The name of the kind, such as `text`; `kind 17` for one that this version does not know.
+        /// The name of the kind, such as `text`, or `kind 17` for a kind that this version does not know.
         package var description: String {
             StoredKind(rawValue: rawValue).map { String(describing: $0) } ?? "kind \(rawValue)"
         }

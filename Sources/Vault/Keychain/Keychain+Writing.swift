@@ -3,35 +3,35 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// Sets a value; it is on the disk when this returns.
+    /// Sets a value, which is durable when this method returns.
     ///
     /// - Parameters:
-    ///   - attributes: replace those of the name; nil keeps them.
-    ///   - expires: from when on the name is absent; nil if the value does not expire, whatever the former one did. The
-    ///     clock of the machine that reads decides, and observers get no notice. The bytes stay in the file, sealed: a
-    ///     later value makes them an earlier one, and a compaction drops them 90 days after they have expired, or later
-    ///     if the history is kept for longer.
+    ///   - attributes: the new attributes; nil keeps the present ones.
+    ///   - expires: the time at which the name becomes absent, by the clock of the machine that reads it; nil if the
+    ///     value does not expire, even if the former one would have. Observers are not notified. The sealed bytes stay
+    ///     in the file: a later value makes them an earlier value, and a compaction drops them 90 days after the
+    ///     expiry, or later if the history is kept for longer.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
-    ///   file was replaced meanwhile.
+    ///   file was replaced since the vault was opened.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
         try set(name, to: value, kind: .unspecified, attributes: attributes, expires: expires)
     }
 
-    /// Sets a text; it is on the disk when this returns.
+    /// Sets a text, which is durable when this method returns.
     ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func set(
         _ name: String, to text: String, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
         try set(name, to: SecretBytes(utf8: text), kind: .text, attributes: attributes, expires: expires)
     }
 
-    /// Sets bytes; they are on the disk when this returns.
+    /// Sets bytes, which are durable when this method returns.
     ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func set(
         _ name: String, to bytes: [UInt8], attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
@@ -56,9 +56,9 @@ extension Keychain {
     /// Sets a value of any kind.
     ///
     /// - Parameters:
-    ///   - attributes: replace those of the same keys; the name keeps its others.
-    ///   - isReplacing: whether a value that the name has is replaced.
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   - attributes: replace the present attributes with the same keys. Other attributes are kept.
+    ///   - isReplacing: whether to replace a value that the name already has.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func put(
         _ name: String, _ value: borrowing SealableValue, adding attributes: [String: String] = [:],
         expires: Date? = nil, replacing isReplacing: Bool = true
@@ -72,14 +72,14 @@ extension Keychain {
         }
     }
 
-    /// Sets a value if the name is unchanged since this process read it; nil if it is not. For a vault in a database, a
-    /// read would cost a round trip.
+    /// Sets a value without a read, which would cost a round trip to a database. Returns nil, with nothing changed, if
+    /// the caller must read the name, for example because another process has changed it since.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
     ) throws(VaultError) -> PutOutcome? {
         let entry = try checked(name)
-        // If a name cannot be read, the transaction reports it.
+        // If the name cannot be read here, the caller's transaction throws the error.
         guard part == nil,
             case .success(let former) = Result(catching: { () throws(LogError) in try log.knownContent(entry) }),
             former == nil || isReplacing
@@ -95,7 +95,7 @@ extension Keychain {
         return former == nil ? .stored : .replaced
     }
 
-    /// Uses no ``Transaction``: a single change does not need its bookkeeping.
+    /// Sets a value without a ``Transaction``, whose bookkeeping a single change does not need.
     private func set(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
         expires: Date?, forgetting isForgetting: Bool = false
@@ -107,26 +107,26 @@ extension Keychain {
         guard try commit(ChangeList([change])) else { throw .contended }
     }
 
-    /// Removes a name. What is left of an expired value becomes an earlier one.
+    /// Removes a name. Its value becomes an earlier value, even if it has expired.
     ///
-    /// - Returns: whether it existed; an expired value did not.
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Returns: whether the name existed. A name with an expired value does not exist.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func remove(_ name: String) throws(VaultError) -> Bool {
         try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
     }
 
-    /// Makes everything that this keychain shows durable, whichever process wrote it: a process that died before its
-    /// flush leaves a change that can be read, and that a power loss undoes.
+    /// Flushes everything that this keychain can read, whichever process wrote it. If a process dies before it flushes
+    /// a change, other processes can read that change, but a power loss undoes it.
     ///
-    /// The keychain's own calls do not need it: what they wrote is durable when they return.
+    /// The keychain's own writes do not need this method, because they are durable when they return.
     ///
-    /// - Throws: as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``, but never `invalid`.
     public func makeDurable() throws(VaultError) { try waiting(nil, log.makeDurable) }
 
     // MARK: Sealing
 
-    /// Returns the change that sets a value, sealed; nothing is written.
+    /// Seals a value and returns the change that sets it, without writing anything.
     func setting(
         _ name: String, to value: borrowing SecretBytes, kind: ValueKind, attributes: [String: String]?,
         expires: Date?, forgets: Bool = false, nonces: inout NonceSource
@@ -138,7 +138,7 @@ extension Keychain {
         return Change(name, .anything, .set(sealed, attributes: attributes, expiry: expiry), forgets: forgets)
     }
 
-    /// Returns attributes as they are stored: sorted bytewise by key.
+    /// Checks attributes and returns them as they are stored, sorted bytewise by key.
     static func checked(_ attributes: [String: String]) throws(VaultError) -> [Attribute] {
         guard attributes.count <= Limits.attributeCount else {
             throw VaultError(.invalid, "An entry may have at most \(Limits.attributeCount) attributes.")
@@ -150,7 +150,7 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns attributes together with those that a name has; nil, which keeps these, if there are none.
+    /// Returns these attributes merged into the former ones; nil if there are none to add, which keeps the former ones.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

@@ -10,23 +10,23 @@ public import Sealing
 /// let size = try keychain.withSecret("u.token") { token in token.byteCount }
 /// ```
 ///
-/// When a call that writes returns, the change survives a crash and a power loss. Other processes and threads may use
-/// the same vault at the same time; none loses a write of another. A keychain may be used from any thread. Calls read
-/// and write files and block while they do.
+/// When a writing call returns, its change survives crashes and power losses. Several processes and threads may use one
+/// vault at the same time without losing each other's writes. A keychain may be used from any thread. Calls block while
+/// they read and write files.
 ///
-/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared byte by byte; values are any bytes, up to
+/// Names are 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise. Values are any bytes, up to
 /// ``maximumValueSize``.
 public final class Keychain: ValueStore, DataStore, SecretStore {
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false
         package internal(set) var keyFile = false
-        /// Whether the new vault's key file is in the vault's folder: a backup of one is then a backup of both.
+        /// Whether the new vault's key file is in the vault's folder, so that a backup of one includes the other.
         package internal(set) var keyFileIsBesideVault = false
-        /// Whether the new vault's key file is so short that it can be guessed: less than 16 bytes.
+        /// Whether the new vault's key file has less than 16 bytes, so that it can be guessed.
         package internal(set) var keyFileIsShort = false
     }
 
-    /// The largest value, in bytes: 16 MiB.
+    /// The maximum size of a value in bytes (16 MiB).
     public static let maximumValueSize = Limits.valueSize
 
     /// The locations of the vault, its key file and the rollback memory.
@@ -39,28 +39,27 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     let options: Options
     let storeLocation: any StoreLocation
     let log: SealedLog
-    /// The program's part of the vault; nil for the whole vault.
+    /// The part of the vault that this keychain shows; nil if it shows the whole vault.
     let part: KeychainPart?
 
-    /// Is equal for two keychains on one vault, or on one part of it: a process has one log for each vault.
+    /// Equal for keychains on the same vault and the same part of it, since a process has one log for each vault.
     public var identity: StoreIdentity {
         StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
     }
 
     /// Opens a vault.
     ///
-    /// A vault whose key is missing or wrong is never replaced. If this machine remembers a vault that is gone, only
-    /// ``create(at:label:options:failures:)`` creates another in its stead.
+    /// A vault whose key is missing or wrong is never replaced. If this machine remembers a vault that no longer
+    /// exists, only ``create(at:label:options:failures:)`` creates another in its place.
     ///
     /// - Parameters:
-    ///   - isCreating: if there is no vault, creates one, and a key file if there is none either. Below `/run/secrets`,
-    ///     where secrets are mounted, a missing key file is `locked`, and nothing is created.
-    ///   - failures: receives the errors that a property's getter or setter cannot throw, and what fails without
-    ///     failing a call: a compaction that was due after a change, a memory of the vault that cannot be used. The key
-    ///     is the vault's path then.
-    /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault, `locked`, `damaged`,
-    ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for paths that cannot
-    ///   be meant: a folder's, one that begins with `~/`, the same path for vault and key file; `outcomeUnknown` as
+    ///   - isCreating: whether to create the vault, and its key file, if they do not exist. Below `/run/secrets`, where
+    ///     secrets are mounted, a missing key file is `locked`, and nothing is created.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw. With the vault's path as the
+    ///     key, it also receives problems that make no call fail, such as a failed compaction or an unusable memory.
+    /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault there, `locked`, `damaged`,
+    ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for unusable paths,
+    ///   such as a folder, a path that begins with `~/`, or one path for vault and key file; `outcomeUnknown` as
     ///   ``create(at:label:options:failures:)``.
     public convenience init(
         at location: VaultLocation, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
@@ -84,7 +83,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         let opening = try KeychainOpening(location, options, fileSystem: fileSystem)
         let opened: KeychainOpening.Outcome
         do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
-            // A copy that was kept before the failure is named all the same.
+            // If a copy was saved before the failure, its path is still reported.
             for notice in opening.storeLocation.takeNotices() {
                 guard case .copyKept = notice else { continue }
                 failures.report(VaultError(notice, location), key: location.vault)
@@ -94,14 +93,14 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         self.init(opening, opened, failures, part)
     }
 
-    /// Creates a vault, and a generated key file if there is none; also where this machine remembers one that is gone.
+    /// Creates a vault, and its key file if there is none, even in place of a remembered vault that no longer exists.
     ///
     /// - Parameters:
-    ///   - label: a name for the key slot, for people; at most 256 bytes. It is sealed.
+    ///   - label: a name of the key slot for people, up to 256 bytes. It is sealed.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
-    ///   be used; `invalid`, also for paths that cannot be meant; `busy`, `unavailable`: no vault was created;
-    ///   `outcomeUnknown`: it is there, and may not outlast a power loss before its next use.
+    ///   be used; `invalid` for unusable paths, among others; `busy`, `unavailable` if no vault was created;
+    ///   `outcomeUnknown` if the vault was created, but a power loss before its next use may undo it.
     public static func create(
         at location: VaultLocation, label: String = "", options: Options = Options(),
         failures: FailureLog = FailureLog()
@@ -112,8 +111,8 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
 
     /// - Parameters:
     ///   - cost: the cost of a guess at a key file that was not generated.
-    ///   - isReplacing: whether it may take the place of one that this machine remembers and that is gone; otherwise
-    ///     that throws `gone`.
+    ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
+    ///     Otherwise, the method throws `gone` in that case.
     package static func create(
         at location: VaultLocation, label: String = "", cost: KeyFileCost, replacingGone isReplacing: Bool,
         options: Options = Options(), failures: FailureLog = FailureLog()
@@ -159,7 +158,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         do { return try operation() } catch { throw VaultError(error, location) }
     }
 
-    /// Does the same for what may wait for other processes.
+    /// Runs an operation that may wait for other processes, translates its error, and reports the log's notices.
     func waiting<Result>(
         _ progress: UpkeepProgress? = nil, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(VaultError) -> Result {
@@ -168,7 +167,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         return result
     }
 
-    /// Reports what the log has met without failing a call. No lock is held.
+    /// Reports problems that made no call fail. The caller must hold no lock.
     func reportNotices() {
         for notice in log.takeNotices() + storeLocation.takeNotices() {
             failures.report(VaultError(notice, location), key: location.vault)
@@ -187,29 +186,29 @@ extension Keychain {
     /// Returns the value of a name, in guarded memory; nil if there is none.
     ///
     /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
-    ///   `diverged` or `exchanged` if the file was replaced meanwhile.
+    ///   `diverged` or `exchanged` if the file was replaced since the vault was opened.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
         let name = try shownName(name)
         return try translated(log.open(name))
     }
 
-    /// Returns the value of a name with its kind; nil if there is none. Throws as ``get(_:)``.
+    /// Returns the value of a name with its kind; nil if there is none. Throws the errors of ``get(_:)``.
     package func sealable(_ name: String) throws(VaultError) -> SealableValue? {
         let name = try shownName(name)
         guard let opened = try translated(log.openTagged(name)) else { return nil }
         return SealableValue(kind: ValueKind(rawValue: opened.kind), bytes: opened.takeBytes())
     }
 
-    /// Reads the value of a name in place, in guarded memory that is wiped afterwards; nil if there is none.
+    /// Calls `body` with the value of a name, in guarded memory that is wiped afterwards; returns nil if there is none.
     ///
-    /// - Throws: as ``get(_:)``, or what `body` throws.
+    /// - Throws: the errors of ``get(_:)`` and of `body`.
     public func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result? {
         try get(name)?.withBytes(body)
     }
 
     /// Returns the value of a name as text, in ordinary memory that is never wiped; nil if there is none.
     ///
-    /// - Throws: as ``get(_:)``; `wrongType` if the value is not UTF-8.
+    /// - Throws: the errors of ``get(_:)``; `wrongType` if the value is not UTF-8.
     public func unsafeString(_ name: String) throws(VaultError) -> String? {
         guard let value = try get(name) else { return nil }
         guard let text = value.unsafeString() else {
@@ -237,7 +236,7 @@ extension Keychain {
 }
 
 extension StoredValue {
-    /// - Throws: ``VaultError/Code/unreadable`` if a later version wrote the value, or its bytes do not fit its kind.
+    /// Decodes a value. Throws `unreadable` if a later version wrote it, or if its bytes do not fit its kind.
     init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
         try self.init(opened.bytes, ofKind: opened.kind, key)
     }

@@ -2,13 +2,12 @@ private import Glibc
 import LinuxSystem
 import SealedLog
 
-/// Keeps the error of a program's own closure while an error of the log passes through the layers.
+/// Carries the error of a program's closure past the layers of the log, which cannot throw it.
 final class Refusal: Sendable {
     private let error = Mutex<VaultError?>(nil)
 
     func set(_ new: VaultError?) { error.withLock { $0 = new } }
 
-    /// Returns the error that was kept, or the translation of the log's.
     func translated(_ other: LogError, _ location: VaultLocation) -> VaultError { kept ?? VaultError(other, location) }
 
     var kept: VaultError? { error.withLock { $0 } }
@@ -19,7 +18,7 @@ struct KeychainOpening {
         let log: SealedLog
         var created = Keychain.Created()
         var keyFileSharing: SecretFile.Sharing?
-        /// A problem that did not prevent opening: an unusable key file, or state that could not be remembered.
+        /// A problem that did not prevent opening, such as an unusable key file or state that could not be remembered.
         var notice: VaultError?
         var offlineChanges: Keychain.Copies.Merge?
     }
@@ -27,7 +26,7 @@ struct KeychainOpening {
     let location: VaultLocation
     let options: Keychain.Options
     let storeLocation: any StoreLocation
-    /// The error that a passphrase prompt has thrown.
+    /// The error of a passphrase prompt, or another explanation of a log error.
     let refusal = Refusal()
     private let fileSystem: any FileSystem
 
@@ -52,9 +51,10 @@ struct KeychainOpening {
         return logOptions
     }
 
-    /// Whether it is a file with changes that wait for a server, or were left: what is remembered is the vault itself.
+    /// Whether the vault's path is a file of changes that wait for a server or were refused. The rollback memory is not
+    /// used for such a file, since it describes the vault itself.
     private var isOfWaitingChanges: Bool {
-        // All else in that folder may be vaults, as where data and state have one.
+        // Other files in that folder may be vaults, if vaults and state are in the same folder.
         guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
             !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
@@ -70,20 +70,20 @@ struct KeychainOpening {
             }
         }
         do { return try create(label: "", cost: .standard, isAskedFor: false, replacingGone: false) } catch {
-            // Another process was faster: its vault counts.
+            // Another process has created the vault meanwhile, so that vault is opened.
             guard error.code == .exists else { throw error }
             return try open()
         }
     }
 
     private func open() throws(LogError) -> Outcome {
-        // A vault in a database is opened from this machine's copy, so a rollback would show only at the first read.
+        // Opening a vault in a database reads only the local copy, so a rollback would show only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
         }
-        // A copy that cannot be opened, or read, explains no alarm. The error names what is wrong with it.
+        // A copy that cannot be opened or read does not explain an alarm. The alarm's message includes the reason.
         var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
         for path in options.mergedNext {
             var copy = location
@@ -117,8 +117,8 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // Acknowledged changes would be missing. If the server is unreachable again, the copy that has them
-                    // is read. A copy that can never be merged must not prevent opening the vault; it is kept.
+                    // The vault lacks these acknowledged changes. It may be opened if the server is unreachable again,
+                    // since the local copy has them, or if they can never be merged. The file with the changes is kept.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -127,7 +127,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Runs `body` with what finds the key. An error from asking a person is left in ``refusal``.
+    /// Runs `body` with an unlocker, which finds the key. If `body` throws, an explanation is stored in ``refusal``.
     private func unlocking<Result>(
         _ body: (inout KeychainUnlocker) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -143,7 +143,7 @@ struct KeychainOpening {
         in files: any FileSystem
     ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
         var options = vaultOptions
-        // The rollback memory is about the vault at its own path.
+        // The rollback memory describes the vault at its own path, not the copy.
         options.usesRollbackMemory = false
         options.checksFingerprint = isPinned
         options.mergedNext = []
@@ -153,20 +153,20 @@ struct KeychainOpening {
                 throw opening.refusal.translated(error, copy)
             }
         }
-        // The vault that it is a copy of may have had its data key.
+        // The copy may have a former data key of the vault, and therefore another fingerprint.
         return try openCopy(copy, vaultOptions, checkingFingerprint: false, in: files)
     }
 
     // MARK: Creating
 
     /// - Parameters:
-    ///   - isAskedFor: whether the caller wants a new vault, and not just one that is there.
-    ///   - isReplacing: whether it may take the place of one that this machine remembers and that is gone.
+    ///   - isAskedFor: whether the caller wants a new vault, rather than any vault at the location.
+    ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
     func create(
         label: String, cost: Keychain.KeyFileCost, isAskedFor: Bool, replacingGone isReplacing: Bool
     ) throws(LogError) -> Outcome {
         let deadline = Deadline(after: options.lockTimeout)
-        // First: the lock creates the folder.
+        // The path is checked first, since acquiring the lock creates the folder.
         if !location.isInDatabase { try checkPath(of: location.vault) }
         // If two processes create a vault in a database, the database refuses the second one.
         let lock =
@@ -177,7 +177,7 @@ struct KeychainOpening {
         if !isAskedFor { try checkThatNoSecretIsMissing() }
         var created = Keychain.Created(vault: true, keyFileIsBesideVault: isKeyBesideVault)
         let key: KeyFile
-        // The key comes first: a vault without a key would be lost from the start.
+        // The key file is written first, since a vault whose key file is missing could never be opened.
         let isGenerated = try location.readsKeyFile(options.unlocking) ? !keyFileMayExist() : false
         if isGenerated { try checkPath(of: location.keyFile) }
         if isGenerated,
@@ -208,7 +208,7 @@ struct KeychainOpening {
         return outcome
     }
 
-    /// Whether vault and key file are in one folder, whose lock cannot be taken twice. The vault's folder exists.
+    /// Whether the vault and its key file are in one folder, which cannot be locked twice. The folder must exist.
     private var isKeyBesideVault: Bool {
         guard !location.isInDatabase, let folder = try? fileSystem.status(at: storeLocation.path.parentFolder) else {
             return false
@@ -221,7 +221,7 @@ struct KeychainOpening {
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
         let target = FileLocation(resolvedPath(target), in: fileSystem)
         if try !storeLocation.exists() { try checkThatNoneIsGone() }
-        // All locks are taken again after `onWaiting`, so that none is held while it runs.
+        // The closure below runs again after `onWaiting` and locks anew, so that `onWaiting` runs without a lock.
         return try options.waiting(for: storeLocation.path) { (timeout) throws(LogError) in
             let lock = try FolderLock.acquire(forFile: target.path, in: fileSystem, until: Deadline(after: timeout))
             guard try !target.exists() else { throw LogError(.exists, target.path) }
@@ -244,7 +244,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns true as well if the key file's status cannot be read: reading the file reports why.
+    /// Returns false only if there is no key file. If its status cannot be read, reading the file reports the reason.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }
@@ -252,7 +252,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws if the key file is missing in a folder of mounted secrets: a key that was created there would be lost
+    /// Throws if the key file is missing in a folder of mounted secrets. A key file that is created there would be lost
     /// with the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
@@ -262,21 +262,22 @@ struct KeychainOpening {
         }
     }
 
-    /// A vault that is gone may be on a disk that is not mounted, or deleted by mistake. Creating another would hide
-    /// that, and so would an error that there never was one.
+    /// Throws `gone` if this machine remembers a vault that does not exist. Its disk may not be mounted, or somebody
+    /// may have deleted it by mistake. A new vault, or the error that there is none, would hide that.
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered =
             location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
-        // In this order: another process may just be creating it.
+        // This order matters, because another process may be creating the vault.
         guard isRemembered || storeLocation.report?.keptCopy != nil, try !storeLocation.exists() else { return }
         throw LogError(.gone, storeLocation.path)
     }
 }
 
 extension Keychain.Options {
-    /// Runs what may throw `busy` after its timeout: one second first, and after ``onWaiting`` the rest.
+    /// Runs `body`, which may throw `busy`, with a timeout of one second, and after ``onWaiting`` for the remaining
+    /// time.
     ///
-    /// - Parameter path: of the file or folder whose lock is waited for.
+    /// - Parameter path: the file or folder for whose lock `body` waits.
     func waiting<Result>(
         for path: String, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -291,10 +292,10 @@ extension Keychain.Options {
 }
 
 extension LogError {
-    /// The same failure, of taking over what was changed offline. Offline changes are not an obvious cause.
+    /// The same failure, with a sentence about the offline changes, which are not an obvious cause.
     fileprivate var ofMerge: LogError {
         guard [.unreachable, .serverRefused].contains(code) else { return self }
         return LogError(
-            code, "\(detail) What was changed offline waits until it can be stored there; `--offline` shows it.")
+            code, "\(detail) The offline changes wait until they can be stored there; `--offline` shows them.")
     }
 }

@@ -1,15 +1,15 @@
 import SealedLog
 
-/// The part of a vault that belongs to one program: the entries whose names begin with a prefix, which it does not see.
+/// The part of a vault that belongs to one program: the entries whose names have a prefix, which the program omits.
 struct KeychainPart: Hashable, Sendable {
     let prefix: String
-    /// Whether a name without an entry in the part shows the vault's entry of that name, as `vault set` stores it. It
-    /// is read, and never written to. If it is removed, it is removed there: it would show again.
+    /// Whether a name without an entry in the part refers to the vault's entry of that name, which `vault set` stores.
+    /// That entry is only read. A removal also removes it, since the name would otherwise still refer to it.
     let showsOthers: Bool
 }
 
 extension Keychain {
-    /// Returns the name under which the vault has an entry of this keychain.
+    /// Returns the name with which the vault stores an entry of this keychain.
     func ownName(_ name: String) -> String { part.map { $0.prefix + name } ?? name }
 
     func checked(_ name: String) throws(VaultError) -> EntryName {
@@ -17,7 +17,7 @@ extension Keychain {
         return own
     }
 
-    /// Returns the name of the vault's entry that a name shows here.
+    /// Returns the name of the vault's entry to which a name refers in this keychain.
     func shownName(_ name: String) throws(VaultError) -> String {
         guard let part else {
             try Naming.name.check(name)
@@ -29,13 +29,12 @@ extension Keychain {
         return name
     }
 
-    /// Returns the name here of an entry that the vault has in this keychain's part.
     func shortened(_ name: String) -> String { part.map { name.dropping($0.prefix) } ?? name }
 }
 
 extension Keychain.Transaction {
-    /// Returns the name of the vault's entry that a name shows after the changes of this transaction. The transaction
-    /// expects it to stay so.
+    /// Returns the vault's entry to which a name refers after the changes of this transaction. The transaction runs
+    /// again if another process changes that before it commits.
     mutating func shown(_ name: String) throws(VaultError) -> EntryName {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, !hasSet(own), try entry(own) == nil else { return own }
@@ -43,7 +42,8 @@ extension Keychain.Transaction {
         return other
     }
 
-    /// Returns all entries of the vault that a removal must remove: its own, also one that has expired.
+    /// Returns the entries to remove for a name: the part's own entry, even if it has expired, and the vault's entry
+    /// that the name would refer to without it.
     mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, let other = EntryName(name), try isPresent(other) else {

@@ -3,32 +3,31 @@ package import SealedLog
 import Sealing
 
 extension Keychain {
-    /// Checks and figures of the vault.
+    /// The vault's compaction, verification and figures.
     public var maintenance: Maintenance { Maintenance(keychain: self) }
 
-    /// Compaction and verification of a vault: see ``Keychain/maintenance``.
+    /// Compaction and verification of a vault; see ``Keychain/maintenance``.
     public struct Maintenance: Sendable { let keychain: Keychain }
 
-    /// Rewrites the vault without what its history no longer keeps of removed and replaced values.
+    /// Rewrites the vault without the removed and replaced values that its history no longer keeps.
     ///
-    /// It happens by itself when it is worth it. File systems, SSDs and backups may keep what the old file contained.
+    /// This compaction also starts by itself when it is due. File systems, SSDs and backups may keep the old contents.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is as it was);
-    ///   `outcomeUnknown` if the disk failed once the new file was in use; `rolledBack`, `diverged` or `exchanged` if
-    ///   the file was replaced meanwhile.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
+    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
 
 extension Keychain.Maintenance {
-    /// Reads and authenticates everything in the vault. Values are opened in guarded memory and passed to no caller.
+    /// Reads and authenticates everything in the vault. Values are opened in guarded memory but not returned.
     ///
-    /// - Throws: as ``Keychain/eraseRemoved()``; `damaged` names the first offset, or the values that somebody who can
-    ///   open the vault has sealed so that they can be forged.
+    /// - Throws: the errors of ``Keychain/eraseRemoved()``. For `damaged`, the message names the first damaged offset,
+    ///   or values that can be forged because somebody who can open the vault has sealed them with the same nonce.
     public func verify() throws(VaultError) { _ = try verify(progress: nil) }
 
     /// Returns figures about the vault.
     ///
-    /// - Throws: as ``Keychain/item(_:)``.
+    /// - Throws: the errors of ``Keychain/item(_:)``.
     public func information() throws(VaultError) -> Information {
         Information(try keychain.translated(keychain.log.information()), of: keychain)
     }
@@ -39,10 +38,10 @@ extension Keychain.Maintenance {
 extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 
-    /// The state of this machine's memory of the vault; to be read before anything else.
+    /// The state of the rollback memory. This must be read before any entry, since the first read updates the memory.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
-    /// Makes the compaction that changes have made due, or waits for the one that they have started.
+    /// Runs the compaction that is due after changes, or waits for it if it has started.
     package func finishUpkeep() {
         keychain.log.finishUpkeep()
         keychain.reportNotices()
@@ -55,9 +54,9 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Compacts the vault, and raises the cost of a guess at its key file. The key file stays as it is. Throws as
+    /// Compacts the vault and raises the cost of a guess at its key file, which stays the same. Throws the errors of
     /// ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key
-    /// file; `locked` if the key file cannot be used any more.
+    /// file; `locked` if the key file can no longer be used.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil
@@ -77,21 +76,21 @@ extension Keychain.Maintenance {
         guard report.sharingNonces.isEmpty else {
             throw VaultError(
                 .damaged,
-                "The vault \(keychain.location.vault) was tampered with: different values are sealed under one nonce, "
-                    + "so that who knows one of them can forge the others. They are those of "
+                "The vault \(keychain.location.vault) was tampered with: different values are sealed with one nonce, "
+                    + "so that anyone who knows one of them can forge the others. They are the values of "
                     + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done that. "
                     + "Remove that person's key, rotate the data key, and set these values anew.")
         }
         return report
     }
 
-    /// Copies what is intact of the damaged vault at a location, which is only read, into a new one at `target`.
+    /// Copies the intact parts of a damaged vault, which is only read, into a new vault at `target`.
     ///
-    /// The new vault has an id and keys of its own, under the same key file. A machine that remembers the old vault
-    /// takes the new one in its stead for another vault: accept it once with ``Keychain/Options/acceptedAlarms``.
-    /// Whether a value may be out of date is decided by what is lost, and by what this machine remembers of the vault.
-    /// Throws ``VaultError`` with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged`
-    /// if nothing but a slot is left; `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
+    /// The new vault has its own ID and data key, under the same key file. If it replaces the old vault, machines that
+    /// remember the old one raise the `exchanged` alarm; accept it once with ``Keychain/Options/acceptedAlarms``. The
+    /// lost parts and this machine's rollback memory determine which values may be outdated. Throws ``VaultError`` with
+    /// `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged` if only a slot is left;
+    /// `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
         progress: UpkeepProgress? = nil
@@ -105,7 +104,7 @@ extension Keychain.Maintenance {
 }
 
 extension Keychain.Maintenance {
-    /// How far this machine's clock is ahead of the server's, in milliseconds; nil if no server was asked.
+    /// The time by which this machine's clock is ahead of the server's, in milliseconds; nil if no server was queried.
     package var clockDifference: Int64? { keychain.storeLocation.report?.clockDifference }
 
     package func storeFindings() throws(VaultError) -> [StoreFinding] {
@@ -118,7 +117,7 @@ extension SalvageReport.LostVersion {
 }
 
 extension LogKeySlot {
-    /// The cost of a guess at the key file; nil for a generated one, which cannot be guessed.
+    /// The cost of a guess at the key file; nil for a generated key file, which cannot be guessed.
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
@@ -126,13 +125,13 @@ extension LogKeySlot {
 }
 
 extension Keychain {
-    /// The cost of a guess at a key file that was not generated: its bytes are stretched with Argon2id (RFC 9106).
+    /// The cost of a guess at a key file that was not generated, whose bytes are stretched with Argon2id (RFC 9106).
     ///
     /// A generated key file cannot be guessed, and is not stretched.
     package struct KeyFileCost: Hashable, Sendable {
-        /// Passes over the memory, 1 to 10.
+        /// The number of passes over the memory, from 1 to 10.
         package var passes: Int
-        /// Memory in bytes, at least 8 KiB. Passes times memory is at most 768 MiB.
+        /// The memory in bytes, at least 8 KiB. The product of passes and memory is at most 768 MiB.
         package var memory: Int
 
         package init(passes: Int, memory: Int) {
@@ -140,7 +139,7 @@ extension Keychain {
             self.memory = memory
         }
 
-        /// 3 passes over 64 MiB, the second recommendation of RFC 9106: about 0.1 s.
+        /// 3 passes over 64 MiB, the second recommendation of RFC 9106, which take about 0.1 s.
         package static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
         var limits: KeyDerivation.StretchLimits {

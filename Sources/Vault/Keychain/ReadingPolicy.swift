@@ -1,25 +1,25 @@
-/// The command that may read a value, from the attribute `policy` of its entry or of the login that it is a field of.
-/// It prevents mistakes, not attacks: anyone who can open the vault can change it.
+/// The command that may read a value, named by the attribute `policy` of the value's entry or of its login. Policies
+/// prevent mistakes but not attacks, since anyone who can open the vault can change them.
 package enum ReadingPolicy: String, CaseIterable {
-    /// Only `vault run`, which hands the value to a program and shows it nowhere.
+    /// Permits only `vault run`, which passes the value to a program and never shows it.
     case run
 
-    /// Throws `guarded` unless the attributes of an entry let a reader have its value. An unknown policy forbids it.
+    /// Throws `guarded` if the attributes of an entry forbid a reader to read it. An unknown policy forbids all reads.
     ///
     /// - Parameters:
-    ///   - isThere: whether the entry is present, and not an expired login, which still guards its fields.
-    ///   - reader: the name of a command, or of what else reads for others.
+    ///   - isThere: whether the entry is present. An expired login is absent, but still guards its fields.
+    ///   - reader: the name of a command, or of another reader.
     package static func check(
         _ attributes: [String: String], of entry: String, isThere: Bool = true, for reader: String
     ) throws(VaultError) {
         guard let text = stated(in: attributes) else { return }
-        // The name of a policy is that of its command.
+        // A policy has the name of the command that it permits.
         if let policy = ReadingPolicy(rawValue: text), policy.rawValue == reader { return }
-        let steps = isThere ? lifting(entry) : "It has expired: set it again first. \(lifting(entry))"
+        let steps = isThere ? lifting(entry) : "It has expired. Set it again first. \(lifting(entry))"
         throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
     }
 
-    /// Returns who may read the value of an entry, as a sentence without its full stop; nil if all may.
+    /// Returns which command may read an entry's value, as a sentence without its full stop; nil if all may.
     package static func rule(for attributes: [String: String], of entry: String) -> String? {
         stated(in: attributes).map { rule($0, of: entry) }
     }
@@ -30,7 +30,7 @@ package enum ReadingPolicy: String, CaseIterable {
     }
 
     package static func lifting(_ entry: String) -> String {
-        "To lift that, run `vault attr \(entry) \(Login.policyKey)=`."
+        "To remove the policy, run `vault attr \(entry) \(Login.policyKey)=`."
     }
 
     package static func stated(in attributes: [String: String]) -> String? {

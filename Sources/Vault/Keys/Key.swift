@@ -6,32 +6,32 @@ extension Keychain.VaultKeys {
     public struct Key: Hashable, Sendable {
         /// The kind of secret that opens the vault. Later versions may add kinds.
         public struct Kind: Hashable, Sendable {
-            /// A stable word for the kind, for lists and scripts.
+            /// A stable identifier of the kind, for lists and scripts.
             public let name: String
 
             private init(_ name: String) { self.name = name }
 
             /// A generated key file.
             public static let keyFile = Kind("key-file")
-            /// Any other file: its bytes are stretched by Argon2id.
+            /// Any other file, whose bytes are stretched with Argon2id.
             public static let otherFile = Kind("other-file")
             /// A passphrase that a person types.
             public static let passphrase = Kind("passphrase")
-            /// A passphrase together with a key file: neither is enough.
+            /// A passphrase and a key file, both of which are needed.
             public static let passphraseWithKeyFile = Kind("passphrase-with-key-file")
-            /// An age identity, which has the recipient's private key.
+            /// An age identity, which contains the recipient's private key.
             public static let recipient = Kind("recipient")
-            /// The output of a command, used as a key file is.
+            /// The output of a command, used like the contents of a key file.
             public static let command = Kind("command")
             /// A kind that a later version of the library has added.
             public static let unknown = Kind("unknown")
         }
 
-        /// Its number, from 1 on, until a key before it is removed.
+        /// The key's number, beginning with 1. It changes when a key with a lower number is removed.
         public let number: Int
         /// The kind of secret that opens the vault.
         public let kind: Kind
-        /// For people; sealed in the vault.
+        /// A name for people, sealed in the vault.
         public let label: String
         /// The time at which the key was added.
         public let created: Date
@@ -39,11 +39,11 @@ extension Keychain.VaultKeys {
         public let recipient: String?
         /// The command; nil for other kinds.
         public let command: String?
-        /// Whether it has opened this keychain.
+        /// Whether the key has opened this keychain.
         public let isInUse: Bool
-        /// The cost of a guess; nil for what cannot be guessed.
+        /// The cost of a guess; nil for a key that cannot be guessed.
         package let cost: Keychain.KeyFileCost?
-        /// Identifies it, whatever its number is by now.
+        /// Identifies the key, even if its number changes.
         package let salt: [UInt8]
     }
 }
@@ -72,11 +72,11 @@ extension Keychain.VaultKeys.Key {
 
     static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
-    /// Whether it is the same key in another state of the vault. A rotation draws another salt for a recipient.
+    /// Returns whether this is the same key in another state of the vault. Rotations draw a new salt for a recipient.
     func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }
 
-    /// The key at the start of a sentence: `Key 2 ("laptop")`.
+    /// The key, worded for the start of a sentence: `Key 2 ("laptop")`.
     var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))" }
 }

@@ -1,17 +1,17 @@
 import SealedLog
 
 extension Keychain.Copies.Merge {
-    /// The keys of this vault that the copy has removed, or may have, so that nothing was merged: a person has to say
-    /// whether they stay.
+    /// The keys of this vault that the copy has removed, or may have removed, and for which a person must decide
+    /// whether they stay. Nothing was merged because of them.
     package var doubtedKeys: [Keychain.VaultKeys.Key] {
         let keys = Keychain.VaultKeys.Key.all(slots.after)
         return slots.doubted.filter(keys.indices.contains).map { keys[$0] }
     }
 
-    /// The keys that no longer open the vault, since one of the copies has removed them.
+    /// The keys that no longer open the vault because they were removed from one of the copies.
     package var removedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.gone) }
 
-    /// The former keys of this vault that no longer open it, since the adopted data key was not wrapped for them.
+    /// The former keys of this vault that no longer open it because the adopted data key was not wrapped for them.
     package var lostKeys: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.before, without: slots.after + slots.gone)
     }
@@ -19,13 +19,13 @@ extension Keychain.Copies.Merge {
     /// The keys that were taken over from the other copy.
     package var addedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.after, without: slots.before) }
 
-    /// The keys that open this vault and not the copy, and need no decision. The key that has opened both may have
-    /// another name in each.
+    /// The keys that open this vault but not the copy, and need no decision. The key that has opened both is omitted,
+    /// since each vault may describe it differently.
     package var keysOfVaultAlone: [Keychain.VaultKeys.Key] {
         doubtedKeys.isEmpty ? Keychain.VaultKeys.Key.all(slots.after, without: slots.copy).filter { !$0.isInUse } : []
     }
 
-    /// The keys that open the copy and not this vault.
+    /// The keys that open the copy but not this vault.
     package var keysOfCopyAlone: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.copy, without: slots.after).filter { !$0.isInUse }
     }

@@ -3,13 +3,15 @@ import SealedLog
 import Sealing
 
 extension Keychain.VaultKeys {
-    /// Adds an age identity as a key: that of a colleague, or of a device with an age plugin.
+    /// Adds an age identity as a key, such as that of a colleague or of a device with an age plugin.
     ///
-    /// A recipient's public key is no secret, so anyone could make another vault for it. People who open the vault by
-    /// the identity have to compare its ``fingerprint()`` once, on each machine: see ``Keychain/Options/fingerprint``.
+    /// A recipient's public key is not secret, so anyone could create another vault for it. Therefore, people who open
+    /// the vault with the identity must compare the vault's ``fingerprint()`` once on each machine; see
+    /// ``Keychain/Options/fingerprint``.
     ///
     /// - Parameter recipient: `age1…`, as `age-keygen` or a plugin prints it.
-    /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for a text that is no recipient, or a plugin that fails.
+    /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` for a text that is not a recipient, or if a plugin
+    ///   fails.
     public func addRecipient(_ recipient: String, label: String = "") throws(VaultError) {
         let wrapped = try WrappedFileKey(for: recipient, asking: keychain.options.pluginPrompter)
         try changeKeys { (table) throws(LogError) in
@@ -26,7 +28,7 @@ extension Keychain.VaultKeys {
     }
 }
 
-/// A new file key, and the stanzas in which age wraps it for a recipient.
+/// A new file key, and the age stanzas that wrap it for a recipient.
 struct WrappedFileKey: ~Copyable {
     private let fileKey: SecretBytes
     private let salt = RandomBytes.array(KeyDerivation.saltSize)

@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedLog
 public import Sealing
 
-// A key file on paper, or in shares, survives the loss of a disk.
+// A key file that was printed, or split into shares, survives the loss of a disk.
 
 extension Keychain.VaultKeys {
-    /// Returns the text of a generated key file, to be kept elsewhere.
+    /// Returns the text of a generated key file, for a backup in another place.
     ///
     /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
     public static func keyFileText(
@@ -13,15 +13,15 @@ extension Keychain.VaultKeys {
     ) throws(VaultError) -> SecretBytes {
         let key = try location.translated(location.readKey(options.unlocking))
         guard key.kind == .generated else {
-            throw VaultError(.invalid, "\(location.keyFile) is not a generated key file: copy the file itself.")
+            throw VaultError(.invalid, "\(location.keyFile) is not a generated key file. Copy the file itself.")
         }
         return try location.translated(key.text())
     }
 
-    /// Checks that a key file, such as a backup, opens a vault: reads everything with it, and changes nothing.
+    /// Checks that a key file, such as a backup, opens a vault. Verifies the whole vault with it, and changes nothing.
     ///
-    /// - Returns: the key that it is.
-    /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; as
+    /// - Returns: the key to which the file belongs.
+    /// - Throws: ``VaultError`` with `locked` if the file cannot be used or opens another vault; the errors of
     ///   ``Keychain/Maintenance/verify()``.
     public static func checkKeyFile(
         at path: String, of location: VaultLocation, options: Keychain.Options = Keychain.Options()
@@ -45,10 +45,10 @@ extension Keychain.VaultKeys {
         return try Keychain(at: location, options: options, failures: failures)
     }
 
-    /// Splits a generated key file into shares by Shamir's scheme. Any `threshold` shares restore it; fewer reveal
-    /// nothing about it.
+    /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore it; fewer
+    /// reveal nothing about it.
     ///
-    /// - Throws: as ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
+    /// - Throws: the errors of ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
         at location: VaultLocation, into count: Int, threshold: Int, options: Keychain.Options = Keychain.Options()
     ) throws(VaultError) -> KeyFileShares {
@@ -58,9 +58,9 @@ extension Keychain.VaultKeys {
 
     /// Restores a key file from the texts of its shares, in any order.
     ///
-    /// - Parameter path: of a file that does not exist.
-    /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or of another set, or if there are too few;
-    ///   `exists`, `busy`, `unavailable`.
+    /// - Parameter path: the path of the restored file. No file may exist there.
+    /// - Throws: ``VaultError`` with `invalid` if a share is mistyped or belongs to another set, or if there are too
+    ///   few; `exists`, `busy`, `unavailable`.
     public static func joinKeyFile(_ shares: borrowing SecretBytes, to path: String) throws(VaultError) {
         try VaultLocation.checkWritten(path, "The key file's path", isKeyFile: true)
         let key: KeyFile
@@ -78,7 +78,7 @@ extension Keychain.VaultKeys {
     }
 }
 
-/// The shares of a key file: keep each with another person or at another location.
+/// The shares of a key file. Keep each with a different person or in a different place.
 public struct KeyFileShares: ~Copyable {
     private let shares: KeyShares
     private let location: VaultLocation
@@ -88,10 +88,10 @@ public struct KeyFileShares: ~Copyable {
         self.location = location
     }
 
-    /// How many there are.
+    /// The number of shares.
     public var count: Int { shares.count }
 
-    /// Returns the text of one share: comments that tell a person what it is, and one line.
+    /// Returns the text of one share: comments that explain it to a person, and one line with the share.
     ///
     /// - Parameter index: from 1 to ``count``.
     /// - Throws: ``VaultError`` with `invalid` for another index; `unavailable` if there is no guarded memory left.

@@ -3,10 +3,11 @@ package import SealedLog
 import Sealing
 
 extension Keychain.VaultKeys {
-    /// The findings of a rotation of the data key about those who could open the vault.
+    /// The results of a data key rotation.
     public struct Rotation: Hashable, Sendable {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
-        /// done that: who knew one of them could forge the others. They are sealed apart now; set them anew.
+        /// caused this, and anyone who knew one of the values could forge the others. They no longer share a nonce, but
+        /// set them again.
         public let sharingNonces: [String]
         /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before.
         public let unopened: [String]
@@ -15,21 +16,22 @@ extension Keychain.VaultKeys {
         package let keys: [Key]
     }
 
-    /// Generates a new data key and seals everything anew under it, into a new file. The old key opens nothing in it.
-    /// Others may write meanwhile.
+    /// Generates a new data key and seals everything under it, in a new file. The old data key opens nothing in that
+    /// file. Other processes may write meanwhile.
     ///
-    /// First remove the keys of those who are to have no access. Each that stays needs its secret once more, except the
-    /// one in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
-    /// vault by an age identity have to compare its fingerprint again.
+    /// First remove the keys of people who must lose access. Each key that stays needs its secret again, except the key
+    /// in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
+    /// vault with an age identity must compare the vault's fingerprint again.
     ///
     /// - Parameters:
-    ///   - dropped: the keys that are removed first. The one in use has to stay.
-    ///   - replaced: the keys that other secrets open from now on, such as key files that others know too.
-    ///   - secret: finds the secret of a key file or a passphrase, once for each, and the new one of those that are
-    ///     replaced: a key file is generated if there is none at its path; nil if it is not at hand, which is an error.
+    ///   - dropped: the keys to remove first. The key in use must stay.
+    ///   - replaced: the keys that get a new secret, for example because other people know the key file.
+    ///   - secret: returns the secret of a key file or a passphrase, or the new secret of a replaced key. It is called
+    ///     once for each key. A new key file is generated if there is none at its path. If it returns nil, the rotation
+    ///     fails.
     /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
-    ///   `invalid` for one that cannot be dropped; `exists` for a new secret that opens the vault already; `busy` if
-    ///   another process has added a key meanwhile; what `secret` throws; as ``Keychain/eraseRemoved()``.
+    ///   `invalid` for a key that cannot be dropped; `exists` for a new secret that already opens the vault; `busy` if
+    ///   another process has added a key meanwhile; the errors of `secret` and ``Keychain/eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],
@@ -49,12 +51,13 @@ extension Keychain.VaultKeys {
 
     /// - Parameters:
     ///   - gone: the keys that `edit` removes.
-    ///   - edit: what changes together with the data key.
+    ///   - edit: makes the changes that take effect together with the new data key.
     func rotateDataKey(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // Before the lock is waited for: a person is asked once, however long others hold it.
+        // The secrets are found before the lock is acquired, so that a person is asked only once, however long this
+        // takes.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {
@@ -99,7 +102,8 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Returns what the keys are wrapped with, by their salts; without the one in use, unless it is replaced.
+    /// Returns the new contents of the key slots, by the slots' salts. The slot in use is omitted, unless it is
+    /// replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
         _ generated: inout [String]
@@ -131,7 +135,7 @@ extension Keychain.VaultKeys {
         if let recipient = key.recipient { return try renewal(for: recipient) }
         let credential = try credential(of: key, secret)
         guard let renewal = try keychain.location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
-            let what = key.command == nil ? "the secret that was given for it" : "what its command prints now"
+            let what = key.command == nil ? "the secret that was given for it" : "the present output of its command"
             throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
         }
         return renewal
@@ -148,7 +152,7 @@ extension Keychain.VaultKeys {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
-                        + "machine, so it was not run. If you trust it, name it as the command for the key once; or "
+                        + "machine, so it was not run. If you trust it, name it as the command for the key once. Or "
                         + "drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
             return try keychain.location.translated(
@@ -164,7 +168,7 @@ extension Keychain.VaultKeys {
     private func given(for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
-                .locked, "\(key.words) needs its secret to stay. Give it, or drop the key.",
+                .locked, "\(key.words) needs its secret in order to stay. Provide it, or drop the key.",
                 causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
         return given

@@ -2,17 +2,19 @@ import LinuxSystem
 import SealedLog
 
 extension Keychain.VaultKeys {
-    /// Leaves the key in the kernel's memory for a while: until then, the vault opens without its passphrase, its
-    /// device or its command, in every process of this user, or of this session alone.
+    /// Stores the key in the kernel keyring for some time. Meanwhile, every process of this user, or of this session
+    /// only, can open the vault without its passphrase, its device or its command.
     ///
-    /// It is the secret of the one key that has opened this keychain, never the data key. It is gone when the time is
-    /// over, with ``lock(at:)``, or when the machine restarts. Other programs of the same user can read it meanwhile.
+    /// The stored key is the secret of the one key that has opened this keychain, never the data key. It is removed
+    /// after that time, by ``lock(at:)``, or when the machine restarts. Until then, other programs of the same user can
+    /// read it.
+    /// same user can read it.
     ///
     /// - Parameters:
-    ///   - time: at least a second.
-    ///   - onlyInThisSession: whether only processes of this login can use it.
-    /// - Throws: ``VaultError`` with `unavailable` if the system has no such memory for this process, as in most
-    ///   containers: the vault then asks each time. The message says why.
+    ///   - time: at least one second.
+    ///   - onlyInThisSession: whether only processes of this login session can use the key.
+    /// - Throws: ``VaultError`` with `unavailable` if this process has no kernel keyring, as in most containers. The
+    ///   vault then asks for its secret each time. The message has the reason.
     public func unlock(for time: Duration = .seconds(900), onlyInThisSession: Bool = false) throws(VaultError) {
         let seconds = time.components.seconds
         guard seconds > 0, let limit = UInt32(exactly: seconds) else {
@@ -31,17 +33,17 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Takes what ``unlock(for:onlyInThisSession:)`` has left of a vault out of the kernel's memory; of every vault, if
-    /// the vault file is gone or cannot be read.
+    /// Removes the vault's keys that ``unlock(for:onlyInThisSession:)`` has stored from the kernel keyring. If the
+    /// vault file does not exist or cannot be read, removes those of every vault.
     ///
-    /// - Returns: whether there was anything.
+    /// - Returns: whether any key was removed.
     /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.
     @discardableResult
     public static func lock(at location: VaultLocation) throws(VaultError) -> Bool {
         try lockAll(at: location).wasUnlocked
     }
 
-    /// Does the same, and returns whether every vault was locked: without the file, its id is unknown.
+    /// Locks a vault. Also returns whether every vault was locked, because the vault's ID could not be read.
     package static func lockAll(at location: VaultLocation) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
         let id = (try? location.storeLocation(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         do {

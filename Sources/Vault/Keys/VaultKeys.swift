@@ -6,36 +6,36 @@ extension Keychain {
     /// The keys of the vault.
     public var vaultKeys: VaultKeys { VaultKeys(keychain: self) }
 
-    /// The ways to open a vault, and its data key: see ``Keychain/vaultKeys``. The names that a store keeps, its keys,
-    /// are another matter.
+    /// The keys that open a vault, and its data key; see ``Keychain/vaultKeys``. The names in a store, which are also
+    /// called keys, have nothing to do with them.
     public struct VaultKeys: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.VaultKeys {
-    /// Whether opening this keychain has created the key file: the user should then back it up.
+    /// Whether opening this keychain has created the key file, which the user should then back up.
     public var hasCreatedKeyFile: Bool { keychain.created.keyFile }
 
     /// Returns the keys that open the vault.
     ///
-    /// - Throws: as ``Keychain/item(_:)``.
+    /// - Throws: the errors of ``Keychain/item(_:)``.
     public func all() throws(VaultError) -> [Key] { Key.all(try keychain.translated(keychain.log.keySlots()).shown) }
 
-    /// Returns the vault's fingerprint, in eight groups of four hex digits: people compare it before they open the
-    /// vault by an age identity. It changes when the data key is rotated.
+    /// Returns the vault's fingerprint, in eight groups of four hex digits. People compare it before they open the
+    /// vault with an age identity. It changes when the data key is rotated.
     ///
-    /// - Throws: as ``Keychain/item(_:)``.
+    /// - Throws: the errors of ``Keychain/item(_:)``.
     public func fingerprint() throws(VaultError) -> String {
         Fingerprint.text(try keychain.translated(keychain.log.fingerprint()))
     }
 
     // MARK: Adding
 
-    /// Adds a key file as a key, and generates it if there is none at the path.
+    /// Adds a key file as a key, and generates the file if there is none at the path.
     ///
-    /// - Parameter label: for people; at most 256 bytes, sealed in the vault.
+    /// - Parameter label: a name for people, up to 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
-    /// - Throws: ``VaultError`` with `exists` if the file opens the vault already; `invalid` for a label or a path out
-    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; as
+    /// - Throws: ``VaultError`` with `exists` if the file already opens the vault; `invalid` for a label or a path out
+    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; the errors of
     ///   ``Keychain/eraseRemoved()``.
     @discardableResult
     public func addKeyFile(at path: String, label: String = "") throws(VaultError) -> Bool {
@@ -44,14 +44,14 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Adds a passphrase as a key, alone or only together with a key file.
+    /// Adds a passphrase as a key, either alone or together with a key file.
     ///
-    /// The work of a guess takes about half a second on this machine, but three passphrases together no more than the
-    /// bounds of a vault allow; ``all()`` has the actual cost.
+    /// A guess takes about half a second on this machine, or less if the vault's limits would not leave room for three
+    /// such passphrases. ``all()`` returns the actual cost.
     ///
-    /// - Parameter keyFile: the path of a key file that is needed too; it is generated if there is none.
+    /// - Parameter keyFile: the path of a key file that is also needed. It is generated if there is none.
     /// - Returns: whether the key file was generated.
-    /// - Throws: as ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
+    /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
     @discardableResult
     public func addPassphrase(
         _ passphrase: borrowing SecretBytes, withKeyFile keyFile: String? = nil, label: String = ""
@@ -72,12 +72,12 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Adds the output of a command as a key: it is used as the contents of a key file are.
+    /// Adds the output of a command as a key. The output is used like the contents of a key file.
     ///
-    /// The command's text is in the vault, not sealed. The shell runs it when no key file opens the vault, and only on
-    /// machines where a person has agreed to it, as on this one now.
+    /// The vault contains the command's text unsealed. The shell runs the command if no key file opens the vault, but
+    /// only on machines where a person has agreed to this. Adding the command counts as agreement on this machine.
     ///
-    /// - Throws: as ``addKeyFile(at:label:)``; `locked` if the command fails.
+    /// - Throws: the errors of ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
         guard !command.isEmpty else { throw VaultError(.invalid, "The command is empty.") }
         let source = KeyCommand(line: command, prompter: keychain.options.pluginPrompter)
@@ -90,30 +90,30 @@ extension Keychain.VaultKeys {
 
     // MARK: Removing and replacing
 
-    /// Removes a key. Anyone who used it may have kept a copy of the vault, or its data key: only
-    /// ``rotateDataKey(dropping:replacing:_:)`` helps against that.
+    /// Removes a key. Anyone who used it may have kept a copy of the vault or its data key. Only
+    /// ``rotateDataKey(dropping:replacing:_:)`` protects against that.
     ///
     /// - Parameter key: one of ``all()``.
-    /// - Returns: the keys that open the vault from then on.
-    /// - Throws: ``VaultError`` with `absent` if it was removed or replaced since, `invalid` for the last one; as
-    ///   ``Keychain/eraseRemoved()``.
+    /// - Returns: the keys that still open the vault.
+    /// - Throws: ``VaultError`` with `absent` if the key was removed or replaced meanwhile, `invalid` for the last key;
+    ///   the errors of ``Keychain/eraseRemoved()``.
     @discardableResult
     public func remove(_ key: Key) throws(VaultError) -> [Key] {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
-    /// Replaces a key file by another one, which opens the vault from then on. It is generated if there is none at the
-    /// path. Values are not sealed anew: the former file still opens an old copy, and reveals the data key.
+    /// Replaces a key file by another one, which is generated if there is none at the path. Values are not sealed
+    /// again, so the former file still opens old copies, and reveals the data key.
     ///
-    /// - Parameter replaced: the key to be replaced; without it, the one that has opened this keychain.
+    /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
     /// - Returns: whether the file was generated.
-    /// - Throws: as ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is no key file.
+    /// - Throws: the errors of ``addKeyFile(at:label:)`` and ``remove(_:)``; `invalid` if the key is not a key file.
     @discardableResult
     public func replaceKeyFile(_ replaced: Key? = nil, by path: String) throws(VaultError) -> Bool {
         let chosen = if let replaced { replaced } else { try all().first(where: \.isInUse) }
         guard let replaced = chosen else { throw VaultError(LogError(.slotGone), keychain.location) }
         guard [.keyFile, .otherFile].contains(replaced.kind) else {
-            throw VaultError(.invalid, "\(replaced.words) is no key file. Add the file, and remove this key.")
+            throw VaultError(.invalid, "\(replaced.words) is not a key file. Add the file, and remove this key.")
         }
         return try withKeyFile(at: path) { (key) throws(VaultError) in
             try changeKeys { (table) throws(LogError) in
@@ -126,7 +126,7 @@ extension Keychain.VaultKeys {
 
     // MARK: The table
 
-    /// Returns also the keys that open the vault from then on: to read them would be another chance to fail.
+    /// Changes the key slots. Also returns the keys that open the vault then, since a separate read of them could fail.
     @discardableResult
     func changeKeys(
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
@@ -141,8 +141,8 @@ extension Keychain.VaultKeys {
         return (report, Key.all(slots))
     }
 
-    /// Reads the key file at a path, which is generated if there is none, and runs `body`. One that was generated is
-    /// removed again if nothing came of it. Returns whether it was generated.
+    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes it again if `body` has
+    /// certainly not changed the keys. Returns whether the file was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
@@ -173,13 +173,13 @@ extension Keychain.VaultKeys {
 }
 
 extension VaultError {
-    /// Whether a change of the keys that failed has certainly not been made: a key file that was generated for it can
-    /// be removed. With any other error, the vault may have it already; one that exists was added by another process.
+    /// Whether the change of the keys that failed was certainly not made, so that a key file that was generated for it
+    /// can be removed. After any other error, the vault may have the key, perhaps from another process (`exists`).
     var leavesKeysAlone: Bool { [.invalid, .absent, .busy].contains(code) }
 }
 
 extension SlotTable {
-    /// Adds a key that does not open the vault yet. Throws `exists` otherwise.
+    /// Adds a key. Throws `exists` if it already opens the vault.
     mutating func addNew(
         _ credential: consuming Credential, limits: KeyDerivation.StretchLimits = .recommended,
         parameters: [UInt8] = [], label: String

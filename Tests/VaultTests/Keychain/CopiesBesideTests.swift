@@ -132,7 +132,7 @@ struct CopiesBesideTests {
         #expect(copies.advice.contains("git repository"))
         try overwrite(folder.file("git/.git/REBASE_HEAD"), [1])
         #expect(CopiesBeside(folder.file("git/deep/a.vault")).gitReference == "REBASE_HEAD")
-        #expect(CopiesBeside(folder.file("git/deep/a.vault")).advice.contains("not finished a merge"))
+        #expect(CopiesBeside(folder.file("git/deep/a.vault")).advice.contains("unfinished merge"))
         #expect(!CopiesBeside(folder.file("a.vault")).isInRepository)
     }
 }

@@ -67,7 +67,7 @@ struct HistoryTests {
         #expect(try keychain.text("a") == "1")
         // It is not history any more.
         let error = try VaultError.error { try keychain.history.restore("a", oldest) }
-        #expect(error?.code == .absent && error?.message.contains("\"a\" is not kept any more") == true)
+        #expect(error?.code == .absent && error?.message.contains("\"a\" is no longer kept") == true)
         try keychain.remove("a")
         try keychain.history.restore("a")
         #expect(try keychain.text("a") == "1")

@@ -1,7 +1,7 @@
 import Sealing
 
-/// Decodes base32 (RFC 4648) as services display it: in upper or lower case, with spaces and dashes, with or without
-/// padding. It takes the same time for all letters and digits.
+/// Decodes base32 (RFC 4648) as services display it, in upper or lower case, with spaces and dashes, with or without
+/// padding. Decoding takes the same time for all letters and digits.
 struct Base32Decoder: ~Copyable {
     private var data: SecretBytes
     private var size = 0
@@ -42,10 +42,10 @@ struct Base32Decoder: ~Copyable {
 
     private static func mask(_ isSet: Bool) -> UInt8 { 0 &- (isSet ? 1 : 0) }
 
-    /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are dropped,
-    /// whatever they are: services generate random characters.
+    /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are ignored even if
+    /// they are not zero, since services generate random characters.
     consuming func finish() -> SecretBytes? {
-        // No number of bytes is encoded in so many characters.
+        // No sequence of whole bytes encodes to this number of characters.
         let isTruncated = [1, 3, 6].contains(characterCount % 8)
         guard isValid, !isTruncated, paddingCount < 8, size > 0, size <= data.count else { return nil }
         var data = data

@@ -1,7 +1,7 @@
 private import CNettle
 import Sealing
 
-/// HMAC (RFC 2104) by nettle, since libsodium has none with SHA-1.
+/// HMAC (RFC 2104) from nettle, since libsodium does not support SHA-1.
 enum HMAC {
     /// Computes the code of a message. Throws `outOfMemory`.
     static func code(
@@ -26,8 +26,8 @@ enum HMAC {
     private typealias Input<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafePointer<UInt8>?) -> Void
     private typealias Output<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
 
-    /// The context is in guarded memory too: it contains states of the hash that are as good as the key for computing
-    /// codes.
+    /// Computes the code with the functions of one hash. Their context is in guarded memory too, because its hash
+    /// states suffice to compute codes without the key.
     private static func code<Context>(
         _ message: [UInt8], _ key: borrowing SecretBytes,
         _ setKey: Input<Context>, _ update: Input<Context>, _ digest: Output<Context>, _ size: Int32

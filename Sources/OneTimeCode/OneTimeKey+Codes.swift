@@ -1,7 +1,7 @@
 package import Sealing
 
 extension OneTimeKey {
-    /// Returns the code for a counter. This is HOTP, and TOTP if the counter is that of a time.
+    /// Returns the code for a counter, which counts codes in HOTP and periods in TOTP.
     ///
     /// - Throws: `outOfMemory`.
     package borrowing func code(of counter: UInt64) throws(OneTimeKeyError) -> SecretBytes {
@@ -21,7 +21,7 @@ extension OneTimeKey {
         }
     }
 
-    /// Returns 31 bits of the MAC at an offset from its last byte: dynamic truncation, RFC 4226, section 5.3.
+    /// Returns 31 bits of the MAC, at an offset that its last byte determines (RFC 4226, section 5.3).
     private borrowing func truncated(_ mac: borrowing SecretBytes) -> UInt32 {
         mac.withUnsafeBytes { mac in
             // Every hash has at least 20 bytes, and the offset is at most 15.
@@ -39,7 +39,7 @@ extension OneTimeKey {
                 rest /= 10
             }
         case .steam:
-            // The lowest digit comes first.
+            // The least significant digit comes first.
             let alphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
             for index in text.indices {
                 text[index] = alphabet[Int(rest) % alphabet.count]

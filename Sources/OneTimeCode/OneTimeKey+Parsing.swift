@@ -7,10 +7,10 @@ package import Sealing
 extension OneTimeKey {
     private static let digits: ClosedRange<UInt64> = 6...8
     private static let periods: ClosedRange<UInt64> = 1...86_400
-    /// The largest counter can still be incremented.
+    /// The valid counters. The maximum can still be incremented.
     private static let counters = 0...UInt64(Int64.max)
-    /// The size limit in bytes below which a secret without an address is not accepted. No service issues a shorter
-    /// one, but it could be a password.
+    /// The minimum size, in bytes, of a secret without an address. No service issues a shorter one, and a shorter text
+    /// could be a password.
     private static let shortestSecret = 10
 
     /// Parses an `otpauth://` address, or a secret in base32, with optional white space around it.
@@ -73,7 +73,7 @@ extension OneTimeKey {
         return secret
     }
 
-    /// Splits `ISSUER:ACCOUNT`. The issuer may be missing.
+    /// Splits `ISSUER:ACCOUNT`, in which the issuer may be missing.
     private static func label(
         _ text: Slice<UnsafeRawBufferPointer>
     ) throws(OneTimeKeyError) -> (issuer: String?, account: String?) {
@@ -84,7 +84,7 @@ extension OneTimeKey {
     }
 }
 
-/// The values after the question mark, still encoded.
+/// The parameters after the question mark, still percent-encoded.
 private struct KeyURIParameters {
     enum Name: String, CaseIterable { case secret, issuer, algorithm, digits, counter, period, encoder }
 
@@ -126,8 +126,8 @@ private struct KeyURIParameters {
         return algorithm
     }
 
-    /// Returns whether the codes are Steam's. Steam's own addresses say so in the issuer, KeePassXC's also in the
-    /// encoder.
+    /// Returns whether the codes are Steam's. Steam's own addresses name it as the issuer, those of KeePassXC also as
+    /// the encoder.
     func isSteam(_ issuer: String?) throws(OneTimeKeyError) -> Bool {
         guard let encoder = values[.encoder] else { return issuer?.lowercased() == "steam" }
         guard encoder.isEqual(to: "steam") else { throw .malformed("its encoder is not supported") }

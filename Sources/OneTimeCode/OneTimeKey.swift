@@ -1,6 +1,6 @@
 package import Sealing
 
-/// The secret that a service has shared for one-time codes, with their algorithm and form.
+/// The secret that a service shares for one-time codes, with the codes' algorithm and form.
 package struct OneTimeKey: ~Copyable {
     package enum Algorithm: String, CaseIterable, Sendable {
         case sha1 = "SHA1"
@@ -31,7 +31,7 @@ package struct OneTimeKey: ~Copyable {
     /// The account at the service; nil if the address does not contain it.
     package let account: String?
     package let secret: SecretBytes
-    /// The location of the counter in the text; nil if there is none.
+    /// The byte range of the counter's digits in the text; nil if there is no counter.
     let counterDigits: Range<Int>?
 }
 
@@ -44,24 +44,24 @@ extension OneTimeKey {
     }
 }
 
-/// The reason why no one-time codes can be computed from a text. It repeats nothing of the text.
+/// The reason why no one-time codes can be computed from a text. It contains no part of the text.
 package enum OneTimeKeyError: Error, Hashable, Sendable {
     /// The text is neither an `otpauth://` address nor a secret in base32.
     case unrecognized
     /// The text is an export of Google Authenticator: several keys in one address, in a format of its own.
     case export
-    /// The text is an address that breaks a rule. The detail is part of a sentence: `its secret is missing`.
+    /// The text is an address that breaks a rule. The detail is a clause, such as `its secret is missing`.
     case malformed(String)
     /// Guarded memory cannot be allocated.
     case outOfMemory
 }
 
-/// Compares parts of an address without copying them, since the secret is one of them.
+/// These methods compare parts of an address without copying them, since the secret is one of them.
 extension Slice<UnsafeRawBufferPointer> {
     /// Returns whether the bytes are an ASCII text, in upper or lower case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }
 
-    /// Returns the rest after a prefix, which may be in upper or lower case; nil if it is missing.
+    /// Returns the rest after a prefix in upper or lower case; nil if the text does not begin with the prefix.
     func dropping(prefix: String) -> Self? {
         self.prefix(prefix.utf8.count).isEqual(to: prefix) ? dropFirst(prefix.utf8.count) : nil
     }

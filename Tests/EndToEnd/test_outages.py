@@ -16,7 +16,7 @@ from test_database_password import Thief
 from test_shared_vault import other_machine
 
 IO, BUSY = 8, 7
-NOT_STORED = b"kept on this machine only"
+NOT_STORED = b"stored only on this machine"
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def test_what_cannot_be_reached_is_away_and_a_change_says_where_it_is(mia: Home,
     cluster.stop()
     finished = mia.run("get", "a")
     assert finished.returncode == 0 and finished.stdout == b"1"
-    assert b"Connection refused" in finished.stderr and b"as this machine has kept it" in finished.stderr
-    assert finished.stderr.count(b"as this machine has kept it") == 1
+    assert b"Connection refused" in finished.stderr and b"from this machine's copy" in finished.stderr
+    assert finished.stderr.count(b"from this machine's copy") == 1
     for words, value in ((["set", "a"], b"2"), (["cp", "a", "b"], b""), (["rm", "b"], b"")):
         finished = mia.run(*words, "--json", stdin=value)
         assert finished.returncode == 0, finished.stderr
@@ -239,7 +239,7 @@ def test_changes_of_before_a_new_key_are_taken_over_as_advised(
     home.key.chmod(0o600)
     [pending] = home.memory.glob("*-offline.vault")
     told = home.run("get", "a")
-    assert told.stdout == b"1" and f"waits in {pending}".encode() in told.stderr, told
+    assert told.stdout == b"1" and f"are still in {pending}".encode() in told.stderr, told
     assert told.stderr in home.run("get", "a").stderr, "until it is taken over"
     words = shlex.split(told.stderr.decode().split("`")[1])[1:]
     home.output(*[{"OLD": str(old), "NEW": str(home.key)}.get(word, word) for word in words])
@@ -308,7 +308,7 @@ def test_a_server_that_shuts_down_is_away(mia: Home, cluster: Cluster) -> None:
     while b"shutting down" not in (finished := mia.run("get", "a")).stderr:
         half_a_minute_later(mia)
         assert cluster.process.poll() is None
-    assert finished.stdout == b"1" and b"as this machine has kept it" in finished.stderr
+    assert finished.stdout == b"1" and b"from this machine's copy" in finished.stderr
     holding.communicate()
 
 

@@ -223,7 +223,7 @@ def test_offline_it_shows_what_this_machine_has_kept(shared: Home, cluster: Clus
     other = other_machine(shared, tmp_path / "other")
     other.set("a", b"2")
     offline = shared.run("get", "--offline", "a")
-    assert offline.stdout == b"1" and b"as this machine has kept it" in offline.stderr
+    assert offline.stdout == b"1" and b"from this machine's copy" in offline.stderr
     assert shared.get("a") == b"2"
     fresh = other_machine(shared, tmp_path / "fresh")
     assert "has no copy" in fresh.refusal(8, "get", "--offline", "a")
@@ -307,7 +307,7 @@ def test_where_it_is_allowed_the_copy_stands_in_for_a_dead_server(home: Home, ow
     assert home.output("get", "a", *team) == b"1"
     own_cluster.kill()
     finished = home.run("get", "a", *team)
-    assert finished.stdout == b"1" and b"as this machine has kept it" in finished.stderr
+    assert finished.stdout == b"1" and b"from this machine's copy" in finished.stderr
     home.output("set", "a", *team, stdin=b"2")
     assert home.output("get", "a", *team) == b"2"
     own_cluster.start()

@@ -493,7 +493,7 @@ def test_salvage_does_not_advise_itself(apart: Copies) -> None:
     conflict = beside(apart.left, apart.left.vault)
     damage(apart.left, "junk")
     sentence = apart.left.refusal(DAMAGED, "salvage", "out.vault")
-    assert "Nothing of" in sentence and "can be salvaged" in sentence and "salvage OUT" not in sentence
+    assert "Nothing in" in sentence and "can be salvaged" in sentence and "salvage OUT" not in sentence
     assert str(conflict) in sentence
     conflict.unlink()
     sentence = apart.left.refusal(DAMAGED, "salvage", "out.vault")

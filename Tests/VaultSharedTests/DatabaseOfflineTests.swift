@@ -386,7 +386,7 @@ struct DatabaseOfflineTests {
                 left += 1
                 let cause = VaultError.Cause.changesLeft(path: pending.path, isLocked: false)
                 #expect(failures.lastError?.causes == [cause], "sector at \(start)")
-                #expect(failures.lastError?.message.contains("waits in \(pending.path)") == true)
+                #expect(failures.lastError?.message.contains("are still in \(pending.path)") == true)
                 try FileManager.default.removeItem(at: pending)
             }
             start += 512

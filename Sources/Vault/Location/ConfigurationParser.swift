@@ -11,7 +11,7 @@ struct ConfigurationParser {
         case keptIn = "kept-in"
 
         var isPath: Bool { ![.keyCommand, .offline, .keptIn].contains(self) }
-        /// The only value that is valid; nil if any is.
+        /// The only valid value; nil if any value is valid.
         var word: String? { [.offline: "allow", .keptIn: "git"][self] }
     }
 
@@ -34,7 +34,7 @@ struct ConfigurationParser {
         line += 1
         let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
-        // C functions would end a path at a zero byte, and a terminal would obey an escape sequence in a message.
+        // C functions end a path at a zero byte, and a terminal would execute an escape sequence in a message.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
             throw fault("a control character. Remove it.")
         }
@@ -64,13 +64,13 @@ struct ConfigurationParser {
 extension ConfigurationParser {
     private mutating func begin(_ text: String) throws(VaultError) {
         try endSection()
-        // By bytes: a combining mark that follows the bracket makes one character with it.
+        // The brackets are removed bytewise, because a bracket and a combining mark after it form one character.
         let name = Substring(text.utf8.dropFirst().dropLast())
         guard text.utf8.last == UInt8(ascii: "]"), VaultConfiguration.isName(name) else {
             throw fault("not a section. Write [NAME], with 1 to 64 letters, digits, \".\", \"_\" and \"-\".")
         }
         if let former = lines.updateValue(line, forKey: String(name)) {
-            throw fault("the second section [\(name)]; the first is on line \(former). Rename one, or join them.")
+            throw fault("the second section [\(name)]; the first is on line \(former). Rename one, or merge them.")
         }
         draft = Draft(name: String(name), line: line)
     }
@@ -143,7 +143,7 @@ extension ConfigurationParser {
         guard bytes.dropFirst().first == UInt8(ascii: "/") else {
             throw fault("only ~/ stands for a home folder. Write the whole path, or ./~ for a folder of that name.")
         }
-        guard let home else { throw fault("HOME is not set, so ~/ means nothing. Write the whole path.") }
+        guard let home else { throw fault("HOME is not set, so ~/ is unknown. Write the whole path.") }
         return below(home, String(Substring(bytes.dropFirst(2))))
     }
 

@@ -2,7 +2,7 @@ private import FoundationEssentials
 private import LinuxSystem
 
 extension CopiesBeside {
-    /// Looks into the folder of a vault file. There is nothing beside a vault in a database.
+    /// Searches a vault file's folder for copies. A vault in a database has none.
     package init(_ vault: String) {
         self.init(beside: vault)
         guard !VaultLocation.isURL(vault) else { return }
@@ -18,10 +18,10 @@ extension CopiesBeside {
         }
     }
 
-    /// Whether a name is the one that Syncthing, Nextcloud or Dropbox gives to a copy of a file: `a.vault` becomes
-    /// `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
+    /// Returns whether Syncthing, Nextcloud or Dropbox gives this name to a conflicting copy of a file: `a.vault`
+    /// becomes `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
     static func isConflict(_ other: String, of name: String) -> Bool {
-        // By bytes: a combining mark makes one character with what is before it, and other bytes can be equal text.
+        // Bytes are compared: as text, a combining mark joins its predecessor, and different bytes can be equal.
         let (other, name) = (Array(other.utf8), Array(name.utf8))
         let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 == 0 ? nil : $0 } ?? name.endIndex
         let (stem, ending) = (name[..<dot], name[dot...])
@@ -53,7 +53,7 @@ extension CopiesBeside {
         }
     }
 
-    /// Follows the file that a worktree has in place of git's folder.
+    /// Returns git's folder. In a worktree, `.git` is a file that contains the folder's path.
     private static func gitFolder(at git: String, in folder: String) -> String {
         let prefix = "gitdir: "
         guard let text = try? String(contentsOfFile: git, encoding: .utf8), text.hasPrefix(prefix) else { return git }

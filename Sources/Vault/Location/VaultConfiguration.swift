@@ -1,32 +1,32 @@
 private import Glibc
 import LinuxSystem
 
-/// Several vaults by name: the file `$XDG_CONFIG_HOME/vault/config`, by default in `~/.config`.
+/// The configuration file, which gives names to vaults: `$XDG_CONFIG_HOME/vault/config`, by default in `~/.config`.
 ///
 ///     # A comment has a line of its own.
 ///     [work]
 ///     vault = ~/Sync/work.vault
 ///     key-file = "/media/usb/key of work"
 ///
-/// A path that begins with `~/` is below the home folder, and a relative one below the folder of the file. In double
-/// quotes, `\"` and `\\` stand for a quote and a backslash.
+/// A path that begins with `~/` is relative to the home folder, any other relative path to the folder of this file. In
+/// double quotes, `\"` and `\\` represent a quote and a backslash.
 package struct VaultConfiguration: Hashable, Sendable {
     package struct Section: Hashable, Sendable {
         /// 1 to 64 letters, digits, `.`, `_` and `-`.
         package let name: String
         package let vault: String
         package let keyFile: String?
-        /// The command whose output is the key, as it is in the file.
+        /// The shell command whose output is the contents of the key file.
         package let keyCommand: String?
-        /// The path of a file with private keys.
+        /// The path of an age identity file.
         package let identity: String?
-        /// Whether a vault in a database may be read from this machine's copy while no server answers.
+        /// Whether this machine's local copy of a vault may be used while its database cannot be reached.
         package var allowsOffline = false
-        /// Whether git exchanges the vault file for others of its history.
+        /// Whether git manages the vault file, and so may check out another version of it.
         package var isInGit = false
     }
 
-    /// The file's path, even if there is no file.
+    /// The file's path, even if the file does not exist.
     package let path: String
     package let sections: [Section]
 
@@ -34,10 +34,10 @@ package struct VaultConfiguration: Hashable, Sendable {
 
     package var defaultSection: Section? { sections.first { $0.name == "default" } }
 
-    /// Returns the section of a name. Throws ``VaultError/Code/invalid`` if there is none, with the names that exist.
+    /// Returns the section with a name. Throws ``VaultError/Code/invalid``, with the existing names, if there is none.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
-        // Any other text is not quoted: it may have control characters, or be a secret, typed in the wrong place.
+        // Other text is not quoted, because it may contain control characters, or be a secret typed by mistake.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"
         guard !sections.isEmpty else {
             throw VaultError(
@@ -68,12 +68,12 @@ package struct VaultConfiguration: Hashable, Sendable {
 extension VaultConfiguration {
     static let sizeLimit = 64 << 10
 
-    /// Reads the configuration. Without a file, or without a home folder, there are no sections.
+    /// Reads the configuration. If there is no file or no home folder, the result has no sections.
     ///
     /// - Parameter variables: the environment.
-    /// - Throws: ``VaultError/Code/locked`` if others may change the file: anyone who can write a `key-command` runs
-    ///   programs as this user. It is the code of a key file that is open to others, and has the same remedy. `invalid`
-    ///   if it cannot be parsed; `unavailable`.
+    /// - Throws: ``VaultError/Code/locked`` if others may change the file, because they could then run programs as this
+    ///   user through a `key-command`. Key files that are open to others have the same code and the same remedy.
+    ///   `invalid` if the file cannot be parsed; `unavailable` if it cannot be read.
     static func read(
         variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
     ) throws(VaultError) -> VaultConfiguration {
@@ -95,18 +95,18 @@ extension VaultConfiguration {
                         .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
                 }
                 throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
-            // Root must not make it its own: the user could not read it any more.
+            // The message does not tell root to take ownership, because then the user could no longer read the file.
             case .anotherOwner where geteuid() == 0:
                 throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
             case .anotherOwner:
                 throw VaultError(
                     .locked,
-                    "The configuration \(file.path) belongs to another user, who could have any program run by it. "
+                    "The configuration \(file.path) belongs to another user, who could run any program through it. "
                         + "Fix it with `chown \(geteuid()) \(file.path)` (as root) after reading it.")
             case .writableByOthers:
                 throw VaultError(
                     .locked,
-                    "Others may change the configuration \(file.path), and have any program run by it. "
+                    "Others can change the configuration \(file.path), and so run any program as you. "
                         + "Fix it with `chmod go-w \(file.path)` after reading it.")
             }
         }
@@ -122,17 +122,17 @@ extension VaultError {
 // MARK: - Parsing
 
 extension VaultConfiguration {
-    /// Parses the bytes of a file.
+    /// Parses the contents of a configuration file.
     ///
     /// - Parameters:
-    ///   - path: where the file is, for messages and relative paths.
-    ///   - home: the home folder, for paths that begin with `~/`.
+    ///   - path: the file's path, used in messages and to resolve relative paths.
+    ///   - home: the home folder, used to resolve paths that begin with `~/`.
     /// - Throws: ``VaultError/Code/invalid``, with the file, the line, and what to write there. The message quotes no
-    ///   value and no unknown word: somebody may have put a password there.
+    ///   value and no unknown key, because someone may have put a password there.
     package init(parsing bytes: [UInt8], path: String, home: String?) throws(VaultError) {
         guard bytes.count <= VaultConfiguration.sizeLimit else { throw .oversized(path) }
         var parser = ConfigurationParser(path: path, home: home)
-        // Some editors begin UTF-8 with a byte order mark.
+        // Some editors begin UTF-8 files with a byte order mark.
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             try parser.read(line)

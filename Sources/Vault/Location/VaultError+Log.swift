@@ -2,11 +2,11 @@ private import Glibc
 import LinuxSystem
 import SealedLog
 
-// Translates the log's errors, once, to what a person can act on. The library's users and the command's read these
-// sentences, so they name no option or command; the command adds its own hints.
+// This file translates the log's errors into messages that tell a person what to do. Users of the library and of the
+// command read them, so they name no option or subcommand. The command adds its own hints.
 
 extension VaultError {
-    /// The codes of the log's errors, translated. Those of the key file become `locked`, unless the system refused.
+    /// The public code for each code of the log. Others become `unavailable` for a system error, else `locked`.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,
@@ -17,7 +17,7 @@ extension VaultError {
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
-    /// - Parameter location: the vault and the key file that were used.
+    /// Translates an error of the log. `location` names the vault and the key file in its message.
     init(_ error: LogError, _ location: VaultLocation) {
         if let alarm = VaultError.alarm(error, location, tried: []) {
             self = alarm
@@ -39,7 +39,7 @@ extension VaultError {
             causes: [copies.map { Cause.copyInstead($0, isDamaged: error.code == .damaged) }, cause].compactMap(\.self))
     }
 
-    /// Returns an error of salvaging. It omits the advice to salvage.
+    /// Translates an error that occurred during a salvage. The message does not advise salvaging again.
     ///
     /// - Parameter target: the path of the new vault.
     init(salvaging error: LogError, to target: String, _ location: VaultLocation) {
@@ -48,16 +48,16 @@ extension VaultError {
             let copies = VaultError.copiesInstead(of: error, location)
             self.init(
                 .damaged,
-                "Nothing of \(location.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
+                "Nothing in \(location.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
                     + "Restore the vault from a backup.",
                 causes: copies.map { [.copyInstead($0, isDamaged: true)] } ?? [])
-        // Nothing else is written.
+        // Salvaging writes only the new vault, so the flush of that has failed.
         case .outcomeUnknown: self.init(unflushed: target, error)
         default: self.init(error, location)
         }
     }
 
-    /// Returns the error of a copy at a path that is complete, and may not outlast a power loss.
+    /// Creates the error for a copy that was written completely, but may be lost at a power failure.
     init(unflushed path: String, _ error: LogError) {
         self.init(
             .outcomeUnknown,
@@ -65,8 +65,8 @@ extension VaultError {
             systemError: error.systemError, causes: [.unflushedCopy(path)])
     }
 
-    /// Returns the copies that a file synchronization has left beside a vault that is damaged or not there; nil if
-    /// there are none.
+    /// Returns the copies that a file synchronization has left next to the vault, if the error is that the vault is
+    /// damaged or missing; nil if there are none.
     private static func copiesInstead(of error: LogError, _ location: VaultLocation) -> CopiesBeside? {
         guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
         let copies = CopiesBeside(location.vault)
@@ -81,25 +81,25 @@ extension VaultError {
             : " A file synchronization has left other copies beside it, which may be intact: \(files)."
     }
 
-    /// Returns the error of an alarm that copies beside the vault explain; nil if there is none.
+    /// Returns the error for a rollback or a divergence that copies next to the vault may explain; otherwise nil.
     ///
     /// - Parameters:
-    ///   - tried: the paths of copies that were to be merged, and that have not what this machine remembers.
-    ///   - unusable: those of them that cannot be opened, with the reasons.
-    ///   - isMerged: whether they were merged nevertheless.
+    ///   - tried: the paths of copies that were opened to merge them, but lack what this machine remembers.
+    ///   - unusable: the copies in `tried` that cannot be opened, with the reasons.
+    ///   - isMerged: whether the copies were merged nevertheless.
     static func alarm(
         _ error: LogError, _ location: VaultLocation, tried: [String],
         unusable: [(path: String, error: VaultError)] = [], isMerged: Bool = false
     ) -> VaultError? {
         guard let code = codes[error.code], [.rolledBack, .diverged].contains(code) else { return nil }
         var copies = CopiesBeside(location.vault).without(tried)
-        // It was said already, and is no reason for this alarm.
+        // The configuration declares that git manages the vault, so the repository does not explain this error.
         if location.isInGit, copies.gitReference == nil { copies.isInRepository = false }
         guard !copies.isEmpty || !tried.isEmpty else { return nil }
         let opened = tried.filter { path in !unusable.contains { $0.path == path } }.joined(separator: ", ")
         let outcome =
             if isMerged {
-                "It was merged, but its history still lacks some of what this machine has seen."
+                "The vault was merged, but its history still lacks changes that this machine has seen."
             } else {
                 opened.isEmpty
                     ? "Nothing was merged."
@@ -121,11 +121,11 @@ extension VaultError {
         let cause = VaultError(error.code == .copyDamaged ? LogError(.damaged, error.detail) : error, file)
         self.init(
             cause.code,
-            "What was changed without the server waits in \(path), and is missing from what is shown: it cannot be "
-                + "taken over. \(cause.message)", causes: [.changesLeft(path: path, isLocked: cause.code == .locked)])
+            "The changes that were made without the server are still in \(path). They cannot be merged and are not "
+                + "shown. \(cause.message)", causes: [.changesLeft(path: path, isLocked: cause.code == .locked)])
     }
 
-    /// The consequence of accepting an older vault, in any way.
+    /// The consequence of accepting an older vault.
     private static let comingBack = "keys and members that were removed since come back"
 
     private static func fact(of error: LogError, _ vault: String) -> String {
@@ -140,16 +140,16 @@ extension VaultError {
         .unpinned: .fingerprintUnknown, .accessLogUnusable: .accessLogUnusable,
     ]
 
-    /// Returns what would open a vault besides what was tried, in a sentence.
+    /// Returns a sentence about another key that would open the vault.
     static func alternative(_ error: LogError, _ location: VaultLocation) -> String {
         switch error.code {
-        case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but cannot be asked for here."
+        case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but no prompt is possible here."
         case .identityMissing: "An age identity of one of its recipients would open it too. Give the path of its file."
         default: sentence(for: error, location)
         }
     }
 
-    /// - Parameter copies: those beside a vault that is damaged or not there.
+    /// Returns the message for an error. `copies` are those next to a damaged or missing vault.
     private static func sentence(
         for error: LogError, _ location: VaultLocation, besides copies: CopiesBeside? = nil
     ) -> String {
@@ -158,26 +158,26 @@ extension VaultError {
         switch error.code {
         case .missing: return "There is no vault at \(vault).\(mention(copies))"
         case .gone where location.isInDatabase:
-            return "The vault at \(vault) is gone from its database. Restore it there, from a backup or from what a "
-                + "machine has kept of it."
+            return "The vault at \(vault) is gone from its database. Restore it there from a backup, or from a "
+                + "machine's local copy."
         case .gone:
             return "The vault at \(vault) is gone.\(mention(copies)) Restore the vault, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
-        case .slotExists: return "This opens \(vault) already\(detail.isEmpty ? "" : ", as \(detail) of it")."
+        case .slotExists: return "This already opens \(vault)\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .notContained:
             return "\(detail) has changes that the copy would lack; it was left alone. Merge it first. Delete it once "
                 + "the merge says that you may."
         case .notCompared:
-            return "Nothing tells whether the copy would have all that is in \(detail), which is much older. "
+            return "\(detail) is so much older that it is unknown whether the copy would contain all of its changes. "
                 + "It was left alone. Merge it first. Delete it once the merge says that you may."
         case .notACopy:
-            return "\(detail) is no copy of this vault, or cannot be opened as one; it was left alone. "
+            return "\(detail) is not a copy of this vault, or cannot be opened as one; it was left alone. "
                 + "Move it away if you do not need it there."
         case .invalid: return "Not possible: \(detail)."
         case .usedUp:
             return "\(vault) has used up its sequence numbers, so it can be neither compacted nor merged, and its keys "
-                + "stay as they are. Salvage it into a new vault, which counts from the beginning."
+                + "cannot be changed. Salvage it into a new vault, which starts with new numbers."
         case .keyMissing: return "The key file \(key) is missing. Mount it, or restore it from its backup."
         case .keyUnreadable where number == EINVAL:
             return "The key file \(key) is not a regular file. Name one that is."
@@ -195,11 +195,11 @@ extension VaultError {
         case .keyWrong:
             let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. A "
-                + "copy from before that opens with the keys of then. Or the key slot is damaged. "
+                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. An "
+                + "older copy of the vault still opens with its former keys. Or the key slot is damaged. "
                 + "Name a key of \(vault)."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
-        case .slotGone: return "That key of \(vault) is gone: it was removed or replaced meanwhile."
+        case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
         case .passphraseWrong: return "Wrong passphrase for \(vault)."
         case .commandFailed:
@@ -207,10 +207,10 @@ extension VaultError {
             return "The command for the key of \(vault) failed: \(reason)."
         case .commandUntrusted:
             return
-                "\(vault) says that the command \(detail.quoted) gives its key. It was not agreed to on this machine, "
-                + "so it was not run. If you trust it, name it as the command for the key once."
+                "According to \(vault), \(detail.quoted) outputs its key. The command was not agreed to on this "
+                + "machine, so it was not run. If you trust it, name it as the command for the key once."
         case .identityMissing:
-            return "\(vault) can be opened by an identity of one of its recipients: name its file."
+            return "\(vault) can be opened with an identity of one of its recipients. Name the identity file."
         case .identityUnreadable:
             return "The identity file \(detail) cannot be read (\(SystemError.message(for: number)))."
         case .identityExposed:
@@ -219,15 +219,15 @@ extension VaultError {
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"
             return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin has another "
-                + "one now. Ask somebody who can open it."
+                + "one now. Ask someone who can open the vault."
         case .unpinned:
             return
                 "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
-                + "Compare it with the one that its owner sees; if they are equal, name it when you open the vault."
+                + "Compare it with the one that its owner sees. If they are equal, name it when you open the vault."
         case .pinWrong:
             return
                 "\(vault) is not the vault that this machine knows: its fingerprint is "
-                + "\(Fingerprint.text(detail)). Either its data key was rotated, or somebody has made another vault "
+                + "\(Fingerprint.text(detail)). Either its data key was rotated, or someone has created another vault "
                 + "for you. Ask its owner for the fingerprint."
         case .damaged:
             let sources = location.isInDatabase ? "a backup or what a machine has kept of it" : "a backup"
@@ -243,18 +243,18 @@ extension VaultError {
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
         case .otherName:
-            return "The server shows another vault under the name of \(detail). It opens with the same key, and has "
-                + "been given another name, or none: nothing tells which. Nothing of it was used. Check that the URL "
-                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only by "
-                + "a copy that is made under it."
-        case .notMember where detail.isEmpty: return "\(vault) has members, and this program signs as none of them."
+            return "The server returned another vault under the name \(detail). It opens with the same key. Whether it "
+                + "has another name, or none, is unknown, so its content was not used. Check that the URL "
+                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only if "
+                + "it is copied to that name."
+        case .notMember where detail.isEmpty: return "\(vault) has members, and this program has no device key."
         case .notMember:
-            return "\(vault) has members, and this machine is none of theirs. Ask one of them to add it, as \(detail)."
+            return "\(vault) has members, and this machine is not one of theirs. Ask a member to add it, as \(detail)."
         case .accessLogUnusable: return "The access log of \(vault) cannot be used: \(detail)."
-        case .untrustworthy: return "What is known here of \(vault) cannot be believed: \(detail)."
+        case .untrustworthy: return "What this machine remembers of \(vault) cannot be trusted: \(detail)."
         case .busy where location.isInDatabase:
             return held(detail).message
-                + " If none does, a limit of the server or the role is too short (statement_timeout)."
+                + " If none does, a timeout of the server or the role is too short (statement_timeout)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail
@@ -267,7 +267,7 @@ extension VaultError {
         }
     }
 
-    /// - Parameter detail: begins with the path, or with where else the key comes from.
+    /// Returns the subject of a message. `detail` begins with the key file's path, or with "The" and another source.
     private static func keyWords(_ detail: String) -> String {
         detail.hasPrefix("The ") ? detail : "The key file \(detail)"
     }

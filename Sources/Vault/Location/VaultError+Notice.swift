@@ -9,28 +9,28 @@ extension VaultError {
             self.init(
                 .unavailable,
                 "What this machine remembers of the vault cannot be used in full: \(reason). "
-                    + "Until that is fixed, an older or exchanged vault file may pass unnoticed.")
+                    + "Until that is fixed, an older or different vault file may pass unnoticed.")
         case .copyKept(let path, let isComplete):
             self.init(
                 .unavailable,
-                "The vault \(vault) lacks something of what this machine had kept of it. That is in \(path) now.",
+                "The vault \(vault) lacks something that this machine's copy had. The copy is in \(path) now.",
                 causes: [.copyKept(path, isComplete: isComplete)])
         case .offline(let since, let reason):
             let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
             self.init(
                 .unavailable,
                 (reason.map { $0 + " " } ?? "")
-                    + "The vault \(vault) is shown as this machine has kept it \(age.inWords) ago.")
+                    + "The vault \(vault) is shown from this machine's copy, which is \(age.inWords) old.")
         case .changedApart:
             self.init(
                 .unavailable,
-                "The change is kept on this machine only. It is stored in \(vault) once the server can be reached.")
+                "The change is stored only on this machine. It is stored in \(vault) once the server can be reached.")
         case .clockDiffers(let milliseconds):
             self.init(
                 .unavailable,
-                "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Set right the "
-                    + "one that is wrong: values expire by the clock, and of changes that were made apart the later "
-                    + "one counts.")
+                "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Correct the "
+                    + "one that is wrong. Values expire by the clock, and if two copies were changed, the later change "
+                    + "wins.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
                 .damaged,
@@ -50,17 +50,17 @@ extension VaultError {
 }
 
 package enum ClockDifference {
-    /// The largest difference between clocks that is not reported, in milliseconds.
+    /// The maximum difference between clocks that is not reported, in milliseconds.
     package static let tolerance: Int64 = 60_000
 
-    /// Returns "5 years ahead of" or "2 minutes behind".
+    /// Returns a phrase such as "5 years ahead of" or "2 minutes behind".
     package static func words(_ milliseconds: Int64) -> String {
         Duration.milliseconds(abs(milliseconds)).inWords + (milliseconds > 0 ? " ahead of" : " behind")
     }
 }
 
 extension Duration {
-    /// The largest unit that fits: "3 minutes".
+    /// The duration in the largest unit that fits, such as "3 minutes".
     fileprivate var inWords: String {
         let seconds = components.seconds
         let units = [(31_557_600, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]

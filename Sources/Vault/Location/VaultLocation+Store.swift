@@ -1,7 +1,7 @@
 package import LinuxSystem
 package import SealedLog
 
-/// The options of a keychain that decide how its store is opened. ``Keychain/Options`` says what they mean.
+/// The options of a keychain that control how its store is opened. ``Keychain/Options`` documents them.
 package struct StoreOptions: Sendable {
     package var lockTimeout: Duration = .seconds(10)
     package var offline = VaultLocation.Offline.never
@@ -13,7 +13,7 @@ package struct StoreOptions: Sendable {
 }
 
 extension VaultLocation {
-    /// Opens vaults in databases. Not every program links the code for it: VaultShared has it, as `.postgreSQL`.
+    /// The code that opens vaults in databases. Only programs that need it link VaultShared and pass `.postgreSQL`.
     public struct Databases: Hashable, Sendable {
         package typealias Open =
             @Sendable (
@@ -23,7 +23,7 @@ extension VaultLocation {
         private let name: String
         fileprivate let open: Open
 
-        /// - Parameter name: distinguishes one kind from another.
+        /// - Parameter name: identifies the implementation, since closures cannot be compared.
         package init(name: String, _ open: @escaping Open) {
             self.name = name
             self.open = open
@@ -33,20 +33,20 @@ extension VaultLocation {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
-    /// The conditions for using the local copy of a vault in a database, which is sealed as the vault is.
+    /// The conditions for using the local copy of a vault in a database, which is encrypted like the vault itself.
     public enum Offline: Hashable, Sendable {
         /// Never: without a server, calls throw `unavailable`.
         case never
         /// The copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the copy's
-        /// age. Changes are kept locally, and merged when the vault is opened again: see
+        /// age. Changes are stored locally, and merged when the vault is opened again. See
         /// ``Keychain/Copies/offlineChanges``.
         case ifUnreachable
         /// Always: no server is contacted.
         case always
     }
 
-    /// Returns where the vault is. Throws ``VaultError/Code/invalid`` for a path or URL that cannot be meant;
-    /// `unavailable` for a URL, if these locations do not say what opens databases.
+    /// Returns the location of the vault's store. Throws ``VaultError/Code/invalid`` for a path or URL that is probably
+    /// a mistake; `unavailable` for a URL if ``databases`` is nil.
     func storeLocation(
         _ options: StoreOptions = StoreOptions(), in files: any FileSystem
     ) throws(VaultError) -> any StoreLocation {
@@ -67,7 +67,7 @@ extension VaultLocation {
         return FileLocation(resolvedPath(vault), in: files)
     }
 
-    /// Returns the SQL that an administrator runs where users may not create tables; nil for a vault file.
+    /// Returns the SQL that an administrator must run if users may not create tables; nil for a vault file.
     package func databasePreparation() throws(VaultError) -> String? {
         try storeLocation(in: PosixFileSystem()).report?.preparation
     }
@@ -78,7 +78,7 @@ extension VaultLocation {
         guard let databases else {
             throw VaultError(
                 .unavailable,
-                "The vault is in a database, which this program does not open. Its code must import VaultShared and pass "
+                "The vault is in a database, which this program cannot open. Its code must import VaultShared and pass "
                     + "`databases: .postgreSQL` to VaultApp.identify or VaultLocation.standard.")
         }
         return try databases.open(url, self, options, files)

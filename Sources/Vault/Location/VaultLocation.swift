@@ -4,39 +4,39 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// The locations of a vault, its key file, and this machine's memory of it.
+/// The locations of a vault, its key file, and this machine's rollback memory.
 public struct VaultLocation: Hashable, Sendable {
-    /// The path of the vault file; of a vault in a database, its URL.
+    /// The path of the vault file, or the URL of a vault in a database.
     public var vault: String
     /// The path of the key file.
     public var keyFile: String
-    /// The folder in which this machine remembers the last state of each vault, so that an older or exchanged one is
-    /// noticed; nil to remember nothing.
+    /// The folder in which this machine records the last state of each vault, to detect an older copy or a different
+    /// vault; nil to record nothing.
     public var rollbackMemory: String?
-    /// The folder in which this machine keeps copies of vaults in databases, sealed as they are there; nil for none. At
-    /// first the folder `$XDG_CACHE_HOME/vault`, by default in `~/.cache`.
+    /// The folder for this machine's local copies of vaults in databases, encrypted like the originals; nil for none.
+    /// The default is `$XDG_CACHE_HOME/vault`, or `~/.cache/vault` if the variable is not set.
     public var cache: String? = VaultLocation.standardCache
-    /// A command for the shell whose output is the contents of the key file; nil: they are in the file.
+    /// A shell command whose output is the contents of the key file; nil if the key file itself is read.
     public var keyCommand: String?
-    /// The path of a file of age identities, for a vault that has a recipient among its keys; nil for none.
+    /// The path of an age identity file, for a vault that has recipients; nil for none.
     public var identityFile: String?
-    /// The path of the key by which this machine signs what it writes to a vault with members; nil for none. At first
-    /// `$XDG_CONFIG_HOME/vault/device.key`, by default in `~/.config`.
+    /// The path of this machine's device key, which signs changes to a vault with members; nil for none. The default is
+    /// `$XDG_CONFIG_HOME/vault/device.key`, or `~/.config/vault/device.key` if the variable is not set.
     public var deviceKey: String? = VaultLocation.standardDeviceKey
-    /// The code that opens databases; nil for none.
+    /// The code that opens vaults in databases; nil for none.
     public var databases: Databases?
-    /// Whether the configuration allows that this machine's copy stands in for a database that does not answer.
+    /// Whether the configuration allows using this machine's local copy while the database cannot be reached.
     package var allowsOffline = false
-    /// Whether the configuration says that git exchanges the vault file for others of its history.
+    /// Whether the configuration declares that git manages the vault file, and so may check out another version of it.
     package var isInGit = false
-    /// Folders below which root's key files may be readable by others, as systemd and Docker create them.
+    /// The folders where root's key files may be readable by others, since systemd and Docker create them that way.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
 
-    /// Creates the locations from their paths. For a database see `database(_:keyFile:environment:)` of VaultShared.
+    /// Creates the locations from their paths. For a database, see `database(_:keyFile:environment:)` of VaultShared.
     ///
-    /// - Parameter rollbackMemory: without it, the standard folder, ``standardRollbackMemory``.
+    /// - Parameter rollbackMemory: the folder of the rollback memory, by default ``standardRollbackMemory``.
     public init(vault: String, keyFile: String, rollbackMemory: String? = VaultLocation.standardRollbackMemory) {
         self.vault = vault
         self.keyFile = keyFile
@@ -45,32 +45,31 @@ public struct VaultLocation: Hashable, Sendable {
 }
 
 extension VaultLocation {
-    /// Whether the vault is in a database: it is named by a URL, not a path.
+    /// Whether the vault is in a database, and thus has a URL instead of a path.
     package var isInDatabase: Bool { VaultLocation.isURL(vault) }
 
-    /// A scheme may be in capitals (RFC 3986, 3.1).
+    /// Returns whether a location is a database's URL. Its scheme may be in upper case (RFC 3986, section 3.1).
     package static func isURL(_ location: String) -> Bool {
         ["postgresql://", "postgres://"].contains { Substring(location.utf8.prefix($0.utf8.count)).lowercased() == $0 }
     }
 
-    /// Returns the locations that the caller or the environment names, and the standard ones for the rest.
+    /// Returns the locations that the caller, the environment or the configuration names, and defaults for the rest.
     ///
-    /// The vault: `vault`, `$VAULT_FILE`, the section `default` of the configuration,
-    /// `$XDG_DATA_HOME/vault/default.vault`. The key file: `keyFile`, `$VAULT_KEY_FILE`, that of the configuration,
-    /// `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
-    /// `$XDG_CONFIG_HOME/vault/default.key`. The memory: `$XDG_STATE_HOME/vault`. The XDG variables have the defaults
-    /// of the XDG Base Directory Specification, below `$HOME`.
+    /// The first source that is set decides. For the vault: `vault`, `$VAULT_FILE`, the section `default` of the
+    /// configuration, `$XDG_DATA_HOME/vault/default.vault`. For the key file: `keyFile`, `$VAULT_KEY_FILE`, the
+    /// configuration, `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
+    /// `$XDG_CONFIG_HOME/vault/default.key`. The rollback memory is `$XDG_STATE_HOME/vault`. The XDG variables have the
+    /// defaults of the XDG Base Directory Specification, below `$HOME`.
     ///
-    /// A `vault` without a slash is the name of a section of the configuration, if there is one; its key is that of the
-    /// section, or else the file `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
+    /// If the configuration has sections, a `vault` without a slash is the name of one. The key file is then the
+    /// section's, by default `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
     ///
     /// - Parameters:
-    ///   - environment: variables instead of the process's own.
-    ///   - databases: opens the vault if what is named is the URL of one in a database: `.postgreSQL` of the module
-    ///     VaultShared. Without it, a keychain at such a URL is `unavailable`.
-    /// - Throws: ``VaultError/Code/unavailable`` if a path is not named and there is no home folder for it, `invalid`
-    ///   for a variable that is not UTF-8, and for a configuration that cannot be read; `locked` for one that others
-    ///   can change.
+    ///   - environment: the variables to use instead of the process's own.
+    ///   - databases: the code that opens a vault at a database's URL, which is `.postgreSQL` of the module
+    ///     VaultShared. Without it, opening a keychain at such a URL throws `unavailable`.
+    /// - Throws: ``VaultError/Code/unavailable`` if no source names a path and HOME is not set; `invalid` if a variable
+    ///   is not UTF-8 or the configuration cannot be read; `locked` if others can change the configuration.
     public static func standard(
         vault: String? = nil, keyFile: String? = nil, environment: [String: String]? = nil, databases: Databases? = nil
     ) throws(VaultError) -> VaultLocation {
@@ -78,7 +77,7 @@ extension VaultLocation {
         let section = try variables.section(named: vault)
         let credentials = try variables["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
         let provided = (credentials + dockerSecrets).map { $0 + "/vault.key" }
-        // The environment's key belongs to the default vault, not to one that was named.
+        // `$VAULT_KEY_FILE` belongs to the default vault, so it does not apply to a section that the caller names.
         let name = vault == nil ? nil : section?.name
         let environmentKey = try variables["VAULT_KEY_FILE"]
         let ownKey = name == nil && environmentKey != nil ? nil : section?.keyFile
@@ -101,14 +100,14 @@ extension VaultLocation {
         return location
     }
 
-    /// Returns the locations of this machine's own vault, whatever vault the environment names.
+    /// Returns the locations of this machine's default vault, ignoring `$VAULT_FILE` and `$VAULT_KEY_FILE`.
     package static func local() throws(VaultError) -> VaultLocation {
         var environment = ProcessInfo.processInfo.environment
         for name in ["VAULT_FILE", "VAULT_KEY_FILE"] { environment[name] = nil }
         return try standard(environment: environment)
     }
 
-    /// The folder `$XDG_STATE_HOME/vault`, by default in `~/.local/state`; nil if there is no home folder.
+    /// The folder `$XDG_STATE_HOME/vault`, by default `~/.local/state/vault`; nil if there is no home folder.
     public static var standardRollbackMemory: String? { try? LocationVariables().rollbackMemory }
 
     private static var standardDeviceKey: String? {
@@ -121,19 +120,19 @@ extension VaultLocation {
 
     /// Throws ``VaultError/Code/invalid`` for paths that would create files in unexpected locations.
     ///
-    /// - Parameter vaultPath: the vault's path without symbolic links.
+    /// - Parameter vaultPath: the vault's path with its symbolic links resolved.
     func check(resolvedVault vaultPath: String) throws(VaultError) {
         try Self.check(vault, "The vault's path")
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
         guard resolvedPath(keyFile) != vaultPath else {
             throw VaultError(
                 .invalid,
-                "The vault and its key file cannot be one file: \(vaultPath). Name two, best on different disks.",
+                "The vault and its key file cannot be the same file: \(vaultPath). Use two, best on different disks.",
                 causes: [.oneFileForVaultAndKey])
         }
     }
 
-    /// - Parameter what: what the path is, as the start of a sentence.
+    /// Checks one path. `what` is the subject of the error message, such as "The key file's path".
     static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         // Shells do not expand `~`, `~/` and `~user/` after an equals sign or in quotes.
         let hasTilde = path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/"))
@@ -151,15 +150,15 @@ extension VaultLocation {
         guard !isURL else {
             throw VaultError(
                 .invalid,
-                // It may have a password.
-                "\(what) is no path, and no URL of a database. Write postgresql://HOST/DATABASE#NAME. For a file that "
-                    + "is really named so, write ./ before it.")
+                // The message does not quote the path, because a URL may contain a password.
+                "\(what) is neither a path nor the URL of a database. Write postgresql://HOST/DATABASE#NAME. If it is "
+                    + "the name of a file, write ./ before it.")
         }
-        // The next compaction in that folder would remove it as the leftover of an interrupted one.
+        // The next compaction in that folder would delete the file as the leftover of an interrupted compaction.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
-        // Resolving the path would drop its last component, and the file would get the folder's name.
+        // Resolving such a path drops its last component, so the file would be created under the folder's name.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
@@ -167,7 +166,7 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
-    /// Checks a path as ``check(_:_:isKeyFile:)`` does, of a file that is written.
+    /// Checks the path of a file to be written. As root, throws if it contains another user's symbolic link.
     static func checkWritten(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         try check(path, what, isKeyFile: isKeyFile)
         try WrittenPath.checkLinks(in: path)
@@ -181,7 +180,7 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the given path, or a variable's, or the first provided one that exists, or the standard one.
+    /// Returns the given path, else the variable's, else the first provided one that exists, else the default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -202,19 +201,19 @@ extension LocationVariables {
         return "\(folder)/vault/\(name)"
     }
 
-    /// Returns the section of the configuration that applies; nil if a path is given, or none is configured.
+    /// Returns the section of the configuration that applies; nil if a path is given, or there is no default section.
     fileprivate func section(named name: String?) throws(VaultError) -> VaultConfiguration.Section? {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // A mistyped name would create a vault in the current folder.
+            // If a mistyped name were taken as a path, it would create a vault in the current folder.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }
         do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
-            // A service with another user's HOME has no configuration; its key is a matter of its own.
+            // A service with another user's HOME cannot read the configuration there, and gets its key elsewhere.
             guard error.systemError == EACCES else { throw error }
             return nil
         }
@@ -225,18 +224,18 @@ extension LocationVariables {
     }
 }
 
-/// How a vault's fingerprint is shown: eight groups of four hex digits, to be compared aloud.
+/// The displayed form of a vault's fingerprint: eight groups of four hex digits, which are easy to compare aloud.
 enum Fingerprint {
     static func text(_ fingerprint: [UInt8]) -> String { text(Hexadecimal.string(of: fingerprint)) }
 
-    /// Groups hex digits, as the errors of the log have them.
+    /// Groups the hex digits of a fingerprint, which errors of the log contain ungrouped.
     static func text(_ digits: String) -> String {
         let digits = Array(digits)
         return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
             .joined(separator: "-")
     }
 
-    /// Returns whether a text is a fingerprint, in either case, with or without its dashes.
+    /// Returns whether a text is the fingerprint, in upper or lower case, with or without dashes.
     static func matches(_ text: String, _ fingerprint: [UInt8]) -> Bool {
         text.lowercased().filter { $0 != "-" } == Hexadecimal.string(of: fingerprint)
     }

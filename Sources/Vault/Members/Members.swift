@@ -2,12 +2,12 @@ import Age
 import LinuxSystem
 package import SealedLog
 
-// Members sign what they write. They are people with devices; each device has a key of its own.
+// Members are people who sign their changes. A member has one or more devices, each with its own key.
 
 extension Keychain {
     package var members: Members { Members(keychain: self) }
 
-    /// The people who sign, with their devices: see ``Keychain/members``.
+    /// The members of a vault, with their devices.
     package struct Members: Sendable {
         typealias Key = Keychain.VaultKeys.Key
 
@@ -16,25 +16,25 @@ extension Keychain {
 }
 
 extension Keychain.Members {
-    /// Returns the members, in the order in which they came; none if nobody signs. Throws ``VaultError/Code/diverged``
-    /// if the removal of a member is missing that this machine has seen; as ``Keychain/item(_:)``.
+    /// Returns the members in the order of their addition; empty if nobody signs. Throws ``VaultError/Code/diverged``
+    /// if this machine has seen a member's removal that the vault lacks; otherwise as ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
 
-    /// Whether there was ever a member. Throws as ``all()``.
+    /// Whether the vault has ever had a member. Throws as ``all()``.
     package var hasHistory: Bool {
         get throws(VaultError) { try keychain.translated(keychain.log.members()).hasHistory }
     }
 
-    /// Adds a member, or another device of one.
+    /// Adds a member, or another device of an existing member.
     ///
     /// - Parameters:
-    ///   - device: its text; nil for this machine's own.
-    ///   - recipient: the member's public key of age, by which it opens the vault; nil if it has another key.
-    /// - Throws: ``VaultError`` with `invalid` for a text that is no device or recipient, a device that is a member's
-    ///   already, a new name that may look like another one, a recipient that is another member's, or a first member
-    ///   that is not this machine; `locked` if this machine is no member's; as
+    ///   - device: the device's text; nil for this machine's own.
+    ///   - recipient: the age public key with which the member opens the vault; nil if the member has another key.
+    /// - Throws: ``VaultError`` with `invalid` if a text is no device or recipient, the device is already a member's,
+    ///   the recipient is another member's, a new name may look like another one, or the first member's device is not
+    ///   this machine's; `locked` if this machine is no member's device; otherwise as
     ///   ``Keychain/VaultKeys/addRecipient(_:label:)``.
     package func add(_ name: String, device: String?, recipient: String?) throws(VaultError) {
         let key = try keychain.translated(keychain.location.readDeviceKey())
@@ -56,23 +56,23 @@ extension Keychain.Members {
         fileprivate let name: String
         fileprivate let device: Device?
         package var isOfDevice: Bool { device != nil }
-        /// Whether the last member may be removed, so that nobody signs any more.
+        /// Whether the last member may be removed, after which nobody signs changes.
         fileprivate let allowsNobody: Bool
-        /// The keys that are removed with it: those of its age identities.
+        /// The keys of the member's age identities, which are removed with the member.
         fileprivate let removedKeys: Set<Key>
-        /// The keys that it may have besides, and that stay: whatever is not another member's own.
+        /// The remaining keys that the member may also have. Keys that belong to other members only are not included.
         package let sharedKeys: [Keychain.VaultKeys.Key]
-        /// Members who stay, although it has added them, or somebody whom it has added; and who has.
+        /// Members whom this member added, directly or through others, and who added them. They are not removed.
         package let added: [(name: String, by: String)]
     }
 
-    /// Returns what the removal of a member comes to. Nothing is changed.
+    /// Returns the effects of removing a member, without changing anything.
     ///
     /// - Parameters:
-    ///   - device: the text of the one device that is removed; nil for all.
+    ///   - device: the text of the only device to remove; nil to remove all.
     ///   - allowsNobody: whether the last member may be removed.
-    /// - Throws: ``VaultError`` with `invalid` for a name that no member has, and for a device that is not the
-    ///   member's; as ``Keychain/VaultKeys/all()``.
+    /// - Throws: ``VaultError`` with `invalid` if no member has the name, or the device is not the member's; otherwise
+    ///   as ``Keychain/VaultKeys/all()``.
     package func removal(
         of name: String, device: String?, allowingNobody allowsNobody: Bool
     ) throws(VaultError) -> Removal {
@@ -83,8 +83,8 @@ extension Keychain.Members {
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
-            // A recipient without an owner may be this member's. If only one device is removed, an identity that
-            // another device also has was on this one.
+            // A recipient without an owner may be this member's. An identity that the removed device has in common with
+            // another device stays, so it counts as shared.
             return recipients.contains(recipient) == others.contains(recipient)
         }
         return Removal(
@@ -92,10 +92,10 @@ extension Keychain.Members {
             added: try all().added(by: name))
     }
 
-    /// Removes a member: its devices sign no more, and its recipients open the vault no more. Returns the keys that
-    /// still open it. The member may have kept the data key, which
-    /// ``remove(_:rotatingAndDropping:replacing:progress:_:)`` rotates too. Throws ``VaultError`` with `invalid` for
-    /// the last member; `locked` if this machine is no member's; as ``Keychain/VaultKeys/remove(_:)``.
+    /// Removes a member, whose devices can then no longer sign, and whose recipients no longer open the vault. Returns
+    /// the keys that still open it. The member may have kept the data key; to rotate that too, call
+    /// ``remove(_:rotatingAndDropping:replacing:progress:_:)``. Throws ``VaultError`` with `invalid` for the last
+    /// member; `locked` if this machine is no member's device; otherwise as ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
         let key = try keychain.translated(keychain.location.readDeviceKey())
         let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
@@ -105,7 +105,7 @@ extension Keychain.Members {
         return keys
     }
 
-    /// Removes a member and rotates the data key, in one change. Throws as ``remove(_:)``,
+    /// Removes a member and rotates the data key in one commit. Throws as ``remove(_:)`` and
     /// ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
     package func remove(
         _ member: Removal, rotatingAndDropping dropped: Set<Keychain.VaultKeys.Key>,
@@ -123,8 +123,8 @@ extension Keychain.Members {
         return rotation
     }
 
-    /// Returns the changes of names that the vault has still, oldest first, with who has signed them. Throws as
-    /// ``all()``; ``VaultError/Code/damaged`` for a signature that does not hold.
+    /// Returns the changes to entries that the vault still contains, oldest first, with their authors. Throws as
+    /// ``all()``, and ``VaultError/Code/damaged`` for an invalid signature.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
         try keychain.translated(keychain.log.loggedChanges(prefix: Array(keychain.ownName("").utf8)))
     }
@@ -132,7 +132,7 @@ extension Keychain.Members {
 
 private func parsedDevice(_ text: String) throws(VaultError) -> Device {
     guard let device = Device(text) else {
-        throw VaultError(.invalid, "This is no device, or it is mistyped. It begins with vault-device-1-.")
+        throw VaultError(.invalid, "This is not a device, or it is mistyped. A device begins with vault-device-1-.")
     }
     return device
 }
@@ -154,12 +154,12 @@ extension [MemberList.Member] {
 }
 
 extension MemberList {
-    /// Throws `invalid` for a new name that may look like another member's, and for another member's recipient: who has
-    /// signed a change, and whose key is removed, is told by them.
+    /// Throws `invalid` for a new name that looks like another member's, since names identify signers, and for another
+    /// member's recipient, since recipients determine which keys a removal affects.
     fileprivate func checkAddition(of name: String, recipient: String?) throws(LogError) {
         for member in members where !member.name.utf8.elementsEqual(name.utf8) {
             guard !member.name.looksLike(name) else {
-                throw LogError(.invalid, "the name looks like another member's; write it as that one, or give another")
+                throw LogError(.invalid, "the name looks like another member's; spell it the same, or choose another")
             }
             guard recipient == nil || !member.machines.contains(where: { $0.recipient == recipient }) else {
                 throw LogError(.invalid, "this public key is another member's")
@@ -167,7 +167,7 @@ extension MemberList {
         }
         let isKnown = members.contains { $0.name.utf8.elementsEqual(name.utf8) }
         if !isKnown, let unseen = name.unseenPart {
-            throw LogError(.invalid, "the name cannot be used, since \(unseen): it may look like another one")
+            throw LogError(.invalid, "the name may look like another one, since \(unseen)")
         }
     }
 }
@@ -181,7 +181,7 @@ extension SlotTable {
     }
 }
 
-/// A recipient with a file key for it, for closures, which cannot capture what cannot be copied.
+/// A recipient and its wrapped file key, in a class because closures cannot capture noncopyable values.
 private final class WrappedRecipient: Sendable {
     let recipient: String
     let fileKey: WrappedFileKey

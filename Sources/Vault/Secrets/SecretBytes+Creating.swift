@@ -17,21 +17,21 @@ extension SecretBytes {
         withUnsafeMutableBytes { $0.copyBytes(from: text.utf8) }
     }
 
-    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The original is not wiped.
+    /// Copies bytes into guarded memory, and throws as ``init(utf8:)``. The original is not wiped.
     public init(copying bytes: RawSpan) throws(VaultError) {
         do {
             self = try bytes.withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes) }
         } catch { throw .noGuardedMemory }
     }
 
-    /// Copies bytes into guarded memory, with the errors of ``init(utf8:)``. The array is not wiped.
+    /// Copies bytes into guarded memory, and throws as ``init(utf8:)``. The array is not wiped.
     public init(copying bytes: [UInt8]) throws(VaultError) {
         do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
-    /// Lets `body` fill guarded memory, and keeps as many bytes as it returns.
+    /// Allocates guarded memory, lets `body` fill it, and keeps as many bytes as `body` returns.
     ///
-    /// - Throws: ``VaultError`` as ``init(zeroCount:)``, or what `body` throws.
+    /// - Throws: ``VaultError`` as ``init(zeroCount:)``, or the error of `body`.
     public init(
         unsafeCapacity capacity: Int, initializingWith body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
@@ -48,6 +48,6 @@ extension VaultError {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are valid UTF-8. Nothing is copied.
+    /// Whether the bytes are valid UTF-8. The check makes no copy.
     package var isUTF8: Bool { (try? UTF8Span(validating: assumingMemoryBound(to: UInt8.self).span)) != nil }
 }

@@ -4,7 +4,7 @@ import Sealing
 /// A store whose values can be read and written without leaving guarded memory, and can expire.
 protocol SecretStore: ValueStore {
     func withSecret<Result>(_ name: String, _ body: (RawSpan) throws -> Result) throws -> Result?
-    /// - Parameter isForgetting: whether nothing is kept of what the name had before.
+    /// - Parameter isForgetting: whether the former values of the entry are removed from its history.
     func set(
         _ name: String, to value: borrowing SecretBytes, expires: Date?, forgetting isForgetting: Bool
     ) throws(VaultError)
@@ -28,7 +28,7 @@ extension ScopedStore: SecretStore {
 
     private func secretBase() throws(VaultError) -> any SecretStore {
         guard let store = base as? any SecretStore else {
-            throw VaultError(.invalid, "The store below this scope keeps no secrets in guarded memory.")
+            throw VaultError(.invalid, "The store below this scope cannot hold secrets in guarded memory.")
         }
         return store
     }

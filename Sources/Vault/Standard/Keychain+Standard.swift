@@ -1,13 +1,13 @@
-/// The standard keychain of a test, in place of the program's.
+/// The keychain that replaces the standard one in a test.
 package enum TestKeychain { @TaskLocal package static var current: Keychain? }
 
 extension Keychain {
-    /// The program's keychain, opened at its first use and created if there is none: the program's part of the person's
-    /// vault, or a vault of its own, as ``VaultApp`` has it.
+    /// The program's keychain, opened at its first use and created if it does not exist. It is the program's part of
+    /// the user's vault, or a vault of its own if ``VaultApp`` names one.
     ///
-    /// The person's vault is at ``VaultLocation/standard(vault:keyFile:environment:databases:)``; open that to see the
-    /// entries of all programs. Until it can be opened, each access tries again. Within a task that has test stores
-    /// this is their keychain.
+    /// The user's vault is at ``VaultLocation/standard(vault:keyFile:environment:databases:)``. Open that vault to see
+    /// the entries of all programs. If the keychain cannot be opened, the next access tries again. In a task that has
+    /// test stores, this property returns their keychain.
     ///
     /// - Throws: ``VaultError`` as ``init(at:creatingIfAbsent:options:failures:)``.
     public static var standard: Keychain {
@@ -18,10 +18,10 @@ extension Keychain {
         }
     }
 
-    /// The log of errors of the standard keychain, including those of opening it.
+    /// The failure log of the standard keychain, which also receives failures to open it.
     public static let standardFailures = FailureLog()
 
-    /// The same, but reading does not create it.
+    /// The standard keychain as a store. Reading it does not create the vault.
     fileprivate static var standardIfCreated: any ValueStore {
         get throws(VaultError) {
             if let current = TestKeychain.current { return current }
@@ -30,7 +30,7 @@ extension Keychain {
         }
     }
 
-    /// A vault of the program's own is not the person's: a test may name one.
+    /// Throws if a test would open the user's vault. A vault of the program's own is allowed.
     private static func checkThatNoTestUsesIt() throws(VaultError) {
         if let refusal = StandardStores.refusal, VaultApp.fixedIdentity()?.standardVault.own == nil { throw refusal }
     }
@@ -43,15 +43,15 @@ extension StoreReference {
 }
 
 extension VaultApp {
-    /// Names the program as ``identify(as:preferences:)`` does, and gives it a vault of its own, with its key file. Its
-    /// entries begin with no name.
+    /// Identifies the program as ``identify(as:preferences:)`` does, and gives it its own vault and key file. Names of
+    /// entries have no prefix there.
     ///
     /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
     public static func identify(as name: String, vault: VaultLocation, preferences: String? = nil) throws(VaultError) {
         try identify(as: name, preferences: preferences, vault: StandardVault(own: vault))
     }
 
-    /// Names the program as ``identify(as:preferences:)`` does, and lets it open the person's vault in a database too.
+    /// Identifies the program as ``identify(as:preferences:)`` does, and allows the user's vault to be in a database.
     ///
     /// - Parameter databases: as for ``VaultLocation/standard(vault:keyFile:environment:databases:)``.
     /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
@@ -63,7 +63,7 @@ extension VaultApp {
 }
 
 struct StandardVault: Hashable, Sendable {
-    /// The program's own; nil for its part of the person's.
+    /// The program's own vault; nil for its part of the user's vault.
     var own: VaultLocation?
     var databases: VaultLocation.Databases?
 }

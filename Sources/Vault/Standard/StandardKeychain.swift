@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// The program's keychain as a store: it is opened at its first use. Reading does not create it.
+/// The program's keychain as a store. It is opened at its first use, and reading does not create it.
 final class StandardKeychain: SecretStore {
     static let shared = {
         let identity = VaultApp.fixedIdentity()
@@ -18,7 +18,7 @@ final class StandardKeychain: SecretStore {
     private let part: KeychainPart?
     private let location: @Sendable () throws(VaultError) -> VaultLocation
     private let keychain = Mutex<Keychain?>(nil)
-    /// For observers that come before the vault.
+    /// The feed for observers that subscribe before the vault can be opened.
     private let feed = Mutex<ChangeFeed?>(nil)
 
     init(_ part: KeychainPart?, _ location: @escaping @Sendable () throws(VaultError) -> VaultLocation) {
@@ -35,7 +35,7 @@ final class StandardKeychain: SecretStore {
 
     func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
-        // Not under the lock: waiting for another process would block every thread. Two keychains do no harm.
+        // The mutex is not held here, or every thread would wait for another process. Opening twice is harmless.
         let new = try Keychain(at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new

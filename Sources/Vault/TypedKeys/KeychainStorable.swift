@@ -2,7 +2,7 @@ public import FoundationEssentials
 import LinuxSystem
 public import Sealing
 
-/// A value in the keychain: encrypted in the vault file. Otherwise as ``Storable``.
+/// A key whose value is in the keychain, encrypted in the vault file. Apart from that, it works like ``Storable``.
 public struct KeychainStorable<Value: StoredObject>: StandardKey {
     public static var standardStore: StoreReference { .keychain }
 
@@ -20,24 +20,24 @@ extension KeychainStorable: Sendable where Value: Sendable {}
 extension KeychainStorable {
     /// Reads the value's bytes in place, in guarded memory that is wiped afterwards; nil if there is no value.
     ///
-    /// For a string these are its UTF-8. The span cannot leave the closure; copying its bytes leaves guarded memory.
+    /// A string's bytes are its UTF-8. The span cannot leave the closure, but a copy of its bytes is no longer guarded.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``, `invalid` if the key's store keeps no secrets; what
-    ///   `body` throws.
+    /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``, and `invalid` if the key's store cannot hold secrets in
+    ///   guarded memory; the error of `body`.
     public func withSecret<Result>(_ body: (RawSpan) throws -> Result) throws -> Result? {
         try secretStore(for: .reading).withSecret(name, body)
     }
 
-    /// Sets the value's bytes from guarded memory. They can be read as a string, if they are UTF-8, and as data.
+    /// Sets the value's bytes from guarded memory. They can be read as data, and as a string if they are UTF-8.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, `invalid` if the key's store keeps no secrets.
+    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, and `invalid` if the key's store cannot hold secrets.
     public func write(secret: borrowing SecretBytes) throws(VaultError) {
         try secretStore(for: .writing).set(name, to: secret, expires: nil, forgetting: false)
     }
 
     func secretStore(for use: KeyUse) throws(VaultError) -> any SecretStore {
         guard let store = try resolved() as? any SecretStore else {
-            throw VaultError(.invalid, "The store of \"\(name)\" keeps no secrets in guarded memory.")
+            throw VaultError(.invalid, "The store of \"\(name)\" cannot hold secrets in guarded memory.")
         }
         try finishMove(into: store, for: use)
         if use == .writing { try store.checkChange(of: name) }
@@ -46,16 +46,16 @@ extension KeychainStorable {
 }
 
 extension KeychainStorable {
-    /// Sets the value, which is absent from `date` on, as if it were removed then. The next write without a date ends
-    /// that. Observers get no notice when a value expires. A move to another store drops the expiry.
+    /// Sets a value that expires. From `date` on, it is absent, as if it had been removed. The next write without a
+    /// date or a move to another store cancels the expiry. Observers are not notified when a value expires.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, `invalid` if the key's store keeps no secrets.
+    /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, and `invalid` if the key's store cannot hold secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
         let stored = try value.storedValue(for: name)
         try secretStore(for: .writing).set(name, to: stored, expires: date, forgetting: false)
     }
 
-    /// Sets the value's bytes from guarded memory, as ``write(secret:)`` does, until `date`.
+    /// Sets the value's bytes from guarded memory, as ``write(secret:)`` does. The value expires at `date`.
     ///
     /// - Throws: as ``write(secret:)``.
     public func write(secret: borrowing SecretBytes, expires date: Date) throws(VaultError) {
@@ -64,22 +64,22 @@ extension KeychainStorable {
 }
 
 extension KeychainStorable where Value: Sendable {
-    /// Sets the value until `date`, and awaits it.
+    /// Sets a value that expires at `date`, without blocking the calling task's thread.
     public func write(_ value: Value, expires date: Date) async throws(VaultError) {
         try await onBlockingThread { () throws(VaultError) in try write(value, expires: date) }
     }
 }
 
 extension DefaultedKey {
-    /// Sets the value until `date`; from then on reading returns the default.
+    /// Sets a value that expires at `date`. From then on, reading returns the default.
     ///
-    /// - Throws: as the same call of ``KeychainStorable``.
+    /// - Throws: as the same method of ``KeychainStorable``.
     public func write<Kept>(_ value: Kept, expires date: Date) throws(VaultError) where Key == KeychainStorable<Kept> {
         try key.write(value, expires: date)
     }
 }
 
-/// A property whose value is kept in the keychain: ``KeychainStorable`` as a wrapper like ``Stored``.
+/// A property whose value is stored in the keychain. It wraps a ``KeychainStorable`` key, as ``Stored`` wraps others.
 @propertyWrapper
 public struct KeychainStored<Key: ValueKey> {
     /// The key.
@@ -91,7 +91,7 @@ public struct KeychainStored<Key: ValueKey> {
         nonmutating set { projectedValue.setReporting(newValue) }
     }
 
-    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    /// Creates an optional property. It is nil if there is no value, and setting nil removes the value.
     public init<Value>(
         _ name: String, in store: StoreReference = .keychain, movedFrom oldStore: StoreReference? = nil,
         formerName: String? = nil

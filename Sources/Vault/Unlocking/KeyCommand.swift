@@ -5,16 +5,16 @@ package import LinuxSystem
 package import SealedLog
 package import Sealing
 
-/// A command whose standard output is the contents of a key file: `tpm2_unseal`, `systemd-creds decrypt`, `gpg -d`.
+/// A command that prints the contents of a key file, such as `tpm2_unseal`, `systemd-creds decrypt` or `gpg -d`.
 ///
-/// The shell runs it, as git runs its helpers. Its standard input is empty, since ours may carry a value; its standard
-/// error is ours, and a person may answer at the terminal.
+/// The shell runs the command, as git runs its helpers. Its standard input is empty, because ours may contain a value.
+/// It inherits our standard error, and can prompt a person at the terminal.
 struct KeyCommand {
     let line: String
     let prompter: any PluginPrompter
 
-    /// Runs the command, and takes its output as a key file's contents. Throws as ``ChildProcess/output(of:_:input:)``
-    /// and for what cannot be a key file.
+    /// Runs the command and parses its output as a key file. Throws as ``ChildProcess/output(of:_:input:whenSilent:)``,
+    /// and if the output is not a key file.
     func key() throws(LogError) -> KeyFile {
         guard !line.isEmpty else { throw LogError(.commandFailed, "it is empty") }
         let output = try ChildProcess.output(of: "/bin/sh", ["sh", "-c", line], input: .empty) {
@@ -25,13 +25,13 @@ struct KeyCommand {
 }
 
 extension ChildProcess {
-    /// The maximum size of the output in bytes, which is that of a key file.
+    /// The maximum size of the output in bytes, the same as that of a key file.
     private static var outputLimit: Int { 1 << 20 }
 
-    /// Runs a program to its end and returns what it has printed; its standard error is ours. Throws `commandFailed`,
-    /// with how it ended; `outOfMemory`.
+    /// Runs a program until it exits and returns its standard output. The program inherits our standard error. Throws
+    /// `commandFailed` with the reason, or `outOfMemory`.
     ///
-    /// - Parameter tell: called once if the program is silent for five seconds.
+    /// - Parameter tell: called once if the program prints nothing for five seconds.
     package static func output(
         of program: String, _ arguments: [String], input: Input, whenSilent tell: @escaping () -> Void
     ) throws(LogError) -> SecretBytes {
@@ -45,11 +45,11 @@ extension ChildProcess {
         do throws(SystemError) {
             process = try ChildProcess(program, arguments, input: input, output: writing.number)
         } catch { throw LogError(.commandFailed, "\(program) cannot be started", systemError: error.number) }
-        // Only the program has the other end from now on: its exit is the output's end.
+        // From now on, only the program holds the pipe's other end, so its exit ends the output.
         discard(writing)
         var wait = PatientWait(notifying: tell)
         let output = try read(reading.number, &wait)
-        // One that goes on printing is ended by that.
+        // If the program is still printing, closing the pipe ends it (SIGPIPE).
         discard(reading)
         let exit = wait.end(of: &process)
         guard let output else { throw LogError(.commandFailed, "its output is larger than 1 MiB") }
@@ -57,7 +57,7 @@ extension ChildProcess {
         case .status(0): return output
         case .status(let status): throw LogError(.commandFailed, "it ended with status \(status)")
         case .signal(let signal): throw LogError(.commandFailed, "signal \(signal) ended it")
-        case .unseen: throw LogError(.commandFailed, "its end was not seen, since this program ignores SIGCHLD")
+        case .unseen: throw LogError(.commandFailed, "its exit status is unknown, since this program ignores SIGCHLD")
         }
     }
 

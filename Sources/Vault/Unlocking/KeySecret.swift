@@ -4,7 +4,7 @@ public import Sealing
 
 /// The secret for one key of a vault: a passphrase, a key file, or both.
 public struct KeySecret: ~Copyable {
-    /// No bytes for a key file alone.
+    /// Empty for a key file alone.
     private let passphrase: SecretBytes
     let keyFile: String?
 
@@ -13,12 +13,12 @@ public struct KeySecret: ~Copyable {
         self.keyFile = keyFile
     }
 
-    /// A passphrase, and the path of the key file that is needed with it, if one is.
+    /// Returns a passphrase, with the path of a key file if the key needs both.
     public static func passphrase(_ text: consuming SecretBytes, withKeyFile path: String? = nil) -> KeySecret {
         KeySecret(text, path)
     }
 
-    /// The path of a key file.
+    /// Returns a key file, given by its path.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if there is no guarded memory left.
     public static func keyFile(_ path: String) throws(VaultError) -> KeySecret {
@@ -36,18 +36,18 @@ public struct KeySecret: ~Copyable {
     }
 }
 
-/// The contents of a key file, given by the program: from a descriptor, a device, another vault. Copies of
-/// ``Keychain/Options`` share it.
+/// The contents of a key file that the program obtained itself, for example from a descriptor, a device or another
+/// vault. Copies of ``Keychain/Options`` share them.
 public final class KeyFileContents: Sendable {
     let secret: SecretBytes
 
-    /// Takes all bytes of the file that is not there. They are checked when a vault is opened.
+    /// Creates the contents from all bytes of a key file. The bytes are checked when a vault is opened.
     public init(_ secret: consuming SecretBytes) { self.secret = secret }
 }
 
-/// The wrapping key of one key slot in the kernel's keyring, where
-/// ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` keeps it. Never the data key: a slot that is removed or
-/// replaced makes it worthless.
+/// The wrapping key of a key slot in the kernel's keyring, stored there by
+/// ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)``. It is not the data key, so it becomes useless when the slot
+/// is removed or replaced.
 struct UnlockedSlot {
     private let description: String
 
@@ -59,7 +59,7 @@ struct UnlockedSlot {
 
     static func prefix(ofVault id: [UInt8]?) -> String { prefix + (id.map { Hexadecimal.string(of: $0) + ":" } ?? "") }
 
-    /// Returns the key; nil if there is none, or if the system has no keyring for this process: the next way is tried.
+    /// Returns the key; nil if there is none, or if the system has no keyring for this process.
     func read() throws(LogError) -> SecretBytes? {
         var key: SecretBytes
         do { key = try SecretBytes(zeros: SecretBox.keySize, isKey: true) } catch { throw LogError(.outOfMemory) }

@@ -3,17 +3,17 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// Finds a key for a vault, the cheapest first: its key file, the kernel's keyring after `unlock`, a command, an age
-/// identity, and at last a passphrase prompt. If one fails, the next is tried. The failures are reported if all do.
+/// Finds a key that opens a vault. It tries the cheapest sources first: the key file, the kernel's keyring (filled by
+/// `unlock`), a command, age identities, and last a passphrase prompt. If all fail, it reports their failures.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
-        /// The command of the location, in place of the key file.
+        /// The location's key command, which replaces the key file.
         case keyCommand
         case slotCommands
         case secretKeys, plugins
         case passphrase
-        /// The same passphrase together with the key file.
+        /// The passphrase that was just entered, together with the key file.
         case passphraseWithKeyFile
         case nothing
     }
@@ -22,7 +22,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private let options: UnlockingOptions
     private let fileSystem: any FileSystem
     private var way = Way.keyFile
-    /// How many slots the way has tried.
+    /// The number of slots that were tried in this way.
     private var tried = 0
     private var attempts = 0
     private var hasLookedAgain = false
@@ -30,7 +30,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private var identities: SlotIdentities?
     private var passphrase: SecretBytes?
     private var failures = UnlockingFailures()
-    /// The fingerprint that the identity file names, of a vault that was opened.
+    /// The opened vault's fingerprint, if the identity file pins it.
     private var pinOfFile: [UInt8]?
     private(set) var sharing: SecretFile.Sharing?
 
@@ -42,12 +42,12 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     var failure: LogError { failures.first }
 
-    /// Returns the error for a person, if it is one of those that were met here.
+    /// Returns the public form of an error that this unlocker has thrown; nil for any other error.
     func explanation(of error: LogError) -> VaultError? {
         failures.refusal ?? (error == failure ? failures.explanation(location) : nil)
     }
 
-    /// The problem of the key file, if the vault was opened in another way.
+    /// The problem with the key file, if the vault was opened with another key.
     var obstacle: VaultError? { failures.ofKeyFile.map { VaultError($0, location) } }
 
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential? {
@@ -78,7 +78,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
 
-    /// Returns the next slot that the way has not tried; nil if there is none, and the next way has its turn.
+    /// Returns the next slot to try in this way. If there is none, returns nil and advances to the next way.
     private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
         guard tried < vault.slots.count else {
             advance(to: next)
@@ -92,7 +92,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func keyFileCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         guard options.keyFileContents != nil || location.keyCommand == nil else {
-            // A command may ask a person, or take a while: what `unlock` has left comes first.
+            // A command may prompt a person or take long, so the kernel's keyring is tried before it.
             advance(to: options.triesKeyFileAlone ? .keyCommand : .kernel)
             return nil
         }
@@ -100,7 +100,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         do throws(LogError) {
             let key = try location.readKey(options, in: fileSystem)
             sharing = key.sharing
-            // If none of the vault's keys is a key file, it is no surprise that this one opens nothing.
+            // If the vault has no slot for a key file, this key file's failure to open it is not worth reporting.
             if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
             if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
             return .keyFile(key)
@@ -119,7 +119,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Keeps the failure of a way. Another key may still be at hand.
+    /// Records a failure, so that the next way is tried. Throws only for lack of memory.
     private mutating func missing(_ error: LogError) throws(LogError) -> Credential? {
         guard error.code != .outOfMemory else { throw error }
         failures.add(error)
@@ -135,7 +135,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
-    /// Returns a closure that checks whether the kernel has a key by now.
+    /// Returns a closure that checks whether the kernel's keyring has a key of the vault by now.
     private func lookForKernelKey(of vault: LockedVault) -> () -> Bool {
         guard options.usesKernelKeyring else { return { false } }
         let slots = vault.slots.map { UnlockedSlot(vault.vaultID, $0.salt) }
@@ -145,7 +145,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Commands of key slots
 
     private mutating func slotCommandCredential(for vault: LockedVault) throws(LogError) -> Credential? {
-        // The command of the location has run already.
+        // The location's key command was run earlier, so it is skipped here.
         guard let slot = nextSlot(of: vault, or: .secretKeys), let line = slot.command,
             !line.isSame(as: location.keyCommand), !options.asksNobody
         else { return nil }
@@ -180,8 +180,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Adds a message that the identity no longer opens the vault, for a user whose key was removed. A plugin's own
-    /// message takes precedence.
+    /// Records that the identity file does not open the vault. If it did earlier, the message says that the user's key
+    /// was removed. A plugin's own message takes precedence.
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
         let known = try? location.trusted(vault.vaultID, in: fileSystem)
@@ -210,7 +210,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func passphraseCredential(for vault: LockedVault) throws(LogError) -> Credential? {
         advance(to: .passphraseWithKeyFile)
-        // Without the key file, a passphrase cannot open that slot.
+        // A slot for a passphrase and a key file cannot be opened without the key file.
         guard vault.slots.has(.passphrase) || keyFile != nil else {
             advance(to: .nothing)
             return nil
@@ -225,8 +225,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             throw LogError(.passphraseNeeded)
         }
         guard let text = try passphrase?.copy() else {
-            // Another process may have unlocked the vault while this one waited for its turn to ask. Once: what was
-            // left may open nothing.
+            // Another process may have unlocked the vault while this one waited to show its prompt. This is checked
+            // only once, because the key in the kernel's keyring may not open the vault.
             if !hasLookedAgain, isUnlocked() {
                 hasLookedAgain = true
                 attempts -= 1
@@ -251,8 +251,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Trust
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        // The other kinds of key are secret, so only somebody who has the key can create a vault that it opens. A
-        // recipient is public.
+        // Keys of the other kinds are secret, so only their owner can create a vault that they open. But anyone can
+        // create a vault for a recipient, which is public.
         guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Hexadecimal.string(of: fingerprint)
@@ -260,7 +260,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
             return
         }
-        // The kernel's key opens a vault before the file is read.
+        // If a key in the kernel's keyring opened the vault, the identity file was not read yet.
         if identities == nil, let path = location.identityFile {
             identities = try? SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
         }
@@ -277,7 +277,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
-        // It fails for lack of memory alone. A pin in the identity file counts for as long as it is there.
+        // This fails only for lack of memory. A pin in the identity file is valid only there, so it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }
@@ -295,7 +295,7 @@ extension UnlockedVault {
 extension [KeySlot] {
     fileprivate func has(_ kind: KeySlot.Kind) -> Bool { contains { $0.kind == kind.rawValue } }
 
-    /// Whether a key file opens one of them, alone or with a passphrase.
+    /// Whether a key file opens one of the slots, alone or with a passphrase.
     fileprivate var needKeyFile: Bool { has(.keyFileAndPassphrase) || contains(where: \.isOfKeyFile) }
 }
 

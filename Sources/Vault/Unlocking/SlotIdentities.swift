@@ -4,16 +4,16 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// Looks in key slots for what an identity opens.
+/// The identities from a file, which unwrap the file keys in recipients' key slots.
 struct SlotIdentities: ~Copyable {
     private let identities: IdentityFile
-    /// The fingerprints of the vaults that the file names in comments.
+    /// The vault fingerprints in the file's comments.
     var pins: [String] { identities.pins }
-    /// Why they are not believed; nil if they are. The identities themselves are only read.
+    /// The reason why the pins are not trusted; nil if they are. The identities can be used in either case.
     let distrust: LogError?
 
-    /// Reads a file of identities, by the rules for who may read a key file. Throws `identityUnreadable`,
-    /// `identityExposed`, `identityWrong`, `outOfMemory`.
+    /// Reads an identity file, which must be protected like a key file. Throws `identityUnreadable`, `identityExposed`,
+    /// `identityWrong`, `outOfMemory`.
     init(
         at path: String, _ secretFolders: [String], _ options: UnlockingOptions, in files: any FileSystem
     ) throws(LogError) {
@@ -46,7 +46,7 @@ struct SlotIdentities: ~Copyable {
         try AgeFile.open(file, with: identities, asking: prompter)
     }
 
-    /// Returns the file key in a recipient's slot that an identity of a kind unwraps; nil if it is for others.
+    /// Returns the file key in a recipient's slot, unwrapped with an identity of a kind; nil if no identity fits.
     borrowing func fileKey(
         in slot: KeySlot, _ kind: IdentityFile.Kind, asking prompter: any PluginPrompter
     ) throws(LogError) -> SecretBytes? {
@@ -61,7 +61,7 @@ struct SlotIdentities: ~Copyable {
 }
 
 extension VaultError {
-    /// - Parameter what: what cannot be done, as the start of a sentence.
+    /// Translates an error of age. `what` begins the message, as in "The recipient cannot be used".
     init(_ error: AgeError, _ what: String) {
         if error.code == .outOfMemory {
             self = .noGuardedMemory

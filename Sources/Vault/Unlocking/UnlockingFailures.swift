@@ -1,18 +1,18 @@
 import SealedLog
 
-/// Why the ways to open a vault have failed, in the order in which they were tried, and the message about it.
+/// The failures of the attempts to open a vault, in order, and the message about them.
 struct UnlockingFailures {
     private var failures: [LogError] = []
     /// The error that a prompt has thrown.
     var refusal: VaultError?
 
-    /// The failures that the user can remedy: by a passphrase, an identity file, consent to a command.
+    /// The failures that a user can remedy with a passphrase, an identity file, or consent to a command.
     private static let wanted: [LogError.Code] = [.passphraseNeeded, .commandUntrusted, .identityMissing]
 
     mutating func add(_ failure: LogError) { if !failures.contains(failure) { failures.append(failure) } }
 
-    /// The failure that is reported first: that of a prompt, else the first one of a key that was tried, else a wanted
-    /// one. A key file that is just not there was hardly tried.
+    /// The failure to report first: a wrong passphrase or removed identity, else the first failure of a key that was
+    /// tried, else one that the user can remedy. A missing key file ranks last among the keys that were tried.
     var first: LogError {
         let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
         let told =
@@ -27,13 +27,13 @@ struct UnlockingFailures {
 
     func has(_ code: LogError.Code) -> Bool { failures.contains { $0.code == code } }
 
-    /// The problem of the key file, unless it is only missing or another vault's.
+    /// The problem with the key file, unless the file is only missing or belongs to another vault.
     var ofKeyFile: LogError? {
         let codes: [LogError.Code] = [.keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable]
         return failures.first { codes.contains($0.code) }
     }
 
-    /// Returns the failure that is reported first, and the other ways to open the vault.
+    /// Returns the first failure to report, followed by other ways to open the vault.
     func explanation(_ location: VaultLocation) -> VaultError {
         let first = first
         var error = VaultError(first, location)

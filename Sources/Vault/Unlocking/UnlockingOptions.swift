@@ -1,13 +1,13 @@
 import Age
 package import Sealing
 
-/// The part of ``Keychain/Options`` that finding the key of a vault depends on.
+/// The part of ``Keychain/Options`` that controls the search for a vault's key.
 struct UnlockingOptions: Sendable {
     var passphrase: (any PassphrasePrompter)?
     var fingerprint: String?
     var checksFingerprint = true
     var usesKernelKeyring: Bool
-    /// Whether nothing is used that might ask a person: no command, no plugin, no passphrase.
+    /// Whether to skip everything that may prompt a person, that is, commands, plugins and passphrases.
     var asksNobody: Bool
     var triesKeyFileAlone: Bool
     var acceptsSharedKeyFile: Bool
@@ -16,16 +16,16 @@ struct UnlockingOptions: Sendable {
 }
 
 package protocol PassphrasePrompter: Sendable {
-    /// Returns nil to give up.
+    /// Prompts for a passphrase. Returns nil to give up.
     ///
     /// - Parameters:
-    ///   - attempt: from 1 on.
-    ///   - isUnlocked: looks, after another program has asked before, whether the vault was unlocked meanwhile. Then
-    ///     nothing is to be asked.
+    ///   - attempt: the number of the attempt, from 1.
+    ///   - isUnlocked: checks whether the vault was unlocked in the meantime. If the prompter has waited for another
+    ///     program's prompt, it calls this, and does not prompt if the vault is unlocked.
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes?
 }
 
-/// Prompts by the program's closure, which is not aware of other programs' prompts.
+/// Prompts through the program's closure, which does not wait for other programs' prompts.
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 

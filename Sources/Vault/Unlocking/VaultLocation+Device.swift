@@ -2,14 +2,14 @@ import LinuxSystem
 import SealedLog
 
 extension VaultLocation {
-    /// Returns the text of this machine's device, whose key is made if there is none. Throws ``VaultError/Code/locked``
-    /// for a key that cannot be used; ``VaultError/Code/unavailable`` if it cannot be made.
+    /// Returns this machine's device as a text, and creates its key if there is none. Throws ``VaultError/Code/locked``
+    /// if the key cannot be used; ``VaultError/Code/unavailable`` if it cannot be created.
     package func device() throws(VaultError) -> String { try translated(readDeviceKey()).device.text }
 
-    /// Reads the key by which this machine signs, or makes it. Throws `deviceUnusable`; `busy`, `unavailable`.
+    /// Reads this machine's signing key, or creates it. Throws `deviceUnusable`, `busy`, `unavailable`.
     func readDeviceKey(in files: any FileSystem = PosixFileSystem()) throws(LogError) -> DeviceKey {
         guard let deviceKey else {
-            throw LogError(.deviceUnusable, "No place for this machine's device key is known. Set HOME.")
+            throw LogError(.deviceUnusable, "This machine's device key has no location. Set HOME.")
         }
         let path = resolvedPath(deviceKey)
         do throws(LogError) {
@@ -17,7 +17,7 @@ extension VaultLocation {
             do throws(SystemError) { isThere = try unlessMissing(files.status(at: path)) != nil } catch {
                 throw LogError(error, path)
             }
-            // The key itself may be a link, and what the path leads through shows in the unresolved one alone.
+            // The key file itself may be a link, and only its unresolved path shows the links on the way to it.
             if !isThere,
                 let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
             {
@@ -31,7 +31,7 @@ extension VaultLocation {
             }
             return try DeviceKey(KeyFile.read(path, secretFolders: [], isBelieved: true, in: files))
         } catch {
-            // A full disk, or another process, says nothing against the key.
+            // A full disk or a busy file does not mean that the key is unusable.
             guard !error.isPassing else { throw error }
             throw LogError(
                 .deviceUnusable, VaultError(error, withKeyFile(deviceKey)).message, systemError: error.systemError)

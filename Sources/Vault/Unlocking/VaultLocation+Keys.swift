@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-// The key of the vault at a location, and the commands that the user has agreed to.
+// These methods read a vault's key, and record which commands a user has approved.
 
 extension VaultLocation {
-    /// Whether the key is in the key file, and not given by the program or a command.
+    /// Returns whether the key is read from the key file, not supplied by the program or a command.
     func readsKeyFile(_ options: UnlockingOptions) -> Bool { options.keyFileContents == nil && keyCommand == nil }
 
     func readKey(
@@ -25,7 +25,7 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
-    /// Changes what this machine trusts of a vault; nothing without a memory.
+    /// Changes this machine's trust record of a vault. Without a rollback memory, does nothing.
     func trust(
         _ vaultID: [UInt8], in files: any FileSystem, behind flush: () throws(LogError) -> Void = {},
         _ change: (inout TrustRecord) -> Void
@@ -34,7 +34,7 @@ extension VaultLocation {
         try TrustRecord.update(ofVault: vaultID, memoryFolder: rollbackMemory, in: files, behind: flush, change)
     }
 
-    /// Returns what this machine trusts of a vault. Throws `untrustworthy`.
+    /// Returns this machine's trust record of a vault. Throws `untrustworthy`.
     func trusted(_ vaultID: [UInt8], in files: any FileSystem) throws(LogError) -> TrustRecord {
         do { return try TrustRecord.read(ofVault: vaultID, memoryFolder: rollbackMemory, in: files) } catch {
             guard case .memoryUnusable(let reason) = error else { throw LogError(.untrustworthy) }
@@ -42,14 +42,14 @@ extension VaultLocation {
         }
     }
 
-    /// Returns whether a person has agreed that a command is run for a key of a vault. Throws `untrustworthy`.
+    /// Returns whether a user has approved a command as a source of a vault's key. Throws `untrustworthy`.
     func allows(command: String, ofVault vaultID: [UInt8], in files: any FileSystem) throws(LogError) -> Bool {
         if command.isSame(as: keyCommand) { return true }
         return try trusted(vaultID, in: files).allows(command: command)
     }
 }
 
-/// A key that was read, for closures, which cannot capture what cannot be copied.
+/// A key file that was read, in a class because closures cannot capture noncopyable values.
 final class HeldKeyFile: Sendable {
     let key: KeyFile
 
@@ -59,7 +59,7 @@ final class HeldKeyFile: Sendable {
 }
 
 extension VaultLocation {
-    /// The same location with another key file, for messages about it.
+    /// Returns the same location with another key file, for messages about that file.
     func withKeyFile(_ path: String) -> VaultLocation {
         var location = self
         (location.keyFile, location.keyCommand) = (path, nil)

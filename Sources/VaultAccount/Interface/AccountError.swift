@@ -5,7 +5,7 @@ public import Vault
 public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server answered and refused.
     case rejected(AccountServiceError)
-    /// There is no answer from the server. Nothing was changed here; it is unknown whether the server has acted.
+    /// The server did not answer. Nothing was changed here, but the server may have executed the request.
     case unreachable(AccountServiceError)
     /// The calling task was cancelled. A refresh that other tasks wait for continues.
     case cancelled
@@ -42,7 +42,7 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
     public enum Kind: Hashable, Sendable {
         /// The server answered and refused. It will refuse the same request again.
         case rejected
-        /// There is no usable answer: no network, a time-out, a server's own error. A later attempt may succeed.
+        /// There is no usable answer (no network, a timeout, an internal server error). A later attempt may succeed.
         case unreachable
     }
 
@@ -80,7 +80,7 @@ extension AccountServiceError: LocalizedError {
     public var errorDescription: String? { message }
 }
 
-// MARK: - The border of the module
+// MARK: - The module's boundary
 
 // Inside the module, errors of the stores and of the server are thrown as they are. Each public call reports them as
 // ``AccountError``, through these functions.

@@ -1,9 +1,9 @@
-/// Creates values for the headers of requests. They are safe whatever a server or a person has put into a token or a
-/// name: no value can end its header or begin another.
+/// Values for the headers of requests. Tokens and names are encoded, so that no text from a server or a person can end
+/// its header or begin another.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    // These are the characters of RFC 9110, section 5.6.2, without `%`. It is excluded everywhere here, since it begins
-    // an encoded byte.
+    // These are the characters of RFC 9110, section 5.6.2, except `%`, which is excluded everywhere here because it
+    // begins an encoded byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
@@ -30,7 +30,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Decodes a percent-encoded text. A `%` without two hexadecimal digits after it represents itself.
+    /// Returns the decoded form of a percent-encoded text. A `%` without two hexadecimal digits after it stays.
     func percentDecoded() -> String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

@@ -6,7 +6,7 @@ public struct AccountRetryPolicy: Hashable, Sendable {
     public var attempts: Int
     /// The first pause. Each later one is twice as long.
     public var firstPause: Duration
-    /// The longest pause. If a server demands a longer one, the call fails at once instead of trying again.
+    /// The maximum pause. If a server demands a longer one, the call fails immediately.
     public var longestPause: Duration
 
     /// Creates a policy: by default three attempts, with pauses of half a second and a second.

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Vault
 
-/// Communicates with the server of an account. An app implements it, and ``AccountManager`` calls it.
+/// The interface to an account's server. An app implements it, and ``AccountManager`` calls it.
 ///
 /// Distinguish the errors with care: *rejected* logs the person out, unless a kept password allows another login;
 /// *unreachable* changes nothing.
@@ -28,8 +28,8 @@ public protocol AccountService<Profile>: Sendable {
     func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile?
 }
 
-/// The data about a person, beyond the login: any Codable type, stored field by field. Make fields that a later version
-/// adds optional, or decode them with a default: see <doc:KeepingAPersonLoggedIn>.
+/// The data about a person, beyond the login: any Codable type, stored field by field. A field that a later version
+/// adds must be optional, or be decoded with a default. See <doc:KeepingAPersonLoggedIn>.
 ///
 /// The fields are stored in the preferences, unencrypted, except ``secretFields``.
 public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {
@@ -69,7 +69,7 @@ public struct AccountLogin<Profile: AccountProfile>: Sendable {
 public struct AccountTokens: StoredAsCodable, Hashable, Sendable {
     /// The token that is sent with each request.
     public var access: String
-    /// The token that obtains new tokens; nil if the server has no refresh tokens.
+    /// The token to request new tokens with; nil if the server has no refresh tokens.
     public var refresh: String?
     /// The time at which the access token expires; nil if the server does not say.
     public var expires: Date?

@@ -43,13 +43,14 @@ extension AccountManager {
 
     /// Migrates an account that older code stored unencrypted, once. Call it before ``autoLogin()``.
     ///
-    /// <doc:Migrating> explains what is stored where. A crash loses nothing: the next call finishes the migration.
+    /// <doc:Migrating> explains where each part is stored. If a call is interrupted, the next one finishes the
+    /// migration.
     ///
     /// - Returns: the result, which contains no secret.
-    /// - Throws: ``AccountError/store(_:)``. Nothing was changed if its code is `damaged`: the file cannot be imported;
-    ///   `wrongType`: a secret or a name is not a string; `invalid`: there are secrets but neither id nor user name, a
-    ///   field cannot be stored in the preferences, or its name suggests a secret. The code is `busy` if the plain copy
-    ///   has changed in the meantime. Errors of the stores are passed on.
+    /// - Throws: ``AccountError/store(_:)``. Nothing was changed if its code is `damaged` (the file cannot be
+    ///   imported), `wrongType` (a secret or a name is not a string) or `invalid` (there are secrets but neither id nor
+    ///   user name, a field cannot be stored in the preferences, or its name suggests a secret). The code is `busy` if
+    ///   the plain copy has changed in the meantime. Errors of the stores are passed on.
     @discardableResult
     public func migrate(from source: AccountSource) throws(AccountError) -> AccountMigration {
         try reported {

@@ -6,9 +6,9 @@ extension AccountManager {
     /// Logs in. The login is in the vault when this returns. An account that was logged in before stays available.
     ///
     /// - Returns: the state afterwards.
-    /// - Throws: ``AccountError``: `rejected`, `cancelled`, or `unreachable` after all attempts: nothing was changed.
-    ///   `store` if the login could not be stored. If ``state`` shows it nevertheless, only the profile is missing from
-    ///   the preferences, and is written at the next start.
+    /// - Throws: ``AccountError``: `rejected`, `cancelled`, or `unreachable` after all attempts. Nothing was changed
+    ///   then. `store` if the login could not be stored. If ``state`` shows it nevertheless, only the profile is
+    ///   missing from the preferences, and is written at the next start.
     @discardableResult
     public func login(userName: String, password: String) async throws(AccountError) -> State {
         try await reportedAsynchronously { try await logIn(userName, password) }
@@ -26,8 +26,8 @@ extension AccountManager {
         }
     }
 
-    /// Finds out at a program's start who is logged in, without the network. The server is contacted only to renew a
-    /// login that is too old with a kept password, and to log in with a password that ``migrate(from:)`` found.
+    /// Determines at a program's start who is logged in. The server is contacted only to renew a login that is too old
+    /// with a kept password, and to log in with a password that ``migrate(from:)`` found.
     ///
     /// - Returns: the state. A server that cannot be reached and a vault that cannot be opened change nothing.
     @discardableResult
@@ -108,8 +108,8 @@ extension AccountManager {
         }
     }
 
-    /// Ends the session of an account, which need not be the current one. Returns false if the account has other tokens
-    /// by now. Nothing is changed then.
+    /// Ends the session of an account, which need not be the current one. If the account has other tokens by now,
+    /// changes nothing and returns false.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

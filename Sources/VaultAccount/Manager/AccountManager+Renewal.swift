@@ -3,7 +3,7 @@ import Synchronization
 import Vault
 
 // A session is renewed by a refresh of its tokens, or by a login with a kept password. One task does it for all tasks
-// in this process that need the account's tokens. It holds the account's lock: only one process sends a request.
+// in this process that need the account's tokens. The account's lock ensures that only one process sends a request.
 
 extension AccountManager {
     /// Returns the session with valid tokens.
@@ -14,7 +14,7 @@ extension AccountManager {
         let holds = !isPast(end(of: session)) && session.tokens.access != rejected
         guard holds, !isPast(refreshTime(of: session)) else {
             do { return try await renewed(session) } catch let error as AccountServiceError where !error.isRejection {
-                // Within the leeway, a server that cannot be reached has no effect yet.
+                // Within the leeway, the token is still valid even if the server cannot be reached.
                 guard holds, !isPast(session.tokens.expires) else { throw error }
                 return session
             }
@@ -48,7 +48,7 @@ extension AccountManager {
     /// Returns the session with new tokens. Each account has one renewal at a time, which continues if this caller is
     /// cancelled.
     ///
-    /// - Parameter rejection: the reason why no refresh needs to be tried.
+    /// - Parameter rejection: the rejection after which a refresh would be useless; nil to try one.
     func renewed(_ session: Session, after rejection: AccountServiceError? = nil) async throws -> Session {
         let id = session.accountID
         let task = core.withLock { core in
@@ -60,7 +60,7 @@ extension AccountManager {
             core.renewing[id] = task
             return task
         }
-        // Waiting for the task itself would not end with a cancellation.
+        // Cancellation does not end a wait for `task.value`, but it ends the stream.
         let (results, result) = AsyncStream<Result<Session, any Error>>.makeStream()
         Task {
             result.yield(await task.result)
@@ -71,11 +71,11 @@ extension AccountManager {
     }
 
     private func renewal(of session: Session, _ rejection: AccountServiceError?) async throws -> Session {
-        // Without a kept password, there is no request that could renew the session.
+        // An expired session can be renewed only with a kept password.
         if isPast(end(of: session)), !options.keepsPassword { throw AccountError.expired }
         do {
             try await storage.exclusively(session.accountID) { (lock: borrowing NameLock) in
-                // Nothing is requested if the account has other tokens by now, or is not the current one.
+                // No request is sent if the account has other tokens by now, or is not the current one.
                 guard try await isCurrent(session) else { return }
                 do {
                     if let rejection { throw rejection }
@@ -100,8 +100,8 @@ extension AccountManager {
         tokens.refresh = tokens.refresh ?? session.tokens.refresh
         let new = tokens
         let now = options.clock.now()
-        // The tokens are stored even if the lock was lost in the meantime: the server has revoked the former ones, and
-        // tokens of another process are not overwritten.
+        // The tokens are stored even if the lock was lost in the meantime, since the server has revoked the former
+        // ones. If another process has stored tokens, those are not overwritten.
         try await blocking {
             try self.storage.vault().change(session) { session in
                 session.tokens = new
@@ -110,15 +110,15 @@ extension AccountManager {
         }
     }
 
-    /// Requests new tokens from the server, which no other process may do at the same time.
+    /// Requests new tokens from the server, unless the lock was lost and another process may do the same.
     private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
 
     /// Logs in with the kept password, unless there is none, the app no longer wants it kept, or the server ended the
-    /// session. A rejection of the tokens alone proves nothing: a server that rotates tokens rejects the former ones
-    /// even if its answer with the new ones was lost.
+    /// session. A rejection of the tokens alone proves nothing, because a server that rotates tokens rejects the former
+    /// ones even if its answer with the new ones was lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {
@@ -140,11 +140,11 @@ extension AccountManager {
         try await end(session, rejection, under: lock)
     }
 
-    /// Logs out after a rejection. Returns if the account has other tokens by now, which are the valid ones.
+    /// Logs out and throws the rejection. Returns if the account has other tokens by now, since those are valid.
     private func end(
         _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
     ) async throws {
-        // A process that holds the lock by now may have received new tokens without having stored them.
+        // If the lock was lost, its new holder may have received new tokens that it has not yet stored.
         try lock.check()
         let isEnded = try await blocking {
             let reason: LogoutReason = rejection.isEndedByServer ? .endedByServer : .rejected
@@ -176,7 +176,7 @@ extension AccountManager {
         while true {
             do { return try await request() } catch let error as AccountServiceError where !error.isRejection {
                 guard !Task.isCancelled else { throw AccountError.cancelled }
-                // A server that demands a pause longer than the limit must not be contacted earlier.
+                // If the server demands a pause beyond the limit, it must not be contacted earlier.
                 guard attempt < policy.attempts, error.retryAfter ?? .zero <= policy.longestPause else { throw error }
                 let wanted = error.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
                 do { try await options.clock.sleep(min(wanted, policy.longestPause)) } catch {

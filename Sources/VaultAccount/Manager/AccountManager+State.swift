@@ -7,7 +7,7 @@ extension AccountManager {
     /// The person who is logged in, or the reason why nobody is.
     public var state: State {
         registrar.access(self, keyPath: \.state)
-        // The state is computed at each access: a login becomes too old without any change in memory.
+        // The state is computed at each access, because a login can expire without any change in memory.
         switch core.withLock({ $0.view }) {
         case nil: return .unknown
         case .failed(let error): return error.code == .locked ? .locked(error) : .unavailable(error)
@@ -31,7 +31,7 @@ extension AccountManager {
         return state
     }
 
-    /// Reads the stores, and repeats this if another view was applied in the meantime, which may be newer.
+    /// Reads the stores. If another task has applied a view in the meantime, which may be newer, reads them again.
     @discardableResult
     func load() -> View {
         while true {
@@ -64,8 +64,8 @@ extension AccountManager {
         }
     }
 
-    /// - Returns: the contents of the stores, and the reason why the profile could not be read. That logs no one out:
-    ///   the profile of the former view stays.
+    /// Reads the stores. An unreadable profile does not log the person out. In that case, the result contains the
+    /// former view's profile and the error.
     private func readView(_ former: View?) -> (View, profileError: VaultError?) {
         do throws(VaultError) {
             let (session, held, reason) = try storage.vault().present()
@@ -83,15 +83,15 @@ extension AccountManager {
         } catch { return (.failed(error), nil) }
     }
 
-    /// Changes the stores, and reads them afterwards, even if the change failed.
+    /// Changes the stores, then reads them, even if the change failed.
     func change<Result>(_ stores: @autoclosure () throws -> Result) throws -> Result {
         defer { load() }
         return try stores()
     }
 
-    /// Notifies observers after a change of the state. If they were notified before it, an observer that read the state
-    /// at once on another thread would get the old one and no further notification. They are notified on the main
-    /// actor, since a view that is reading the state there has not subscribed yet.
+    /// Notifies observers, after a change of the state. If they were notified before it, an observer that immediately
+    /// read the state on another thread would get the old one and no further notification. The main actor sends the
+    /// notification, so that a view that is reading the state there subscribes first.
     private func notifyObservers() {
         feed.notify()
         Task { @MainActor [weak self] in
@@ -101,10 +101,10 @@ extension AccountManager {
     }
 }
 
-// MARK: - The end of a login by time
+// MARK: - Expiry of a login
 
 extension AccountManager {
-    /// Returns the task that notifies observers when a login becomes too old, since no store changes then.
+    /// Returns a task that notifies observers when a login expires, since no store changes then.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
         return Task.detached { [clock = options.clock, weak self] in
@@ -114,7 +114,7 @@ extension AccountManager {
                     self?.notifyObservers()
                     return
                 }
-                // A sleep lasts at most an hour: the clock may be set, and the end may be beyond the longest sleep.
+                // A sleep lasts at most an hour, since the clock may be set, and since a sleep has a maximum length.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
                 // A clock that stands still, or was set back, must not turn this into a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }
@@ -132,7 +132,7 @@ extension AccountManager {
         return [window, token].compactMap { $0 }.min()
     }
 
-    /// Returns the time from which the tokens of a session are refreshed; nil if there is none.
+    /// Returns the time from which the tokens of a session are refreshed; nil if they cannot be.
     func refreshTime(of session: Session) -> Date? {
         guard let expires = session.tokens.expires, session.tokens.refresh != nil else { return nil }
         let life = expires.timeIntervalSince(session.renewedAt ?? session.loggedInAt)
@@ -149,19 +149,19 @@ extension AccountManager {
         options.followsStores ? [follower(of: storage.keychain), follower(of: storage.plain)] : []
     }
 
-    /// Reads the stores again after each change. It holds the manager only while it does so.
+    /// Returns a task that reads the stores after each change. The task retains the manager only while it reads.
     private func follower(of store: StoreReference) -> Task<Void, Never> {
-        // The task is not detached, since it inherits the stores in tests.
+        // The task is not detached, so that it inherits the task-local stores in tests.
         Task { [weak self] in
             var pause: Duration = .seconds(1)
             while !Task.isCancelled {
                 let notices = try? await blocking { try store.store().changes.notices() }
                 var iterator = notices?.makeAsyncIterator()
                 repeat {
-                    // A change before the notices began is seen now.
+                    // This read also finds a change that was made before the subscription began.
                     while let isReliable = await self?.loadAgain(), !isReliable, !Task.isCancelled {
                         try? await Task.sleep(for: pause)
-                        // An attempt to read a locked vault may cost the derivation of its key.
+                        // Each attempt to read a locked vault may derive a key, which is expensive.
                         pause = min(pause * 2, .seconds(60))
                     }
                     if notices != nil { pause = .seconds(1) }
@@ -180,10 +180,10 @@ extension AccountManager {
     }
 }
 
-// MARK: - Reading what memory has
+// MARK: - Reading from memory
 
 extension AccountManager {
-    /// Returns the view in memory. The stores are read at the first call, and if the last attempt failed.
+    /// Returns the view in memory. The stores are read at the first call, and whenever the last read failed.
     func reliableView() -> View { core.withLock { $0.reliableView } ?? load() }
 
     func currentSession() throws -> Session {

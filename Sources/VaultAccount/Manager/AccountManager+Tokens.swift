@@ -6,12 +6,12 @@ extension AccountManager {
     ///
     /// The token is renewed by a refresh, or by a login with a kept password (``Options/keepsPassword``). All callers
     /// that need the account's token at that time share one renewal, and other processes wait for it. A cancelled
-    /// caller returns at once, and the renewal continues. New tokens are in the vault when this returns.
+    /// caller returns immediately, and the renewal continues. New tokens are in the vault when this returns.
     /// <doc:KeepingAPersonLoggedIn> explains the consequences of a crash.
     ///
-    /// - Throws: ``AccountError``: `rejected` if the server no longer accepts the login, and the person is then logged
-    ///   out; `unreachable`, `cancelled` if nothing was changed; `notLoggedIn`, `expired` if the login cannot be
-    ///   renewed; `switched` if another account has become the current one; `store`.
+    /// - Throws: ``AccountError``: `rejected` if the server no longer accepts the login, which logs the person out;
+    ///   `unreachable` or `cancelled` if nothing was changed; `notLoggedIn`; `expired` if the login cannot be renewed;
+    ///   `switched` if another account has become the current one; `store`.
     public func accessToken() async throws(AccountError) -> String {
         try await reportedAsynchronously { try await freshSession().tokens.access }
     }

@@ -3,10 +3,10 @@ public import Observation
 import Synchronization
 public import Vault
 
-/// Keeps a person logged in: tokens in the vault, the profile in the preferences, and a state for observers.
+/// Keeps a person logged in. It stores tokens in the vault and the profile in the preferences, and publishes a state.
 ///
 /// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
-/// use on, it follows the stores, so that its state shows changes by other processes: see <doc:KeepingAPersonLoggedIn>.
+/// use on, it follows the stores, so that its state shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
 ///
 /// Observers are notified on the main actor after a change, so a view there misses none. Code on other actors, and
 /// programs whose main thread is blocked, use ``states``.
@@ -18,7 +18,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
 
     /// The options of an account manager.
     public struct Options: Sendable {
-        /// The longest age of a login; nil for no limit.
+        /// The maximum age of a login; nil for no limit.
         public var validity: Duration?
         /// Whether ``validity`` counts from the last use of the login instead of its beginning. A use is a token that
         /// was returned or renewed. It is recorded once a tenth of the validity has passed since the last record.
@@ -26,14 +26,14 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
         /// renewed automatically wherever a token is needed.
         public var keepsPassword = false
-        /// The time before the end of an access token at which it is renewed, but at most half of the token's lifetime.
-        /// A request takes time, and clocks differ.
+        /// The time before its expiry at which an access token is renewed, at most half of the token's lifetime. It
+        /// allows for the duration of a request and for differences between clocks.
         public var leeway: Duration = .seconds(30)
         /// The number of attempts to reach a server, and the pauses between them.
         public var retries = AccountRetryPolicy()
         /// The source of time. Tests set their own.
         public var clock = AccountClock.system
-        /// Whether the manager follows changes by other processes. Tests that make them at chosen moments turn it off.
+        /// Whether the manager follows changes by other processes. Tests that control the time of changes turn it off.
         var followsStores = true
 
         /// Creates options: logins of any age, no kept password and three attempts.
@@ -43,7 +43,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory belongs to the stores that it was read from, since a static manager serves many tests.
+    /// The data in memory is separate for each test's stores, since a static manager serves many tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -93,7 +93,7 @@ extension AccountManager {
         var view: View?
         /// The last view of a session, with its profile, until a read finds that nobody is logged in.
         var lastSession: View?
-        /// The reason why the last read did not get the profile; the view then contains an earlier one.
+        /// The reason why the last read did not get the profile. The view then contains an earlier profile.
         var profileError: VaultError?
         var version = 0
         /// The task that notifies observers when the view's login becomes too old.
@@ -103,7 +103,7 @@ extension AccountManager {
         /// The running renewals, by the account's id.
         var renewing: [String: Task<Session, any Error>] = [:]
 
-        /// The view, unless the last read failed: the next call then reads again.
+        /// The view; nil if the last read failed, so that the next call reads again.
         var reliableView: View? {
             if case .failed = view { return nil }
             return profileError == nil ? view : nil

@@ -17,7 +17,7 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
         return Iterator(manager: manager, notices: notices.makeAsyncIterator())
     }
 
-    /// Returns the states one after the other, to one task.
+    /// An iterator over the states, for use by one task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let manager: AccountManager<Service>
         fileprivate var notices: AsyncStream<Void>.Iterator

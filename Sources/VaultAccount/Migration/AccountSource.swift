@@ -1,7 +1,7 @@
 import FoundationEssentials
 public import Vault
 
-/// The location of an account that older code stored unencrypted: see <doc:Migrating>.
+/// The location of an account that older code stored unencrypted. See <doc:Migrating>.
 public struct AccountSource: Sendable {
     /// The name that distinguishes this source from others.
     let name: String
@@ -40,9 +40,9 @@ public struct AccountSource: Sendable {
     }
 }
 
-/// The names under which older code stored the parts of an account; nil for a part to ignore: see <doc:Migrating>.
+/// The names under which older code stored the parts of an account; nil for a part to ignore. See <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
-    /// The name of the account's id, which the server sends at a login. If the field is absent, the user name is used.
+    /// The name of the account id, which the server sends at each login. If the field is absent, the user name is used.
     public var id: String?
     /// The name of the user name. If the field is absent, the id is used.
     public var userName: String?
@@ -52,7 +52,7 @@ public struct AccountFieldNames: Hashable, Sendable {
     public var refreshToken: String?
     /// The name of the password.
     public var password: String?
-    /// The names of fields that are only removed with the plain copy: above all, secrets that are not kept.
+    /// The names of fields that are removed with the plain copy but not migrated, above all secrets.
     public var dropped: Set<String>
 
     /// Creates a list of names. The defaults are the usual ones.
@@ -82,9 +82,9 @@ public struct AccountMigration: Hashable, Sendable {
         case tokensKept
         /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept
-        /// There was no token, and no password that is needed. The next login offers the user name.
+        /// There was no token, and no password to log in with. The next login offers the user name.
         case fieldsKept
-        /// The vault already had the account, from a login or an interrupted migration, and keeps its data.
+        /// The vault already had the account, from a login or an interrupted migration. Its data was not changed.
         case alreadyKnown
     }
 
@@ -99,7 +99,7 @@ public struct AccountMigration: Hashable, Sendable {
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably, unless another process has changed one. It succeeds if another has removed all.
+    /// Removes values durably. Throws `busy` if another process changed one; succeeds if another process removed all.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {
@@ -124,7 +124,7 @@ struct PlainAccount {
         let userName = try values.text(names.userName, orInteger: true)
         let access = try values.text(names.token)
         let refresh = try values.text(names.refreshToken)
-        // A refresh token alone is enough: with an access token that has expired, it is used at once.
+        // A refresh token alone is enough. The missing access token counts as expired, and is renewed when needed.
         tokens =
             access.map { AccountTokens(access: $0, refresh: refresh) }
             ?? refresh.map { AccountTokens(access: "", refresh: $0, expires: .distantPast) }

@@ -5,7 +5,7 @@ extension AccountStorage {
     /// Migrates the account of a source as of `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have removed the copy already. If this fails, the next one does it.
+            // An interrupted migration may have left its mark. If this fails, the next migration removes the mark.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
@@ -14,13 +14,13 @@ extension AccountStorage {
         let vault = try vault()
         let preferences = try preferences()
         let outcome = try vault.store.atomically { transaction in
-            // An account that the vault contains, or contained, takes precedence: a copy that could not be removed must
-            // not restore a login after a logout.
+            // An account that the vault contains, or contained, takes precedence. Otherwise, a copy that could not be
+            // removed would restore a login after a logout.
             guard try transaction.read(vault.session(account.id)) == nil,
                 try transaction.read(vault.migrated(account.id)) == nil
             else { return AccountMigration.Outcome.alreadyKnown }
-            // The fields are written here, although they will be pending: if they cannot be stored, this must fail
-            // before anything is changed.
+            // The fields are written here, although they also become pending. If they cannot be stored, the migration
+            // must fail before it changes the vault.
             try Profile.checkNames(account.fields.keys)
             let change = ProfileChange(fields: account.fields)
             if !account.fields.isEmpty { try preferences.write(Profile.plain(change), of: account.id) }
@@ -29,10 +29,10 @@ extension AccountStorage {
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
         try finishPendingWork()
-        // The user name of a login in this version is newer.
+        // A stored user name comes from a login in this version, which is newer.
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(account.userName) }
         try preferences.makeDurable()
-        // A known account is flushed too: an earlier migration may have been killed before it flushed.
+        // A known account is flushed too, because an earlier migration may have been killed before its flush.
         try vault.store.makeDurable()
         try removeCopy()
         try forget(source)
@@ -41,7 +41,7 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Removes the mark that the source was migrated. Its plain copy is gone, so a later one is a new account.
+    /// Removes the mark of a migrated source. Its plain copy was removed, so a later copy is a new account.
     private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
@@ -77,8 +77,8 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// Keeps a password without a token for the next automatic login. If someone is logged in with that user name, it
-    /// is kept for that login instead.
+    /// Keeps a password without a token for the next automatic login. If someone is logged in with that user name, the
+    /// password is kept for that account instead.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws -> AccountMigration.Outcome {

@@ -1,13 +1,13 @@
 import Vault
 
-/// The plain part of the accounts in the preferences: profiles, with a key for each field, and the last user name.
+/// The unencrypted part of the accounts, in the preferences: a key for each profile field, and the last user name.
 struct AccountPreferences: Sendable {
     private let store: ScopedStore
 
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
-    /// Flushes the preferences, before anything that could restore them is removed.
+    /// Flushes the preferences. This must happen before the data that could restore them is removed.
     func makeDurable() throws { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {
@@ -16,7 +16,7 @@ struct AccountPreferences: Sendable {
 
     func fields(of id: String) throws(VaultError) -> [String: StoredValue] { try profile(id).contents(prefix: "") }
 
-    /// Makes a change. Other fields stay, since a later or an older version of the app may use them.
+    /// Applies a change. Other fields stay, since a later or an older version of the app may use them.
     ///
     /// - Parameter isPending: called after the fields were read and before they are written, and called again if
     ///   another process writes them in between.

@@ -1,9 +1,9 @@
 import Vault
 
-// A login or a logout is one commit in the vault. The same commit records the pending work: a change to a profile that
-// is still to be written to the preferences, or a profile that is still to be removed from them. Any process may do the
-// pending work, and several may do it at once. So each first reads the preferences, then checks that the work is still
-// pending, and writes only if nothing was written since. It checks the vault once more afterwards.
+// A login or a logout is one commit in the vault. The same commit records the pending work: a profile change to write
+// to the preferences, or a profile to remove from them. Several processes may do the pending work at the same time. So
+// each first reads the preferences, then checks that the work is still pending, and writes only if no other process has
+// written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
     func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
@@ -22,11 +22,11 @@ extension AccountStorage {
         try preferences.makeDurable()
         try vault.store.atomically { transaction in
             guard try transaction.read(vault.pendingRemoval(id)) != true else {
-                // Fields that appeared again come from a process that missed the logout: their removal stays pending.
+                // Fields that reappeared come from a process that missed the logout, so their removal stays pending.
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. This may have removed the profile of a new login: restore it.
+            // Another process finished this logout. This may have removed the profile of a new login, so restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }
@@ -34,7 +34,7 @@ extension AccountStorage {
         }
     }
 
-    /// - Returns: whether there was a logout in the meantime, so that the profile must be removed again.
+    /// Writes a pending change. Returns true if a logout in the meantime requires removing the profile again.
     private func writeProfile(_ id: String) throws -> Bool {
         let vault = try vault()
         let preferences = try preferences()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Vault
 
-/// Looks up the stores of the accounts at each use, since the vault may be locked at times.
+/// The accounts' stores, which are opened at each use, since the vault may be locked at times.
 struct AccountStorage<Profile: AccountProfile>: Sendable {
     let keychain: StoreReference
     let plain: StoreReference
@@ -14,7 +14,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     /// - Parameter former: the session that this login renews without a person's request. Nothing is changed if that
     ///   session has ended or was renewed in the meantime.
     func logIn(_ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil) throws {
-        // If the preferences cannot be read now, the fields that this answer would clear are cleared by a later one.
+        // If the preferences cannot be read now, fields that this profile no longer has are removed at a later login.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
         var plain = Profile.plain(change)
@@ -26,7 +26,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Stores a profile that the server sent, unless the session has ended.
     ///
-    /// - Parameter baseline: the fields at the time of the request. Fields changed since are newer than the answer.
+    /// - Parameter baseline: the fields at the time of the request. A field that was changed since is newer.
     func keep(_ profile: Profile, since baseline: [String: StoredValue], of session: Session) throws {
         let change = try profile.change(since: baseline)
         guard !change.isEmpty else { return }
@@ -54,11 +54,11 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         if let error = error as? VaultError { (try? plain.store().failures)?.report(error, key: "account") }
     }
 
-    /// Runs `body` while it holds the lock of the account, which excludes all other managers, even in other processes.
-    /// The lock on a server can be lost in the meantime, so `body` checks it before each step that it guards.
+    /// Runs `body` while holding the account's lock, which excludes all other managers, even in other processes. A lock
+    /// on a server can be lost in the meantime, so `body` checks the lock before each step that needs it.
     func exclusively<Result>(_ id: String, _ body: (borrowing NameLock) async throws -> Result) async throws -> Result {
         let vault = try await blocking { try self.vault() }
-        // The lock is released with its value.
+        // The lock is released when its value is destroyed.
         let lock = try await vault.acquireLock(id)
         return try await body(lock)
     }

@@ -37,7 +37,7 @@ extension AccountVault {
             try transaction.remove(password(id))
             try transaction.remove(pendingChange(id))
             if reason == .byUser {
-                // After any other logout, the profile stays: it may contain data that is only on this machine.
+                // After any other logout, the profile stays, because it may contain data that is only on this machine.
                 try transaction.write(true, to: pendingRemoval(id))
                 try transaction.remove(secrets(id))
                 try transaction.remove(waiting)
@@ -63,9 +63,9 @@ extension AccountVault {
     func keep(_ plain: ProfileChange, _ secret: ProfileChange, of session: Session) throws {
         let id = session.accountID
         try store.atomically { transaction in
-            // Tokens may have been refreshed. Another time of the login means another login.
+            // A refresh replaces the tokens, so the session is recognized by the time of its login.
             guard try transaction.read(self.session(id))?.loggedInAt == session.loggedInAt else { return }
-            // The change becomes pending first, so that a logout in another process finds something to remove.
+            // The change becomes pending in this commit, so that a logout in another process also removes it.
             if !plain.isEmpty { try transaction.write(plain, to: pendingChange(id)) }
             try change(secret, of: id, &transaction)
         }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Vault
 
-/// The secret part of the accounts in the vault, which decides who is logged in.
+/// The secret part of the accounts, in the vault. It determines who is logged in.
 ///
 /// All of it is in one scope of a store, so that a login or a logout is one commit.
 struct AccountVault: Sendable {
@@ -22,7 +22,7 @@ struct AccountVault: Sendable {
     func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
     /// Whether a profile is still to be removed from the preferences.
     func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("pendingRemoval/", id) }
-    /// The source from which the account was migrated, as long as the plain copy there may still exist.
+    /// The source from which the account was migrated, recorded as long as a plain copy may exist there.
     func migrated(_ id: String) -> KeychainStorable<String> { key("migrated/", id) }
 
     func accountIDs() throws -> [String] { try ids("session") }

@@ -1,6 +1,6 @@
 import Vault
 
-/// Runs a call that reads or writes a store, and so may block, on a thread of the library's own. All asynchronous
+/// Runs a call that may block, since it reads or writes a store, on one of the library's own threads. All asynchronous
 /// methods access the stores through this function.
 func blocking<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result

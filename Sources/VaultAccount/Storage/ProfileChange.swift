@@ -2,7 +2,7 @@ import Vault
 
 struct ProfileChange: Equatable, Sendable {
     var fields: [String: StoredValue] = [:]
-    /// The fields to remove, which a profile no longer has.
+    /// The fields to remove, since the profile no longer has them.
     var cleared: Set<String> = []
     /// The stored fields at the time of the request to the server; nil if there was none. A field that was changed
     /// since then is left alone.
@@ -59,12 +59,12 @@ extension AccountProfile {
         return fields
     }
 
-    /// Returns the change that turns the stored fields into this profile. Fields of other versions stay.
+    /// Returns the change that turns the stored fields into this profile. Fields of other app versions stay.
     func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // A stored field that this profile does not have was cleared if reading it changes this profile, or fails.
-        // Otherwise it is a field of another version.
+        // A stored field that this profile lacks was cleared if decoding the profile with it yields another profile, or
+        // fails. Otherwise, the field belongs to another version.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }
@@ -91,7 +91,7 @@ extension AccountProfile {
 // MARK: - Names of secrets
 
 extension AccountProfile {
-    /// Refuses fields that would be stored unencrypted although their names suggest secrets.
+    /// Throws `invalid` for fields that would be stored unencrypted although their names suggest secrets.
     static func checkNames(_ names: some Sequence<String>) throws {
         for name in names where name.isNameOfSecret && !secretFields.contains(name) && !plainFields.contains(name) {
             throw VaultError(
@@ -110,8 +110,8 @@ extension String {
         "accesskey", "credential", "cookie", "jwt",
     ]
 
-    /// Whether the name ends like that of a secret, in upper or lower case and with any separators: `apiKey`,
-    /// `SESSION_TOKENS`.
+    /// Whether the name ends with a word for a secret, in upper or lower case and with any separators, such as `apiKey`
+    /// or `SESSION_TOKENS`.
     fileprivate var isNameOfSecret: Bool {
         let letters = String(decoding: lowercased().utf8.filter { $0 >= UInt8(ascii: "a") }, as: UTF8.self)
         let singular = letters.hasSuffix("s") ? String(letters.dropLast()) : letters

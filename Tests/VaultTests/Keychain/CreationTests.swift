@@ -113,7 +113,7 @@ struct CreationTests {
     @Test func refusesOneFileForVaultAndKey() throws {
         let location = VaultLocation(
             vault: fixture.folder.file("both"), keyFile: fixture.folder.file("./both"), rollbackMemory: nil)
-        try expectRefusal(of: location, saying: "cannot be one file")
+        try expectRefusal(of: location, saying: "cannot be the same file")
         #expect(!fixture.isThere(location.vault))
     }
 

@@ -32,13 +32,13 @@ struct VaultErrorTests {
             words: ["/v/b.vault has changes", "left alone", "Merge it first"]),
         Case(
             log: LogError(.notCompared, "/v/b.vault"), code: .exists,
-            words: ["Nothing tells", "/v/b.vault", "left alone", "Merge it first"]),
+            words: ["it is unknown whether", "/v/b.vault", "left alone", "Merge it first"]),
         Case(
             log: LogError(.notACopy, "/v/b.vault"), code: .exists,
-            words: ["/v/b.vault is no copy", "left alone", "Move it away"]),
+            words: ["/v/b.vault is not a copy", "left alone", "Move it away"]),
         Case(
             log: LogError(.otherName, "/v/b.vault"), code: .exchanged,
-            words: ["another vault under the name of /v/b.vault", "Nothing of it was used", "Check that the URL"],
+            words: ["another vault under the name /v/b.vault", "was not used", "Check that the URL"],
             cause: .otherName),
         Case(log: LogError(.invalid, "it is too large"), code: .invalid, words: ["it is too large"]),
         Case(
@@ -99,7 +99,7 @@ struct VaultErrorTests {
             cause: .passphraseNeeded),
         Case(log: LogError(.keysChanged), code: .locked, words: ["/v/a.vault", "have changed", "Try again"]),
         Case(log: LogError(.slotGone), code: .absent, words: ["/v/a.vault", "removed or replaced"]),
-        Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["/v/a.vault already, as key 2 of it"]),
+        Case(log: LogError(.slotExists, "key 2"), code: .exists, words: ["already opens /v/a.vault, as key 2 of it"]),
         Case(log: LogError(.passphraseWrong), code: .locked, words: ["Wrong passphrase", "/v/a.vault"]),
         Case(
             log: LogError(.commandFailed, "it ended with status 3"), code: .locked,
@@ -111,7 +111,7 @@ struct VaultErrorTests {
             log: LogError(.commandUntrusted, "cat /k/b.key"), code: .locked,
             words: ["/v/a.vault", "\"cat /k/b.key\"", "not agreed to", "If you trust it"], cause: .commandUntrusted),
         Case(
-            log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "identity", "name its file"],
+            log: LogError(.identityMissing), code: .locked, words: ["/v/a.vault", "Name the identity file"],
             cause: .identityMissing),
         Case(
             log: LogError(.identityUnreadable, "/k/id", systemError: EACCES), code: .locked,
@@ -138,7 +138,7 @@ struct VaultErrorTests {
             cause: .accessLogUnusable),
         Case(
             log: LogError(.notMember, "vault-device-1-00"), code: .locked,
-            words: ["/v/a.vault has members", "this machine is none", "vault-device-1-00"]),
+            words: ["/v/a.vault has members", "this machine is not one", "vault-device-1-00"]),
         Case(log: LogError(.notMember), code: .locked, words: ["/v/a.vault has members", "this program"]),
         Case(
             log: LogError(.deviceUnusable, "The key file /k/device.key is open to others."), code: .locked,

@@ -89,7 +89,7 @@ struct VaultConfigurationTests {
         ("[a]\nvault = v\nvault = w", 3, "vault a second time in [a]; the first is on line 2. Remove one."),
         (
             "[a]\nvault = v\n\n[b]\nvault = v\n[a]\nvault = v", 6,
-            "the second section [a]; the first is on line 1. Rename one, or join them."
+            "the second section [a]; the first is on line 1. Rename one, or merge them."
         ),
         ("[a]\nvault = \"v", 2, "no closing quote. Write one at the end of the line."),
         ("[a]\nvault = \"", 2, "no closing quote. Write one at the end of the line."),
@@ -120,7 +120,7 @@ struct VaultConfigurationTests {
         }
         #expect(error.message == "/c/config, line 2: not UTF-8. Save the file as UTF-8.")
         let homeless = try #require(throws: VaultError.self) { try parse("[a]\nvault = ~/v", home: nil) }
-        #expect(homeless.message == "/c/config, line 2: HOME is not set, so ~/ means nothing. Write the whole path.")
+        #expect(homeless.message == "/c/config, line 2: HOME is not set, so ~/ is unknown. Write the whole path.")
     }
 
     @Test func ofRandomBytesIsParsedOrRefused() {
@@ -215,7 +215,7 @@ struct VaultConfigurationFileTests {
         try setMode(path, mode)
         #expect(
             try message(.locked)
-                == "Others may change the configuration \(path), and have any program run by it. "
+                == "Others can change the configuration \(path), and so run any program as you. "
                 + "Fix it with `chmod go-w \(path)` after reading it.")
     }
 

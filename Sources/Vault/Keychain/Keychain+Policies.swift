@@ -86,3 +86,63 @@ extension Keychain {
 extension EntryName {
     var login: EntryName? { Login.split(text).flatMap { EntryName($0.login) } }
 }
+
+/// The command that may read a value, named by the attribute `policy` of the value's entry or of its login. Policies
+/// prevent mistakes but not attacks, since anyone who can open the vault can change them.
+package enum ReadingPolicy: String, CaseIterable {
+    /// Permits only `vault run`, which passes the value to a program and never shows it.
+    case run
+
+    /// Throws `guarded` if the attributes of an entry forbid a reader to read it. An unknown policy forbids all reads.
+    ///
+    /// - Parameters:
+    ///   - isThere: whether the entry is present. An expired login is absent, but still guards its fields.
+    ///   - reader: the name of a command, or of another reader.
+    package static func check(
+        _ attributes: [String: String], of entry: String, isThere: Bool = true, for reader: String
+    ) throws(VaultError) {
+        guard let text = stated(in: attributes) else { return }
+        // A policy has the name of the command that it permits.
+        if let policy = ReadingPolicy(rawValue: text), policy.rawValue == reader { return }
+        let steps = isThere ? lifting(entry) : "It has expired. Set it again first. \(lifting(entry))"
+        throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
+    }
+
+    /// Returns which command may read an entry's value, as a sentence without its full stop; nil if all may.
+    package static func rule(for attributes: [String: String], of entry: String) -> String? {
+        stated(in: attributes).map { rule($0, of: entry) }
+    }
+
+    private static func rule(_ policy: String, of entry: String) -> String {
+        ReadingPolicy(rawValue: policy).map { "Only `vault \($0.rawValue)` may read \"\(entry)\"" }
+            ?? "\"\(entry)\" has a policy that this version does not know, so nothing may read it"
+    }
+
+    package static func lifting(_ entry: String) -> String {
+        "To remove the policy, run `vault attr \(entry) \(Login.policyKey)=`."
+    }
+
+    package static func stated(in attributes: [String: String]) -> String? {
+        attributes[Login.policyKey].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// The names of a login and its fields, as the `vault` command uses them.
+///
+/// The password is the value of the login's entry. Data that is not secret (user name, address) is in its attributes.
+/// Any other secret is a *field*, a separate entry whose name is the login's name, a dot and the field's name, such as
+/// `mail/work.otp`.
+package enum Login {
+    /// The attribute that specifies which commands may read the values of a login and its fields. See
+    /// ``Keychain/Options/keepsPolicies``.
+    package static let policyKey = "policy"
+
+    package static func name(of field: String, in login: String) -> String { "\(login).\(field)" }
+
+    /// Splits the name of a field at its last dot; returns nil if it is not the name of a field.
+    package static func split(_ name: String) -> (login: String, field: String)? {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
+        let field = name[name.utf8.index(after: dot)...]
+        return field.isEmpty || field.utf8.contains(UInt8(ascii: "/")) ? nil : (String(name[..<dot]), String(field))
+    }
+}

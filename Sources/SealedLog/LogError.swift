@@ -1,62 +1,60 @@
 package import LinuxSystem
 import Sealing
 
-/// A failure of the sealed log: its kind, details, and the system's error number if there is one.
+/// An error of the sealed log, with a code, details, and the system's error number if there is one.
 ///
-/// `detail` contains offsets, sizes and paths, but never a name or value of the vault, nor anything of a key.
+/// `detail` contains offsets, sizes and paths, but never a name or value from the vault, and no part of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path. It is `gone` if this machine remembers a vault there.
+        /// There is no file at the path. In the case of `gone`, this machine remembers a vault there.
         case missing, gone
-        /// There is a folder, a named pipe, a socket or a device at the path.
+        /// The path points to a folder, a named pipe, a socket or a device.
         case notAFile
         case exists
-        /// A vault is not replaced by a copy that lacks part of it (`notContained`), or if it is unknown whether it
-        /// does (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is its
+        /// A vault is not replaced by a copy if the copy lacks part of it (`notContained`), if that is unknown
+        /// (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is the vault's
         /// location.
         case notContained, notCompared, notACopy
-        /// The caller made a mistake: a name, a value or a transaction is out of bounds.
+        /// The caller passed an invalid argument: a name, a value or a transaction is out of bounds.
         case invalid
-        /// The vault has used up its sequence numbers: no further header is possible.
+        /// The vault has used up its sequence numbers, so no further header can be written.
         case usedUp
-        /// There is no key file, or it cannot be read.
+        /// There is no key file (`keyMissing`), or it cannot be read (`keyUnreadable`).
         case keyMissing, keyUnreadable
-        /// Others can read or write the key file. It is `keyShared` if the file belongs to root and they can only read
-        /// it.
+        /// Others can read or write the key file (`keyExposed`), or can read it and it belongs to root (`keyShared`).
         case keyExposed, keyShared
-        /// The key file is a generated one, but was mistyped, cut or changed (`keyDamaged`). It cannot be a key
+        /// The key file is a generated one that was mistyped, cut or changed (`keyDamaged`). It cannot be a key
         /// (`keyUnsuitable`). It opens no slot (`keyWrong`).
         case keyDamaged, keyUnsuitable, keyWrong
         /// The secret already opens a key slot (`slotExists`). Another process has removed or replaced the slot
         /// (`slotGone`).
         case slotExists, slotGone
-        /// The slot that has opened this machine's copy of the vault was removed. Opening the vault again shows which
-        /// keys it has.
+        /// The slot that opened this machine's copy of the vault was removed. Open the vault again to get its keys.
         case keysChanged
         /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`). None of the typed ones opens a slot
         /// (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
-        /// The command whose output is the key has failed (`commandFailed`). The user has not agreed to run it
+        /// The command that prints the key has failed (`commandFailed`). The user has not agreed to run it
         /// (`commandUntrusted`).
         case commandFailed, commandUntrusted
         /// An identity is needed (`identityMissing`). Its file cannot be read (`identityUnreadable`). Others can read
         /// or write it (`identityExposed`). It opens no slot, or its plugin failed (`identityWrong`). It opens no slot
         /// of a vault that it may have opened before (`identityRemoved`).
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// A recipient's slot opened a vault that this machine does not remember (`unpinned`), or that differs from the
-        /// one it remembers with that ID (`pinWrong`).
+        /// This machine has no pin (`unpinned`) or another pin (`pinWrong`) for a vault that a recipient's slot opened.
         case unpinned, pinWrong
         /// The file does not authenticate or violates the format (`damaged`). It has a later version of the format
         /// (`newerFormat`).
         case damaged, newerFormat
-        /// A location shows a vault under a name that is not its own. Its right name is unknown.
+        /// The vault at the location is bound to another name, which is unknown.
         case otherName
-        /// Another copy of the vault, which was to be merged, is damaged.
+        /// The copy that was to be merged is damaged.
         case copyDamaged
-        /// An alarm of the rollback memory: an older copy, another history, or another vault.
+        /// According to the rollback memory, the vault is an older copy (`rolledBack`), has another history
+        /// (`diverged`), or is another vault (`exchanged`).
         case rolledBack, diverged, exchanged
-        /// The vault has members, and this machine's device belongs to none of them. The detail is the device's text,
-        /// or empty.
+        /// The vault has members, but this machine's device is none of theirs. The detail is the device as text, or
+        /// empty.
         case notMember
         /// A file cannot be trusted, most often because it belongs to another user. The detail begins with its path.
         case untrustworthy
@@ -65,16 +63,16 @@ package struct LogError: Error, Hashable, Sendable {
         /// The access log is on but cannot be written or read.
         case accessLogUnusable
         case busy
-        /// The system refused a call: the disk is full, the file system is read-only, or a permission is missing.
+        /// A system call failed, for example because of a full disk, a read-only file system or a missing permission.
         case unavailable
-        /// No server answers (`unreachable`), or a server refuses (`serverRefused`). The detail is a whole sentence.
+        /// No server responds (`unreachable`), or a server refuses (`serverRefused`). The detail is a whole sentence.
         case unreachable, serverRefused
-        /// An fsync failed and could not be undone: the write may or may not be durable. If there is a detail but no
+        /// A flush failed, and the write could not be undone: it may or may not be durable. If there is a detail but no
         /// system error, the detail is a whole sentence.
         case outcomeUnknown
         /// An entry is not in the state that the transaction expects.
         case conflict
-        /// Another writer has appended to the log meanwhile, in spite of the lock.
+        /// Another writer has appended to the log meanwhile, despite the lock.
         case overtaken
         case outOfMemory
 
@@ -110,26 +108,26 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
-    /// The same failure as that of a write that could not be undone.
+    /// The same error, but for a write that could not be undone.
     var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
-    /// Whether the system lacked something, such as descriptors. Such a failure proves nothing about the vault.
+    /// Whether the system lacked a resource, such as descriptors. Such an error proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
-    /// Returns the failure as that of this machine's copy of a vault in a database. It proves nothing about the vault.
+    /// Returns the error as one of this machine's copy of a vault in a database. It proves nothing about the vault.
     package func ofKept(_ location: String) -> LogError {
         let what = "This machine's copy of \(location)"
         switch code {
         case .damaged:
-            return LogError(.unreachable, "\(what) is damaged: \(detail). Use it once with the server to fix the copy.")
+            return LogError(.unreachable, "\(what) is damaged: \(detail). Use the vault with the server to fix it.")
         case .rolledBack:
-            let since = "what this machine has seen of the vault since, perhaps by another URL"
+            let since = "the state that this machine has seen since, perhaps through another URL"
             return LogError(.unreachable, "\(what) is older than \(since). Use the vault with the server.")
         default: return self
         }
     }
 
-    /// Whether the same call may succeed later, or at another location.
+    /// Whether the same call may succeed later or at another location.
     package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
     var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
@@ -139,36 +137,35 @@ extension LogError {
 
 // MARK: - Notices
 
-/// A problem that has not failed an operation but that the user should know. ``MemoryFolder`` throws it.
+/// A problem that the user should know about, although the operation succeeded. ``MemoryFolder`` throws it.
 package enum Notice: Error, Hashable {
-    /// A part of the rollback memory exists but cannot be used. The text has its path and the reason.
+    /// A part of the rollback memory exists but cannot be used. The text states its path and the reason.
     case memoryUnusable(String)
-    /// A compaction that was due has failed. Dead bytes stay in the file.
+    /// A compaction that was due has failed, so dead bytes remain in the file.
     case compactionFailed(LogError)
-    /// The copy of a vault in a database that the vault does not include was saved to a file. The text is its path.
+    /// The local copy of a vault in a database has changes that the vault lacks, and was saved to a file at this path.
     case copyKept(String, isComplete: Bool)
-    /// The vault is shown as it was at that time, in milliseconds since 1970, because no server was contacted or none
-    /// can be reached. The reason is a whole sentence.
+    /// The vault is shown as it was at `since`, in milliseconds since 1970, because no server was contacted or none can
+    /// be reached. The reason is a whole sentence.
     case offline(since: UInt64, reason: String?)
-    /// A change is kept on this machine until it can be merged.
+    /// A change is pending on this machine until it can be merged.
     case changedApart
-    /// This machine's clock is ahead of the server's by this time, or behind it.
+    /// This machine's clock is ahead of the server's by this time, or behind it if the number is negative.
     case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }
 
-/// Gathers notices until they can be reported: no outside code is called while a lock is held.
+/// A collection of notices that are reported later, because no outside code may be called while a lock is held.
 package final class NoticeBoard: Sendable {
     private struct State {
         var posted: [Notice] = []
-        /// The number of notices that were taken.
+        /// The number of notices that ``take()`` has returned.
         var taken = 0
     }
 
     private let state = Mutex(State())
-    /// Every call checks for notices, and there is hardly ever one. Threads need not wait for each other to find that
-    /// out.
+    /// Whether there may be new notices, which is rare. Every call checks this flag without waiting for other threads.
     private let hasNew = Atomic(false)
 
     package init() {}
@@ -179,8 +176,8 @@ package final class NoticeBoard: Sendable {
         hasNew.store(true, ordering: .releasing)
     }
 
-    /// Returns the notices posted since the last call. If several parts of the memory cannot be used, only the first is
-    /// returned.
+    /// Returns the notices posted since the last call. If several parts of the rollback memory cannot be used, only the
+    /// first of these notices is returned.
     package func take() -> [Notice] {
         guard hasNew.load(ordering: .acquiring), hasNew.exchange(false, ordering: .acquiringAndReleasing) else {
             return []
@@ -198,7 +195,7 @@ package final class NoticeBoard: Sendable {
 
 // MARK: - Translation
 
-/// Translates the error of a system call about `path`, or of a call to Sealing.
+/// Returns the result of a system call about `path`, or of a call to Sealing. Translates an error into a ``LogError``.
 func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
 ) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
@@ -207,7 +204,7 @@ func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) 
     do { return try call() } catch { throw LogError(error) }
 }
 
-/// Returns nil if a call fails with this code.
+/// Returns the result of a call, or nil if it fails with this code.
 func unless<Result: ~Copyable>(
     _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
 ) throws(LogError) -> Result? {
@@ -218,7 +215,7 @@ func unless<Result: ~Copyable>(
 }
 
 extension FolderLock {
-    /// Waits for the lock of the folder in which a file will be created. Throws `busy`, `unavailable`.
+    /// Acquires the lock of the folder in which a file will be created. Throws `busy`, `unavailable`.
     package static func acquire(
         forFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(LogError) -> FolderLock {

@@ -1,16 +1,16 @@
 import LinuxSystem
 import Sealing
 
-/// The keys of the access log: one of the present data key, and one of each former data key. With those, records from
-/// before a rotation of the data key can still be read.
+/// The keys of the access log, one for the current data key and one for each former data key. The former keys open the
+/// records from before a rotation.
 final class AccessKeys: Sendable {
     private static let context: StaticString = "vltaccs1"
     private static var keySize: Int { SecretBox.keySize }
 
-    /// The present key, then the former ones, newest first.
+    /// The current key, followed by the former ones, newest first.
     private let keys: SecretBytes
 
-    /// - Parameter formerMemoryKeys: the memory subkeys of the former data keys, oldest first.
+    /// Derives the keys. `formerMemoryKeys` are the memory subkeys of the former data keys, oldest first.
     init(_ ring: KeyRing, formerMemoryKeys: [[UInt8]]) throws(LogError) {
         let memoryKeys = [ring.memoryKey] + formerMemoryKeys.reversed()
         var keys = try translated(SecretBytes(zeros: memoryKeys.count * AccessKeys.keySize, isKey: true))
@@ -40,7 +40,7 @@ final class AccessKeys: Sendable {
         return box
     }
 
-    /// Opens a box with the first key that fits; nil if none does.
+    /// Opens a box with the first key that fits. Returns nil if none does.
     func open(_ box: UnsafeRawBufferPointer, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         var plaintext = [UInt8](repeating: 0, count: box.count - SecretBox.tagSize)

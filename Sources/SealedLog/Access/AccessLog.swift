@@ -2,11 +2,12 @@ private import Glibc
 import LinuxSystem
 import Sealing
 
-/// The record of who read which value of a vault on this machine; Format.md, "The access log".
+/// The log of all reads of a vault's values on this machine; Format.md, "The access log".
 ///
-/// Each record is appended by one write to a file beside the rollback memory. A full file replaces the former one.
+/// Each record is appended with a single write to a file in the folder of the rollback memory. When that file is full,
+/// it is renamed and replaces the file that was full before.
 struct AccessLog: Sendable {
-    /// The size limit of each of the two files, in bytes. A file is full if the next record would exceed it.
+    /// The maximum size of each of the two files in bytes. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
@@ -20,26 +21,26 @@ struct AccessLog: Sendable {
 
     // MARK: Writing
 
-    /// Appends a record without a flush: a power loss may lose the newest ones.
+    /// Appends a record without a flush, so a power loss may lose the newest records.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func append(_ access: Access, until deadline: Deadline) throws(LogError) {
         while true {
             let file = try openForWriting()
             try lock(file, .exclusive, until: deadline)
-            // Another process may have filled the file meanwhile.
+            // Another process may have filled and renamed the file meanwhile.
             guard try isCurrent(file) else { continue }
             if try append(access, to: file) { return }
             try used(fileSystem.rename(location, to: formerLocation, replacing: true))
         }
     }
 
-    /// Checks that a record could be appended, unless the file system is full.
+    /// Checks that a record can be appended, except that it does not detect a full file system.
     ///
     /// - Throws: `accessLogUnusable`.
     func check() throws(LogError) { _ = try openForWriting() }
 
-    /// Returns false if the file is full.
+    /// Appends a record. Returns false if the file is full.
     private func append(_ access: Access, to file: borrowing FileDescriptor) throws(LogError) -> Bool {
         let size = try used(fileSystem.status(of: file)).size
         let end = try end(of: file, size)
@@ -47,7 +48,7 @@ struct AccessLog: Sendable {
         let record = try records.sealed(access, after: last)
         guard end.offset == 0 || end.offset + UInt64(record.count) <= fileSize else { return false }
         if end.isTorn {
-            // The torn record is overwritten first. If the write of the new record is cut off too, zeros follow it.
+            // The torn record is cleared first, so that zeros follow the new record if its write is interrupted too.
             try write([UInt8](repeating: 0, count: Int(size - end.offset)), to: file, at: end.offset)
         }
         try write(record, to: file, at: end.offset)
@@ -63,13 +64,13 @@ struct AccessLog: Sendable {
     private struct End {
         let last: AccessRecords.Found?
         let offset: UInt64
-        /// Whether an incomplete record is there.
+        /// Whether a torn record begins at the offset.
         let isTorn: Bool
     }
 
-    /// Finds the last record, searching from the end of the file. Damage behind it is left alone: it is evidence.
+    /// Finds the last record, searching from the end of the file. Damage after that record is kept as evidence.
     private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
-        // The window holds the last record and a torn one.
+        // The window is large enough for the last record and a torn record after it.
         let window = UInt64(2 * AccessFrame.largestSize)
         let start = size > window ? (size - window) / UInt64(AccessFrame.alignment) * UInt64(AccessFrame.alignment) : 0
         var bytes = try bytes(of: file, from: start, to: size)
@@ -95,7 +96,7 @@ struct AccessLog: Sendable {
 
     // MARK: Reading
 
-    /// Reads all records while no process writes any.
+    /// Reads all records under a shared lock, so that no process writes meanwhile.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func read(until deadline: Deadline) throws(LogError) -> AccessReport {
@@ -117,7 +118,7 @@ struct AccessLog: Sendable {
         report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
     }
 
-    /// Refuses a file that is larger than any writer makes it.
+    /// Reads bytes of a file. Throws `accessLogUnusable` if the file is larger than writers let it grow.
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
@@ -127,8 +128,8 @@ struct AccessLog: Sendable {
 
     // MARK: Opening
 
-    /// Opens the file, with the same checks of folder and file as for the rollback memory. But the file's contents are
-    /// not trusted, so root may add its reads to a user's file.
+    /// Opens the file, after the same checks of folder and file as for the rollback memory. Root may add its reads to a
+    /// user's file, because the file's contents are not trusted.
     private func openForWriting() throws(LogError) -> FileDescriptor {
         var former = try checked(folder.status(isForRecords: true))
         if former == nil {
@@ -139,7 +140,7 @@ struct AccessLog: Sendable {
         let file = try used(fileSystem.open(location, .readWriteOrCreateNoFollow))
         let status = try used(fileSystem.status(of: file))
         try checked(folder.check(status, location, isForRecords: true))
-        // A file that root creates in a user's folder must remain the user's.
+        // A file that root creates in a user's folder must belong to that user.
         if let former, former.owner != status.owner, geteuid() == 0 {
             try used(fileSystem.setOwner(file, owner: former.owner, group: former.group))
         }

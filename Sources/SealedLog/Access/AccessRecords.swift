@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// Seals and finds the records of an access log; Format.md, "The access log".
+/// The methods that seal and find access log records; Format.md, "The access log".
 struct AccessRecords: Sendable {
     let vaultID: [UInt8]
     let keys: AccessKeys
 
-    /// A record and its range in the file.
+    /// A record, and its range in the bytes that were searched.
     struct Found {
         let record: AccessRecord
         let authenticator: Authenticator
@@ -28,12 +28,12 @@ struct AccessRecords: Sendable {
             writer.append(frame.encoded(vaultID: vaultID))
             writer.nonce(nonce)
             writer.append(try keys.seal(plaintext, nonce: nonce))
-            // A zero at the end would make the record look incomplete.
+            // If the last byte were zero, the record would look torn.
             if writer.bytes.last != 0 { return writer.bytes }
         }
     }
 
-    /// Opens the record at an offset; nil if no authentic record is there.
+    /// Opens the record at an offset. Returns nil if there is no authentic record.
     func open(_ bytes: [UInt8], at offset: Int) -> Found? {
         bytes.withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])

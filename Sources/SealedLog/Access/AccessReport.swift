@@ -7,11 +7,11 @@ package struct AccessReport: Sendable {
 
     package struct Damage: Hashable, Sendable {
         package let path: String
-        /// The offset in bytes.
+        /// The offset in the file, in bytes.
         package let offset: Int
     }
 
-    /// The number of older records that were dropped with full files.
+    /// The number of older records that are missing because their files were replaced.
     package var dropped: UInt64 { (records.first?.number ?? 1) &- 1 }
 
     mutating func add(_ bytes: [UInt8], of path: String, _ finder: AccessRecords) {
@@ -24,7 +24,7 @@ package struct AccessReport: Sendable {
                 offset = found.range.upperBound
             } else if let next = finder.first(in: bytes, from: offset + 1) {
                 damage.append(Damage(path: path, offset: offset))
-                // The record that the next one should continue is lost.
+                // The record before the next one is lost, so the next one cannot be compared with it.
                 last = nil
                 offset = next.range.lowerBound
             } else {

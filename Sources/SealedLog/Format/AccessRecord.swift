@@ -1,23 +1,23 @@
 import LinuxSystem
 import Sealing
 
-// Format.md, "The access log".
+// The encoding of access log records; Format.md, "The access log".
 
-/// One read of a value, or a switch of the access log: the user, the program and the command.
+/// A read of a value, or a switch of the access log on or off, with its user, program and command.
 package struct Access: Hashable, Sendable {
-    /// The name that was read; empty for a switch.
+    /// The name of the entry that was read; empty if the access log was switched on or off.
     package let name: String
-    /// The command without its arguments.
+    /// The command without its arguments. A suffix marks a refused command.
     package let command: String
-    /// The path or the name of the executable that read the value; empty if unknown.
+    /// The path or name of the executable that read the value; empty if unknown.
     package let program: String
     /// The process ID of that program; 0 if unknown.
     package let process: UInt64
     package let user: UInt64
-    /// The program that was started with the value; empty if there is none.
+    /// The program that was started with the value; empty if none was started.
     package let started: String
 
-    /// Creates an access. Texts that are too long are cut.
+    /// Creates an access and truncates texts that exceed their size limits.
     package init(name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = "") {
         self.name = name.cut(to: Limits.nameSize)
         self.command = command.cut(to: AccessRecord.commandSize)
@@ -29,18 +29,17 @@ package struct Access: Hashable, Sendable {
 }
 
 extension Access {
-    /// The suffix of a refused command.
     private static let refusal = ": refused"
 
-    /// Whether the value was withheld, or the switch not made.
+    /// Whether the command was refused, so that it neither returned the value nor switched the access log.
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
-    /// The command without the suffix of a refusal.
+    /// The command without the suffix that marks it as refused.
     package var commandName: String {
         isRefused ? String(Substring(command.utf8.dropLast(Access.refusal.utf8.count))) : command
     }
 
-    /// The same access, marked as refused.
+    /// A copy of this access that is marked as refused.
     package var refused: Access {
         Access(
             name: name, command: command + Access.refusal, program: program, process: process, user: user,
@@ -48,16 +47,16 @@ extension Access {
     }
 }
 
-/// The sealed contents of a record in the access log.
+/// The contents of an access log record, which are sealed in the file.
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64
     static let programSize = 1_024
 
-    /// The record's number: one more than that of the record before, 1 for the first one.
+    /// The record's number. The first record has number 1, and the numbers have no gaps.
     package let number: UInt64
-    /// The authenticator of the record before; zeros in the first record.
+    /// The authenticator of the previous record; all zeros in the first record.
     let previous: Authenticator
-    /// Milliseconds since 1970.
+    /// The time of the access in milliseconds since 1970.
     package let time: UInt64
     package let access: Access
 }
@@ -87,18 +86,17 @@ extension AccessRecord {
     }
 }
 
-/// The start of a record in the access log, which is not sealed.
+/// The unsealed start of an access log record, which contains the record's size and a checksum.
 struct AccessFrame {
     private static let magic: [UInt8] = Array("vacc".utf8)
     private static let checkedSize = 8
     private static let size = 16
     static let headSize = size + Nonce.size
-    /// Both the offset and the size of a record are multiples of this.
+    /// The alignment of each record's offset and size, in bytes.
     static let alignment = 64
     /// The maximum size of a whole record in bytes.
     static let largestSize = 4_096
 
-    /// The size of the whole record in bytes.
     let recordSize: Int
 
     init(holding size: Int) {
@@ -108,7 +106,7 @@ struct AccessFrame {
 
     var plaintextSize: Int { recordSize - AccessFrame.headSize - SecretBox.tagSize }
 
-    /// Returns nil unless the bytes begin with a frame that holds.
+    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if the size is out of bounds.
     init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= AccessFrame.size, bytes.starts(with: AccessFrame.magic) else { return nil }
         let length: UInt32 = bytes.integer(at: 4)
@@ -133,7 +131,7 @@ struct AccessFrame {
 }
 
 extension String {
-    /// Returns the longest prefix that takes at most `size` bytes of UTF-8.
+    /// Returns the longest prefix that has at most `size` bytes of UTF-8.
     fileprivate func cut(to size: Int) -> String {
         guard utf8.count > size else { return self }
         var end = unicodeScalars.startIndex

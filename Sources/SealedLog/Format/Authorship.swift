@@ -1,6 +1,6 @@
 import Sealing
 
-// Signatures of changes; Format.md, "Members".
+// The signatures of changes; Format.md, "Members".
 
 /// A machine that signs its changes, identified by its public key.
 package struct Device: Hashable, Sendable {
@@ -11,13 +11,13 @@ package struct Device: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// The first bytes of the public key. A signature names its device by them.
+    /// The first 8 bytes of the public key. Signatures refer to the device by this ID.
     var id: DeviceID { publicKey.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 }
 
 typealias DeviceID = UInt64
 
-/// The signature of a state of a name, or of a change of the members.
+/// The signature of an entry's state or of a member change.
 package struct Authorship: Hashable, Sendable {
     let author: DeviceID
     /// The newest log position that the author had read.
@@ -36,7 +36,7 @@ struct Statement {
     private let bytes: [UInt8]
     private let vaultID: [UInt8]
 
-    /// - Parameter valueHash: the hash of the value's bytes; empty for a removed name.
+    /// Encodes the state of an entry. `valueHash` is the hash of the value's bytes, and is empty for a tombstone.
     init(_ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]) {
         var writer = ByteWriter(reserving: 128)
         writer.append(Array("vault-state-1".utf8))
@@ -76,7 +76,7 @@ struct Statement {
 
 extension ByteReader {
     mutating func device() throws(Malformed) -> Device {
-        guard let device = Device(publicKey: try array(Ed25519.publicKeySize)) else { throw Malformed("a device") }
+        guard let device = Device(publicKey: try array(Ed25519.publicKeySize)) else { throw Malformed("a device key") }
         return device
     }
 
@@ -97,6 +97,5 @@ extension ByteWriter {
 }
 
 extension Authorship {
-    /// The size of the encoding.
     var size: Int { 8 + seen.sequence.varintSize + Authenticator.size + Ed25519.signatureSize }
 }

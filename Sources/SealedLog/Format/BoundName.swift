@@ -2,27 +2,26 @@ import Sealing
 
 /// The name to which a vault in a database is bound; Format.md, "The name".
 ///
-/// The header's MAC does not cover it, so it is not part of the header's authenticator. A copy under another name
-/// therefore has the same history, byte by byte.
+/// The header's MAC does not cover the name, so the header's authenticator does not depend on it. A copy under another
+/// name therefore has the same log positions.
 struct BoundName: Hashable, Sendable {
     static let offset = 140
-    /// The size of the hash, the number and the code together.
+    /// The size of the encoding in bytes: the hash, the number `copied` and the code.
     static let size = KeyedHash.size + MemoryLayout<UInt64>.size + KeyedHash.size
     static let bytes = offset..<offset + size
-    /// The number of bytes of the hash that each record repeats.
     static let markSize = 16
 
     let hash: [UInt8]
-    /// The newest record that was copied to this name. Records up to this sequence number may state any name.
+    /// The sequence number of the newest record that was copied to this name. Records up to it may state any name.
     let copied: UInt64
-    /// Authenticates the hash and the number together with the header.
+    /// The code that authenticates the hash and `copied` together with the header.
     let code: [UInt8]
 
-    /// The part of the hash that each record under this name states.
+    /// The prefix of the hash, which every record under this name states.
     var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and the
-    /// same header, but continues with other records.
+    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and log
+    /// positions, so its records would otherwise be accepted after this header.
     static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark
@@ -32,7 +31,7 @@ struct BoundName: Hashable, Sendable {
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a name; nil if all its bytes are zeros.
+    /// Reads a name. Returns nil if all its bytes are zero.
     mutating func boundName() throws(Malformed) -> BoundName? {
         let name = BoundName(hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
         let isNone = name.copied == 0 && (name.hash + name.code).allSatisfy { $0 == 0 }
@@ -57,7 +56,7 @@ extension BoundName {
         return image
     }
 
-    /// Writes the name into the header and its copy, in the first bytes of a vault.
+    /// Writes the name into the header and its copy. `image` begins with both.
     func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)

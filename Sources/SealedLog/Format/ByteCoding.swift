@@ -3,14 +3,14 @@ import Sealing
 
 // The encoding of fields; Format.md, "Conventions".
 
-/// A violation of the format. It names the field; the caller adds the offset.
+/// A violation of the format. The text states the invalid field, and the caller adds the offset.
 struct Malformed: Error {
     let what: StaticString
 
     init(_ what: StaticString) { self.what = what }
 }
 
-/// Reads fields in sequence. Whatever the bytes are, each call returns a value or throws, and never traps.
+/// A reader of fields in sequence. Invalid bytes cause an error, but never a trap.
 struct ByteReader {
     let bytes: [UInt8]
     private(set) var position: Int
@@ -25,7 +25,7 @@ struct ByteReader {
 
     var remaining: Int { end - position }
 
-    /// Skips bytes and returns their offset.
+    /// Skips bytes and returns the offset of the first one.
     @discardableResult
     mutating func skip(_ count: Int) throws(Malformed) -> Int {
         guard count >= 0, count <= remaining else { throw Malformed("too short") }
@@ -48,14 +48,14 @@ struct ByteReader {
         return value
     }
 
-    /// Reads a varint that is the count or size of something in memory.
+    /// Reads a varint that is a count or a size. Throws if it exceeds `limit`.
     mutating func count(upTo limit: Int) throws(Malformed) -> Int {
         let value = try varint()
         guard value <= UInt64(limit) else { throw Malformed("a number out of bounds") }
         return Int(value)
     }
 
-    /// Reads a varint in units of 16 bytes.
+    /// Reads an offset or length that is encoded in units of 16 bytes, and returns it in bytes.
     mutating func units() throws(Malformed) -> UInt64 {
         let value = try varint()
         guard value < 1 << 58 else { throw Malformed("an offset out of bounds") }
@@ -71,12 +71,12 @@ struct ByteReader {
         return items
     }
 
-    /// Skips reserved bytes, which must be zeros in this version.
+    /// Skips reserved bytes, which must be zero in this version.
     mutating func reserved(_ count: Int, _ what: StaticString = "reserved bytes") throws(Malformed) {
         guard try withBytes(count, { $0.isZero }) else { throw Malformed(what) }
     }
 
-    mutating func finish() throws(Malformed) { try reserved(remaining, "bytes in the padding") }
+    mutating func finish() throws(Malformed) { try reserved(remaining, "padding that is not zero") }
 
     mutating func array(_ count: Int) throws(Malformed) -> [UInt8] { try withBytes(count) { Array($0) } }
     mutating func nonce() throws(Malformed) -> Nonce { try withBytes(Nonce.size) { Nonce($0) } }
@@ -96,7 +96,7 @@ struct ByteReader {
     }
 }
 
-/// Writes fields in the form that ``ByteReader`` reads.
+/// A writer of fields in the form that ``ByteReader`` reads.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -130,7 +130,7 @@ package struct ByteWriter {
         for item in items { write(&self, item) }
     }
 
-    // Not generic, since it would not be specialized for callers in another module.
+    // This method is not generic, because the compiler would not specialize it for callers in another module.
     package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
     mutating func append(_ other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
 
@@ -171,7 +171,7 @@ extension UnsafeRawBufferPointer {
         throw Malformed("a number that is not in its shortest form")
     }
 
-    /// Whether all bytes are zero. It compares eight at a time: headers and the space behind a log are mostly zeros.
+    /// Whether all bytes are zero. Eight bytes are compared at a time, because headers and free space are mostly zeros.
     var isZero: Bool {
         var index = 0
         while index + 8 <= count {

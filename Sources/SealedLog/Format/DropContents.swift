@@ -1,8 +1,8 @@
 import LinuxSystem
 package import Sealing
 
-/// The contents of a drop: one value, with its name and attributes, for a vault that the sender cannot open; Format.md,
-/// "Drops".
+/// The contents of a drop, which is a value with a name and attributes for a vault that the sender cannot open;
+/// Format.md, "Drops".
 package struct DropContents: ~Copyable {
     package let name: EntryName
     package let kind: UInt8
@@ -12,7 +12,7 @@ package struct DropContents: ~Copyable {
     package let value: SecretBytes
 
     private static let magic = Array("vltdrop1".utf8)
-    /// The size limit of everything before the value, in bytes.
+    /// The maximum size of the head in bytes.
     private static let headSizeLimit = 16 << 10
 
     package init(
@@ -42,10 +42,10 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Reads only the fields before the value, so that the value stays in guarded memory. Returns its offset too.
+        /// Parses the head, and returns it with the offset of the value, which stays in guarded memory.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
-                guard bytes.starts(with: DropContents.magic) else { throw Malformed("its start") }
+                guard bytes.starts(with: DropContents.magic) else { throw Malformed("its magic") }
                 var start = DropContents.magic.count
                 let size = try bytes.varint(at: &start)
                 guard size <= min(DropContents.headSizeLimit, bytes.count - start) else {
@@ -68,7 +68,7 @@ package struct DropContents: ~Copyable {
         self.init(name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
-    /// Throws `outOfMemory`, or `invalid` if the attributes are too large for an entry.
+    /// Encodes the contents. Throws `outOfMemory`, or `invalid` if the attributes are too large for an entry.
     package borrowing func encoded() throws(LogError) -> SecretBytes {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// Format.md, "Entries".
+// The encoding of entries; Format.md, "Entries".
 
 private enum Flag {
     static let removed: UInt8 = 1
@@ -15,9 +15,8 @@ private enum Flag {
     static let ofRemoved = removed | earlier | forgotten | joined | signed
 }
 
-/// The flags of an earlier version.
 private enum VersionFlag {
-    /// The version's attributes differ from those of the version that followed it.
+    /// Set if the version's attributes differ from those of the next newer version.
     static let attributes: UInt8 = 1
     static let expiry: UInt8 = 2
     static let signed: UInt8 = 4
@@ -30,7 +29,8 @@ extension ByteReader {
         return name
     }
 
-    /// - Parameter isOwn: whether this process encoded the entry, with its offsets marked.
+    /// Reads an entry. If this process has encoded the entry itself (`isOwn`), its offsets may be marked as stored, and
+    /// its size and offsets are not checked.
     mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
@@ -49,7 +49,7 @@ extension ByteReader {
                 attributes = earlier.attributes
                 return earlier
             }
-            guard !entry.earlier.isEmpty else { throw Malformed("a flag for nothing") }
+            guard !entry.earlier.isEmpty else { throw Malformed("an unnecessary flag") }
         }
         if flags & Flag.forgotten != 0 { entry.forgotten = try varint() }
         if flags & Flag.joined != 0 { entry.joined = try varint() }
@@ -61,7 +61,7 @@ extension ByteReader {
         return entry
     }
 
-    /// - Parameter attributes: the attributes of the version that followed this one.
+    /// Reads an earlier version. `attributes` are those of the next newer version.
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()
@@ -70,13 +70,13 @@ extension ByteReader {
         if flags & VersionFlag.expiry != 0 { earlier.expiry = try varint() }
         if flags & VersionFlag.attributes != 0 {
             earlier.attributes = try orderedAttributes()
-            guard earlier.attributes != attributes else { throw Malformed("a flag for nothing") }
+            guard earlier.attributes != attributes else { throw Malformed("an unnecessary flag") }
         }
         if flags & VersionFlag.signed != 0 { earlier.authorship = try authorship() }
         return earlier
     }
 
-    /// Reads only the current value of an entry; nil if the name is absent at that time. It allocates nothing.
+    /// Reads only an entry's current version, without allocating memory. Returns nil if the name is absent at `now`.
     mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
@@ -106,7 +106,7 @@ extension ByteReader {
         if flags & Flag.expiry != 0 { content.expiry = try varint() }
         if flags & Flag.attributes != 0 {
             content.attributes = try orderedAttributes()
-            guard !content.attributes.isEmpty else { throw Malformed("a flag for nothing") }
+            guard !content.attributes.isEmpty else { throw Malformed("an unnecessary flag") }
         }
         return content
     }
@@ -205,12 +205,12 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// Returns the milliseconds from the creation of the name to its last change. A merge may combine times of several
-    /// clocks, so a creation after the change counts as simultaneous.
+    /// Returns the milliseconds from the name's creation to its last change. The result is 0 if the creation is the
+    /// later of the two, which can happen because a merge may combine times from several clocks.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
-    /// The size of the encoding, with every offset counted as one byte. It is computed without encoding, since setting
-    /// a name needs it several times.
+    /// The size of the encoding in bytes, with every offset counted as one byte. The property does not encode the
+    /// entry, because a writer that sets a name needs the size several times.
     var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
         size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)
@@ -231,7 +231,7 @@ extension Entry {
 }
 
 extension [Attribute] {
-    /// The size of the encoding.
+    /// The size of the encoding in bytes.
     fileprivate var size: Int {
         reduce(UInt64(count).varintSize) { $0 + $1.key.utf8.count.sizeWithBytes + $1.value.utf8.count.sizeWithBytes }
     }
@@ -242,11 +242,11 @@ extension StoredVersion {
 }
 
 extension UInt64 {
-    /// The size of the number as a varint.
+    /// The size of the number as a varint, in bytes.
     var varintSize: Int { Swift.max(1, (70 - leadingZeroBitCount) / 7) }
 }
 
 extension Int {
-    /// The size of this many bytes with a varint of their count.
+    /// The encoded size of a field with this many bytes, including the varint that states their number.
     fileprivate var sizeWithBytes: Int { UInt64(self).varintSize + self }
 }

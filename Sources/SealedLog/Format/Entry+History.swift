@@ -1,10 +1,10 @@
 // Limits on the number and age of an entry's earlier versions.
 
 extension Entry {
-    /// Whether the entry fits in a page, whatever its offsets will be.
+    /// Whether the entry fits in a page even if all of its offsets have the maximum length.
     private var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
 
-    /// The entry in its state before the present one; nil if no earlier version is kept.
+    /// The entry in the state before the current one; nil if the entry has no earlier version.
     var former: Entry? {
         guard let last = earlier.first else { return nil }
         let content = Content(
@@ -15,7 +15,7 @@ extension Entry {
             authorship: last.authorship)
     }
 
-    /// Sets the time of a state that follows the current one.
+    /// Sets `modified` to the time of a state that follows the current one, as ``TimeLimit`` determines it.
     mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
         modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
     }
@@ -27,7 +27,7 @@ extension Entry {
         }
     }
 
-    /// Drops the oldest earlier versions until the entry fits.
+    /// Drops the oldest earlier versions until the entry fits in a page and has at most the maximum number of them.
     mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
@@ -40,15 +40,15 @@ extension Entry {
         dropHistory(olderThan: limits, now: now)
     }
 
-    /// Drops the earlier versions that were replaced too long ago.
+    /// Drops the earlier versions that were replaced longer ago than the limits allow.
     mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
         let lifetime = limits.lifetime
-        // A version was replaced when the next newer one was set. If it came from another copy, it counts as replaced
-        // at that merge. A time in the future, from a wrong clock, counts as recent.
+        // A version counts as replaced when the next newer one was set, or, if that is later, when a merge joined the
+        // versions of two copies. A time in the future, set by a wrong clock, counts as recent.
         var replaced = modified
         let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
-            // A version cannot be replaced before it was set, whatever the clock of the replacing machine says.
+            // A version cannot have been replaced before it was set, whatever the replacing machine's clock showed.
             let since = max(replaced, isJoined ? joined ?? 0 : 0, version.modified)
             if since < now, now - since >= lifetime {
                 earlier.removeSubrange(index...)

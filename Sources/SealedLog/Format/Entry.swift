@@ -4,7 +4,7 @@ package import Sealing
 
 // The stored state of one name; Format.md, "Entries".
 
-/// A stored value: the offset of its box, its length, and the nonce of the box.
+/// A stored value: its kind and length, and the offset and the nonce of its box.
 package struct StoredVersion: Hashable, Sendable {
     package var kind: UInt8
     package var nonce: Nonce
@@ -12,7 +12,7 @@ package struct StoredVersion: Hashable, Sendable {
     /// The value's length in bytes, without padding and tag.
     package var length: Int
 
-    /// The length of the box: the value padded to a multiple of 16, at least 16, and the tag.
+    /// The length of the box in bytes: the tag, and the value padded to a multiple of 16, at least 16.
     package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
 
     /// The range of the box in the file.
@@ -27,7 +27,7 @@ package struct EarlierVersion: Hashable, Sendable {
     /// The expiry in milliseconds since 1970; nil if there was none.
     var expiry: UInt64?
     var attributes: [Attribute] = []
-    /// The signature of the device that set it; nil if it was not signed.
+    /// The signature of the device that set this version; nil if it was not signed.
     var authorship: Authorship?
 }
 
@@ -40,8 +40,8 @@ package struct Attribute: Hashable, Sendable {
         self.value = value
     }
 
-    /// Compares bytewise, as names are compared. Swift's `==` would accept a different but canonically equivalent text,
-    /// such as another host's name.
+    /// Compares keys and values bytewise, as names are compared. Swift's `==` treats canonically equivalent strings as
+    /// equal, so it could accept the name of another host.
     package static func == (left: Attribute, right: Attribute) -> Bool {
         left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
     }
@@ -63,34 +63,35 @@ package struct Entry: Hashable, Sendable {
     package struct Content: Hashable, Sendable {
         package var created: UInt64
         package var current: StoredVersion
-        /// The time in milliseconds since 1970 from which on the value has expired; nil if it never expires.
+        /// The time in milliseconds since 1970 at which the value expires; nil if it never expires.
         package var expiry: UInt64?
         /// The attributes in ascending order of their keys.
         package var attributes: [Attribute]
     }
 
     package let name: EntryName
-    /// The time of the present state in milliseconds since 1970. It is later than that of any state before.
+    /// The time of the current state in milliseconds since 1970. If no clock was wrong, all earlier states have earlier
+    /// times.
     package internal(set) var modified: UInt64
-    /// The sequence number of the record that set the present state.
+    /// The sequence number of the record that set the current state; 0 if no record did.
     package var sequence: UInt64 = 0
     /// The contents; nil for a tombstone, that is, a removed name.
     package var content: Content?
     /// The earlier versions, newest first.
     package internal(set) var earlier: [EarlierVersion] = []
-    /// The time up to which versions were forgotten on request. A merge does not bring them back.
+    /// The time up to which versions were forgotten on request. A merge does not restore them.
     var forgotten: UInt64?
-    /// The time when a merge joined versions of two copies. Their retention counts from then.
+    /// The time at which a merge joined versions of two copies. The retention period of these versions starts then.
     var joined: UInt64?
-    /// The signature of the present state; nil if it was not signed.
+    /// The signature of the current state; nil if it was not signed.
     package internal(set) var authorship: Authorship?
 
     package var isRemoved: Bool { content == nil }
     /// Whether versions of the name were forgotten on request.
     package var isForgotten: Bool { forgotten != nil }
 
-    /// Returns whether a value is present at a time. Tombstones and expired values are absent. The time is evaluated
-    /// only if the entry has an expiry.
+    /// Returns whether the entry has a value at a time. Tombstones and expired values count as absent. `now` is
+    /// evaluated only if the entry has an expiry.
     func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
         guard let content else { return false }
         return if let expiry = content.expiry { now() < expiry } else { true }
@@ -100,15 +101,15 @@ package struct Entry: Hashable, Sendable {
 
     var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 
-    /// The size of the entry in a compacted file: its encoding, with every offset counted as one byte, and the boxes of
-    /// its values. It must not change when a value moves, but the length of an encoded offset does.
+    /// The size of the entry in a compacted file: its encoding and the boxes of its values. Every offset counts as one
+    /// byte, because the footprint must not change when a value moves, but the length of an encoded offset does.
     var footprint: UInt64 {
         // A tombstone without a history does not count.
         if content == nil, earlier.isEmpty { return 0 }
         return UInt64(sizeWithoutOffsets) + boxBytes { _ in true }
     }
 
-    /// Returns the total size of the boxes of those versions that `isCounted` selects.
+    /// Returns the total box size in bytes of the versions that `isCounted` selects.
     func boxBytes(_ isCounted: (StoredVersion) -> Bool) -> UInt64 {
         var bytes = 0
         if let current = content?.current, isCounted(current) { bytes += current.boxLength }
@@ -130,7 +131,8 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with `distance` added to the offsets of its versions, except those that are marked as stored.
+    /// Returns the entry with `distance` added to all unmarked offsets, and with the mark removed from the others. If
+    /// `distance` is 0, the entry does not change.
     consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -139,24 +141,23 @@ package struct Entry: Hashable, Sendable {
         return self
     }
 
-    /// Returns the entry with all of its versions marked as stored in the file. In a new record, unmarked versions have
-    /// offsets from the start of the payload.
+    /// Returns the entry with all of its versions marked as stored in the file. In a new record, the offset of an
+    /// unmarked version counts from the start of the payload.
     consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
     }
 
-    /// The number of marked versions.
     var storedCount: Int {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
-    /// The number of bytes by which the mark lengthens an encoded offset, at most.
+    /// The maximum number of bytes by which the mark lengthens an encoded offset.
     static let storedMarkSize = 6
 }
 
 extension StoredVersion {
-    /// The mark, which is larger than any offset in a file.
+    /// The number that is added to an offset to mark it as stored. It is larger than any offset in a file.
     fileprivate static let storedMark = Limits.valueOffset
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
@@ -170,10 +171,10 @@ extension StoredVersion {
     }
 }
 
-/// A name and the end of its presence.
+/// A name, and the time until which it is present.
 struct ListedName: Sendable {
     let name: String
-    /// The end in milliseconds since 1970, 0 for a tombstone; nil if the value does not expire.
+    /// The expiry in milliseconds since 1970; 0 for a tombstone, nil if the value does not expire.
     let end: UInt64?
 }
 
@@ -196,7 +197,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Compares bytewise: the result is negative, 0 or positive. A prefix precedes longer text.
+    /// Compares bytewise, and returns a negative number, 0 or a positive number. A prefix precedes longer text.
     func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let left = baseAddress, let right = other.baseAddress {
@@ -207,8 +208,8 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Finds the first of `count` sorted names that is not before the sought one, and whether it is equal. `order` compares
-/// the name at an index with the sought one: its result is negative, 0 or positive.
+/// Returns the index of the first of `count` sorted names that is at or after the sought one, and whether it is equal.
+/// `order` compares the name at an index with the sought one, and returns a negative number, 0 or a positive number.
 @inline(__always)
 func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int

@@ -22,16 +22,16 @@ struct Header: Hashable, Sendable {
     var checkpointEnd: UInt64
     var history = KeptHistory.none
     var isAccessLogged = false
-    /// Whether members sign the changes. The manifest lists them.
+    /// Whether the vault has members, who sign the changes. The manifest lists the member changes.
     var hasMembers = false
-    /// The name in a database; nil in a file. The header's MAC does not cover it.
+    /// The name to which the vault is bound; nil if there is none. The header's MAC does not cover it.
     var name: BoundName?
     var slots: [KeySlot]
 }
 
-/// The limits on the history of a name; Format.md, "Header". With zero versions, no history is kept.
+/// The limits on the history of each entry; Format.md, "Header". With zero versions, no history is kept.
 package struct KeptHistory: Hashable, Sendable {
-    /// The number of earlier versions, at most 255.
+    /// The number of earlier versions that an entry may have, at most 255.
     package var versions: UInt32
     /// The number of days for which a value is kept after it was replaced or removed.
     package var days: UInt32
@@ -45,7 +45,7 @@ package struct KeptHistory: Hashable, Sendable {
     package static let standard = KeptHistory(versions: 10, days: 90)
 }
 
-/// The offset and the sequence number of the newest minor checkpoint, not authenticated.
+/// The offset and sequence number of the newest minor checkpoint, which are not authenticated.
 package struct Hint: Hashable, Sendable {
     package static let size = 16
     package static let range = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
@@ -77,15 +77,15 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns a header of 4,096 bytes without a hint, with every constant byte and flag restored; nil if fields are
-    /// out of bounds. The constants come from ``encoded``, so the repair cannot miss one.
+    /// Returns a header of 4,096 bytes without a hint, with all constant bytes and flags restored; nil if fields are
+    /// out of bounds. The constants come from ``encoded``, so the repair cannot omit one.
     static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
     }
 
-    /// Reads the fields, in the order of ``encoded``. It ignores reserved bytes and all that is constant: magic,
-    /// version, and the offsets of the slots' parameters.
+    /// Reads the fields in the order in which ``encoded`` writes them. Ignores everything that ``repaired(_:)``
+    /// restores: the magic, the version, reserved bytes, and the offsets of the slots' parameters.
     private init(fieldsIn bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes, in: Header.magic.count + MemoryLayout<UInt32>.size..<Header.macOffset)
         let slotCount = try reader.smallNumber()
@@ -105,7 +105,7 @@ extension Header {
         for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
     }
 
-    /// Checks the bounds. Replaces a root of offset and length 0 by nil.
+    /// Checks the bounds, and replaces a root with the offset and the length 0 by nil.
     private mutating func check() throws(Malformed) {
         guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
         if root?.offset == 0, root?.length == 0 { root = nil }
@@ -116,7 +116,7 @@ extension Header {
         guard Set(slots.map(\.salt)).count == slots.count else { throw Malformed("the salts of the key slots") }
     }
 
-    /// The bytes up to the MAC.
+    /// The header's bytes up to the MAC.
     var encoded: [UInt8] {
         var writer = ByteWriter(reserving: Header.size)
         writer.append(Header.magic)
@@ -151,7 +151,7 @@ extension Header {
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
-    /// Returns whether the second half of a file's first 8,192 bytes is the exact copy of the first.
+    /// Returns whether the second half of a vault's first 8,192 bytes is an exact copy of the first, without the hint.
     static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
@@ -183,7 +183,7 @@ extension ByteReader {
         return PageReference(offset: offset, length: length, nonce: try nonce())
     }
 
-    /// Reads a `u32` that is at most 255. It ignores the upper bytes, which are always zero.
+    /// Reads a `u32` that is at most 255. Ignores the upper bytes, which are always zero.
     fileprivate mutating func smallNumber() throws(Malformed) -> UInt32 { try integer() & 0xff }
 }
 

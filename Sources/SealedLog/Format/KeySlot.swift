@@ -5,13 +5,13 @@ package struct KeySlot: Hashable, Sendable {
     static let size = 112
     static let wrappedSize = SecretBox.keySize + SecretBox.tagSize
 
-    /// The kind. Slots of unknown kinds are kept as they are.
+    /// The raw value of the kind. Writers keep slots of unknown kinds unchanged.
     package internal(set) var kind: UInt8
     package internal(set) var salt: [UInt8]
     package internal(set) var limits: KeyDerivation.StretchLimits
     var nonce: Nonce
     var wrapped: [UInt8]
-    /// The public data that is needed to find the slot's secret: a command, or the stanzas for a recipient.
+    /// The public data needed to obtain the slot's secret: a command, or the stanzas for a recipient.
     package internal(set) var parameters: [UInt8] = []
 
     package enum Kind: UInt8, CaseIterable, Sendable {
@@ -21,12 +21,12 @@ package struct KeySlot: Hashable, Sendable {
 
     package var isOfRecipient: Bool { kind == Kind.recipient.rawValue }
 
-    /// Whether the slot's secret goes through Argon2id.
+    /// Whether the slot's secret is stretched by Argon2id.
     package var stretches: Bool { kind != Kind.generatedKey.rawValue && !isOfRecipient }
 }
 
 extension KeySlot {
-    /// The command that outputs the key file's contents; nil if the key is in a file. Nothing authenticates the command
+    /// The command that outputs the key file's contents; nil if the slot has none. The command is not authenticated
     /// before the vault is open, so it is run only if the user has agreed to it before.
     package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }
 
@@ -36,7 +36,7 @@ extension KeySlot {
 
     private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether the parameters are valid for the kind. Those of unknown kinds and of recipients are not checked.
+    /// Whether the parameters are valid for the kind. They are not checked for recipients and unknown kinds.
     var hasSoundParameters: Bool {
         switch Kind(rawValue: kind) {
         case .generatedKey, .otherKey: parametersAsText != nil
@@ -53,10 +53,10 @@ extension Collection<KeySlot> {
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a slot, and its parameters from their own part of the header. It ignores reserved bytes.
+    /// Reads a slot, and its parameters from the header's parameter area. Ignores reserved bytes.
     ///
-    /// - Parameter former: the slots before this one. Their parameters determine the offset of its own. If they are
-    ///   nil, because they are unknown, the stated offset is used.
+    /// - Parameter former: the slots before this one. The total length of their parameters determines the offset of
+    ///   this slot's parameters. If the former slots are unknown (nil), the offset that this slot states is used.
     mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)

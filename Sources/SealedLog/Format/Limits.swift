@@ -1,25 +1,25 @@
 import LinuxSystem
 
-/// The bounds of the format (Format.md), and the figures that control the log. Each size is an upper limit in bytes.
+/// The limits of the format (Format.md) and the settings of the log. Each size is a maximum in bytes.
 package enum Limits {
     package static let nameSize = NameRule.maximumSize
     package static let valueSize = 16 << 20
-    /// The size of an encoded entry. At least two entries fit in a page.
+    /// The size of an encoded entry. It is chosen so that at least two entries fit in a page.
     package static let entrySize = 8_000
     package static let attributeCount = 64
     package static let earlierVersionCount = 255
 
-    /// The default memory for opened pages. It holds the pages of slightly more than a million entries.
+    /// The default size of the cache for opened pages, which is enough for slightly more than a million entries.
     package static let indexMemory = 128 << 20
 
-    /// The offset of the checkpoint: the size of the header and its copy.
+    /// The offset of the checkpoint, which follows the header and its copy.
     static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
-    /// The number of former data keys whose memory subkeys a manifest keeps: of each rotation, and of merged copies.
+    /// The maximum number of former memory subkeys in a manifest. They come from rotations and from merged copies.
     package static let formerKeys = 4_096
-    /// The number of removed keys that a manifest lists: the newest ones.
+    /// The maximum number of removed keys in a manifest, which lists only the newest ones.
     static let removedKeys = 256
-    /// The size of the parameters of all slots together: the room in the header.
+    /// The total size of all slots' parameters, for which the header has room.
     static let slotParametersSize = 1_984
     /// The size of a sealed page.
     static let pageSize = 16 << 10
@@ -27,46 +27,48 @@ package enum Limits {
     /// The size of a sealed index or manifest.
     static let indexSize = 1 << 20
     static let payloadSize: UInt64 = 512 << 20
-    /// The size of what may follow the log's end: the longest torn record, and the zeros written ahead of it.
+    /// The size of everything after the log's end: the longest torn record, and the zeros written ahead of it.
     static let tailSize: UInt64 = 514 << 20
-    /// The number of record magics that may appear behind the log's end by chance, at offsets where a record may begin.
+    /// The number of record magics that may occur by chance after the log's end, at offsets where a record may begin.
     static let strayMagics = 16
-    /// The exclusive upper bound of the offsets of values.
+    /// The exclusive upper bound of value offsets.
     static let valueOffset: UInt64 = 1 << 61
-    /// The exclusive upper bound of other offsets and of the sequence numbers of headers.
+    /// The exclusive upper bound of other offsets and of header sequence numbers.
     static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound of the sequence numbers of records. No log reaches it from a header's number.
+    /// The exclusive upper bound of record sequence numbers. No log that starts with a header's number can reach it.
     static let recordSequence: UInt64 = 1 << 63
     static let sector: UInt64 = 512
     static let alignment: UInt64 = 16
 
-    /// The number of records that may follow the newest checkpoint, minor or not, before a writer adds the next minor
-    /// one. It rises with the size of the minor checkpoint: up to the upper bound, a record's share of rewriting it
-    /// stays below half a kilobyte.
+    /// The number of records that may follow the newest checkpoint (minor or not) before a writer adds a minor
+    /// checkpoint. The limit rises with the size of the current minor checkpoint. Until it reaches the upper bound, the
+    /// cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
-    /// The number of entries in the minor checkpoint for which the limit rises by one record.
+    /// The number of entries in the minor checkpoint that raise this limit by one record.
     static let minorEntriesPerRecord: UInt64 = 4
-    /// The index size above which a transaction's entries become a tree.
+    /// The index size above which a writer stores a transaction's entries in a tree.
     static let inlineIndexSize = 16 << 10
-    /// The step of zeros written ahead. A reader searches them once for stray frames: a page fault per 4 KiB.
+    /// The step in which a writer extends the file with zeros. A reader searches these zeros once for stray frames,
+    /// which costs a page fault per 4 KiB.
     static let growth: UInt64 = 16 << 10
-    /// The size of a record's transactions, which are held in memory until they are written.
+    /// The total size of a record's transactions, which are held in memory until they are written.
     static let transactionSize = 256 << 20
-    /// The number of authenticators that a manifest keeps.
+    /// The maximum number of authenticators in a manifest's chain.
     static let chainLength = 1_024
-    /// The number of ends that a machine remembers of a vault in git.
+    /// The number of log positions that a machine remembers as ends of a vault in git.
     static let seenHeads = 1_024
-    /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values without longer
-    /// history.
+    /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values whose history is not
+    /// kept for longer.
     static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
-    /// Compaction starts when the dead bytes exceed this floor and half of the live bytes, or when the entries of the
-    /// minor checkpoint exceed ``minorEntriesFloor`` and a sixteenth of all entries.
+    /// The floor for dead bytes. Compaction starts when they exceed this floor and half of the live bytes, or when the
+    /// minor checkpoint's entries exceed ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
-    /// The same floor in a database. It is higher because compaction sends the whole vault twice, and every process
-    /// that has it open must open it again.
+    /// The same floor for a vault in a database. It is higher because compaction transfers the whole vault twice, and
+    /// every process that uses the vault must then open it again.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// The size of the minor checkpoint above which compaction starts: the next one and a transaction share a record.
+    /// The size of the minor checkpoint above which compaction starts. A record must have room for the next minor
+    /// checkpoint together with a transaction.
     static let minorSize: UInt64 = 128 << 20
 }

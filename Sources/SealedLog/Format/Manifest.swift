@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// The contents of a checkpoint beside its entries, in a sealed page; Format.md, "Checkpoint".
+/// The contents of a checkpoint other than its entries, stored in a sealed page; Format.md, "Checkpoint".
 struct Manifest: Hashable, Sendable {
     private static let settingsLimit = 4_096
     static let labelSize = 256
@@ -9,36 +9,36 @@ struct Manifest: Hashable, Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     var created: UInt64
     var totals: Totals
-    /// The authenticators of the sequence numbers just before the header's, oldest first.
+    /// The authenticators at the sequence numbers directly before the header's, oldest first.
     var chain: [Authenticator]
     var labels: [SlotLabel]
-    /// Settings of later versions, which are kept as they are.
+    /// The settings that later versions define. Writers keep them unchanged.
     let settings: [Attribute]
-    /// The memory subkeys of former data keys, oldest first, for rollback memory from before a rotation.
+    /// The memory subkeys of former data keys, oldest first. They authenticate rollback memory from before a rotation.
     var formerMemoryKeys: [[UInt8]] = []
-    /// The keys that were removed, oldest first. A merge does not bring them back.
+    /// The removed keys, oldest first. A merge does not restore them.
     private(set) var removedKeys: [SlotLabel.ID] = []
 
-    /// The log positions of the merged histories, in ascending order. The header's number followed the last one. None
-    /// is missing after the first one.
+    /// The log positions of the merged histories, in ascending order and without gaps after the first one. The header
+    /// that recorded the merge has the next sequence number after the last one.
     var merged: [LogPosition] = []
 
-    /// The changes of the members. Each stands after those that its author knew.
+    /// The member changes. Each one comes after the changes that its author knew.
     var members: [MemberRecord] = []
 
-    /// The changes that were there when the data key was created, except those that another one of these follows.
+    /// The newest member changes that existed when the data key was created: those that no other change followed then.
     var membersKnownToKey: [Authenticator] = []
 
     static let mergedLimit = 4 * Limits.chainLength
 
-    /// Returns whether the history before the header, whose position is `origin`, includes an earlier log position.
+    /// Returns whether the history before the header, whose log position is `origin`, includes an earlier log position.
     func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         guard position.sequence < origin.sequence else { return .unknown }
         let distance = origin.sequence - position.sequence
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // Between `merged` and the chain, which has only the newest authenticators, nothing is known.
+        // The chain has only the newest authenticators, so the positions between `merged` and the chain are unknown.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -46,7 +46,7 @@ struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position: unknown if the position is older than the known part.
+/// Whether a history includes a log position; unknown if the position is outside of the known part of the history.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 package struct SlotLabel: Hashable, Sendable {
@@ -59,8 +59,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// Identifies a key after its removal, and in another copy: the start of the hash of its label. A rotation of the
-    /// data key does not change it.
+    /// The start of a label's hash. It identifies the key in all copies and even after the key's removal. A rotation of
+    /// the data key does not change it.
     typealias ID = Authenticator
 
     var id: ID {
@@ -69,7 +69,7 @@ extension SlotLabel {
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the label with a later time until its ID is not taken. Two keys may be added in one millisecond.
+    /// Returns the label, with a later time if its ID is taken. Two keys may be added in the same millisecond.
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
@@ -78,7 +78,7 @@ extension SlotLabel {
         return label
     }
 
-    /// Labels a new slot. Throws `invalid` for a text that is too long.
+    /// Creates the label of a new slot. Throws `invalid` for a text that is too long.
     init(text: String, recipient: String = "") throws(LogError) {
         guard text.utf8.count <= Manifest.labelSize else {
             throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
@@ -89,9 +89,9 @@ extension SlotLabel {
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
 
-    /// Labels a new slot. Throws `invalid` for a text that is too long, or that can be mistaken for another.
+    /// Creates the label of a new slot. Throws `invalid` for a text that is too long or could be mistaken for another.
     init(ofNew text: String, recipient: String = "") throws(LogError) {
-        if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, since \(unseen)") }
+        if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, because \(unseen)") }
         try self.init(text: text, recipient: recipient)
     }
 }
@@ -146,14 +146,14 @@ extension Manifest {
         try reader.finish()
     }
 
-    /// Moves the chain into `merged`, together with another history's positions.
+    /// Sets `merged` to the positions of this history and another one, and clears the chain.
     /// - Parameters:
-    ///   - end: a position whose number follows the chain.
-    ///   - isBelieved: whether this history's own positions count. Otherwise only its newest one does.
+    ///   - end: a log position whose sequence number is the next one after the chain.
+    ///   - isBelieved: whether to use all of this history's own positions. Otherwise only the newest one is used.
     mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
-        // Before the later one of the two starts, one of the histories is unknown.
+        // Both histories are known only from the later of their two starts on.
         let first = max(own.first, other.first)
         let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
         let sorted = both.sorted { $0.sequence < $1.sequence }
@@ -162,26 +162,27 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkey of the data key that is replaced, and drops the oldest subkey if there are too many. A
-    /// machine that remembers the vault under the dropped one will take this vault for an older copy. The alternative
-    /// is worse: a person with access could fill the list, and so prevent the rotation that shuts them out.
+    /// Adds the memory subkey of the data key that is being replaced. Drops the oldest subkey if the list is full: a
+    /// machine that remembers the vault under that subkey will then report this vault as an older copy. Refusing to
+    /// rotate would be worse, because a person with access could fill the list and so prevent the rotation that revokes
+    /// it.
     mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds the subkeys of another copy that fit. They count as older than this vault's own.
+    /// Adds the subkeys of another copy, as far as they fit. They count as older than this vault's own.
     mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
-    /// Adds removed keys. If there are too many, the oldest ones are dropped.
+    /// Adds removed keys, and drops the oldest ones if the list is full.
     mutating func addRemoved(_ keys: [SlotLabel.ID]) {
         let added = Set(keys)
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
-    /// Clears the list, for a copy that a person without access any more may have written.
+    /// Clears the list, for a copy that may have been written by a person who no longer has access.
     mutating func forgetRemovedKeys() { removedKeys = [] }
 
     mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
@@ -219,11 +220,11 @@ extension ByteWriter {
     }
 }
 
-/// The log positions of a history. They are complete from a number on.
+/// The known log positions of a history. None is missing from a certain sequence number on.
 struct KnownPositions: Sendable {
-    /// The positions in ascending order of their numbers.
+    /// The positions in ascending order of their sequence numbers.
     private(set) var positions: [LogPosition]
-    /// The number from which on the positions are complete.
+    /// The sequence number from which on no position is missing.
     let first: UInt64
 
     init(_ positions: some Sequence<LogPosition>, first: UInt64) {
@@ -235,7 +236,7 @@ struct KnownPositions: Sendable {
 }
 
 extension Manifest {
-    /// Returns the positions of the chain, preceded by the merged ones if the chain continues them.
+    /// Returns the chain's positions, preceded by the merged ones if there is no gap between them.
     func positions(before origin: LogPosition) -> KnownPositions {
         let start = origin.sequence - UInt64(chain.count)
         let chain = chain.enumerated().map { offset, authenticator in

@@ -1,28 +1,28 @@
 import Sealing
 
-// Format.md, "Members".
+// The encoding of member changes; Format.md, "Members".
 
-/// The statement that a device was added to a member or removed from it.
+/// A signed change that adds a device to a member or removes one.
 struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
-    /// The author's time in milliseconds since 1970. It decides nothing.
+    /// The time by the author's clock in milliseconds since 1970. It does not affect which changes count.
     let time: UInt64
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The changes that the author knew, except those that another one of these follows; none for the first change.
+    /// The newest changes that the author knew: those that no other known change follows. Empty for the first change.
     let known: [Authenticator]
 
     static let limit = 1_024
-    /// The maximum size of all changes together, in bytes. Writers keep to it, so that the manifest has room for them.
+    /// The maximum total size of all changes in bytes. Writers enforce it so that the changes fit in the manifest.
     static let sizeLimit = 512 << 10
 }
 
 struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
-    /// The start of the hash of the encoding. Other changes refer to this one by it.
+    /// The start of the encoding's hash. Other changes refer to this one by it.
     let id: Authenticator
     let encodedSize: Int
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }

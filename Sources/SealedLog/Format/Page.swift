@@ -1,9 +1,9 @@
 import LinuxSystem
 import Sealing
 
-// Format.md, "Pages".
+// The encoding of tree pages; Format.md, "Pages".
 
-/// The offset of a sealed page, its length and its nonce.
+/// The offset, the length and the nonce of a sealed page.
 package struct PageReference: Hashable, Sendable {
     let offset: UInt64
     /// The sealed length in bytes.
@@ -13,8 +13,8 @@ package struct PageReference: Hashable, Sendable {
     var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 
-/// An opened page of a tree. The cells of a leaf contain entries, those of an inner page children. Cells are decoded on
-/// request. All errors are `damaged`, with the page's offset in the file.
+/// An opened page of a tree. The cells of a leaf contain entries, and those of an inner page refer to child pages.
+/// Cells are decoded on request. All errors are `damaged` and state the page's offset in the file.
 struct Page: Sendable {
     fileprivate static let headSize = 4
 
@@ -63,7 +63,7 @@ struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` unless its names ascend, follow `former` and are within the bounds.
+    /// Returns a leaf's last name. Throws `damaged` unless the names ascend, follow `former` and are within the bounds.
     func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)
@@ -90,7 +90,7 @@ struct Page: Sendable {
         }
     }
 
-    /// - Parameter isWhole: whether `body` reads the whole cell. Only the last cell is followed by padding.
+    /// Reads a cell. If `isWhole` is true, `body` must read the whole cell, and only the last cell may have padding.
     @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
@@ -109,7 +109,7 @@ struct Page: Sendable {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
-    /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all are after it.
+    /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all cells are after it.
     func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
@@ -123,7 +123,7 @@ struct Page: Sendable {
         } catch { throw damaged(error.what) }
     }
 
-    /// Returns the name of a cell without copying it, since a search compares many names and keeps none.
+    /// Returns the name of a cell without copying it, because a search compares many names and keeps none of them.
     private static func name(
         in page: UnsafeRawBufferPointer, at offset: Int
     ) throws(Malformed) -> UnsafeRawBufferPointer {
@@ -134,7 +134,7 @@ struct Page: Sendable {
     }
 }
 
-/// The names from `lower` on that are before `upper`.
+/// The names at or after `lower` and before `upper`. A bound that is nil does not limit the range.
 struct NameRange: Sendable {
     var lower: EntryName?
     var upper: EntryName?
@@ -149,7 +149,7 @@ struct PageBuilder {
     private var starts: [Int] = []
     private(set) var firstName: EntryName?
 
-    /// Adds a cell that begins with a name. Returns false if the page has no room for it.
+    /// Adds a cell, which must begin with its name. Returns false if the page has no room for it.
     mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
         let start = cells.count
         write(&cells)

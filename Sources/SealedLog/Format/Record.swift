@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-// Format.md, "Record".
+// The encoding of records; Format.md, "Record".
 
 /// The 16 bytes that identify a record or a header, together with the whole history before it.
 package struct Authenticator: Hashable, Sendable {
@@ -10,10 +10,10 @@ package struct Authenticator: Hashable, Sendable {
     private let low: UInt64
     private let high: UInt64
 
-    /// The authenticator of no record: 16 zero bytes.
+    /// The authenticator that stands for no record: 16 zero bytes.
     package static let zero = [UInt8](repeating: 0, count: size).withUnsafeBytes { Authenticator($0) }
 
-    /// - Precondition: there are at least 16 bytes. The first 16 are used.
+    /// Reads the first 16 bytes of the buffer, which must not be shorter.
     package init(_ bytes: UnsafeRawBufferPointer) {
         low = bytes.loadUnaligned(as: UInt64.self)
         high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -37,11 +37,11 @@ package struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// The number of names and the size of the vault. Every record states them, so that reading them needs no counting.
+/// The number of names and the size of the vault. Every record states them, so a reader need not count.
 package struct Totals: Hashable, Sendable {
     /// The number of names that are present.
     package var entries: UInt64 = 0
-    /// The bytes of present entries, of histories, and of the boxes of their values.
+    /// The bytes of present entries and of entries with a history, including the boxes of their values.
     package var liveBytes: UInt64 = 0
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
@@ -59,11 +59,11 @@ package struct Totals: Hashable, Sendable {
     }
 }
 
-/// The start of a record, which is not sealed: the lengths of its parts.
+/// The unsealed start of a record, which states the lengths of the index and the payload.
 struct Frame: Hashable, Sendable {
     static let magic: [UInt8] = Array("vrec".utf8)
     static let size = 24
-    /// The distance between offsets where a record may begin. It is at least ``size``.
+    /// The frame's size, rounded up to the alignment of records.
     static let alignedSize = 32
     static let headSize = size + Nonce.size
     private static let checkedSize = 16
@@ -75,7 +75,7 @@ struct Frame: Hashable, Sendable {
 }
 
 extension Frame {
-    /// Returns nil unless the bytes begin with a frame that holds.
+    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if a length is out of bounds.
     init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= Frame.size, bytes.starts(with: Frame.magic) else { return nil }
         let index: UInt32 = bytes.integer(at: 4)
@@ -101,7 +101,7 @@ extension Frame {
     }
 }
 
-/// The sealed part of a record.
+/// The contents of a record's sealed index.
 struct RecordIndex: Hashable, Sendable {
     struct Tree: Hashable, Sendable {
         let header: Authenticator
@@ -112,15 +112,15 @@ struct RecordIndex: Hashable, Sendable {
     var sequence: UInt64
     var previous: Authenticator
     var payloadHash: [UInt8]
-    /// Whether a compacted file is about to replace this one.
+    /// Whether the record announces that a compacted file will replace this file.
     var isNotice = false
     var totals: Totals
     var transactions: [[Entry]] = []
     var tree: Tree?
-    /// The mark of the name under which the record was written; nil in a file.
+    /// The mark of the vault's name when the record was written; nil if the vault was not bound to a name.
     var name: [UInt8]?
 
-    /// Returns the end of the last item in the payload that the index refers to: a box, or the tree's root.
+    /// Returns the end of the payload's last box or root page that the index refers to; `start` if there is none.
     func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)
@@ -159,7 +159,7 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
-        // Each transaction and each entry takes at least one byte. So a count cannot reserve much memory.
+        // Each transaction and each entry takes at least one byte. This bounds the memory that a false count can claim.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
             try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }

@@ -1,11 +1,10 @@
-// Members, keys and drops are recognized by names that a person reads. A new name is refused if it could be mistaken
-// for another one.
+// People recognize members, keys and drops by name. A new name is refused if it could be mistaken for another one.
 
 import LinuxSystem
 
 extension Unicode.Scalar {
-    /// Whether the character may be invisible, or drawn differently in each font: characters without a meaning, and
-    /// those that control or separate text. Spaces are checked elsewhere.
+    /// Whether the character may be invisible, or look different in each font. This includes unassigned and private
+    /// characters, and those that control or separate text. Spaces are checked elsewhere.
     fileprivate var isUnseen: Bool {
         let category = properties.generalCategory
         // Each font draws the object replacement character in its own way.
@@ -15,8 +14,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The reason why a text cannot be a name that people recognize by its look, as the end of a sentence; nil if it
-    /// can. It checks scalars, since an invisible mark forms one character with the letter before it.
+    /// The reason why people could not recognize the text as a name by its appearance, worded as the end of a sentence;
+    /// nil if they can. Scalars are checked, because an invisible mark and the letter before it form one character.
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }
@@ -32,6 +31,6 @@ extension String {
         return unicodeScalars.contains(where: isOtherSpace) ? "it contains a space other than U+0020" : nil
     }
 
-    /// Returns whether another text looks the same, apart from upper and lower case.
+    /// Returns whether two texts are equal apart from upper and lower case.
     package func looksLike(_ other: String) -> Bool { lowercased() == other.lowercased() }
 }

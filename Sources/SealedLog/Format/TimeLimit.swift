@@ -1,18 +1,18 @@
-/// Separates possible times of states from impossible ones. A wrong clock may have set an impossible time, or an
-/// attacker whose state should win every merge; Format.md, "Times of states".
+/// The limit between possible and impossible times of states; Format.md, "Times of states". An impossible time was set
+/// by a wrong clock, or by an attacker who wants a state to win every merge.
 struct TimeLimit: Hashable, Sendable {
-    /// The largest difference between two clocks in milliseconds, one day.
+    /// The maximum difference between two clocks in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
 
-    /// - Parameter now: the present time of a trusted clock.
+    /// Creates the limit for the current time `now` of a trusted clock.
     init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
-    /// Returns whether a clock that is at most a day ahead can have set the time.
+    /// Returns whether a clock that is at most a day fast could have set the time.
     func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether one time counts as later than another. Impossible times are before all others.
+    /// Returns whether one time counts as later than another. All impossible times are earlier than all possible ones.
     func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -22,18 +22,19 @@ struct TimeLimit: Hashable, Sendable {
         return isLater(time, than: other) ? time : other
     }
 
+    /// Returns the time of a new state that follows another one.
     /// - Parameters:
     ///   - former: the time of the other state.
-    ///   - now: the present time of this machine's clock.
-    ///   - began: returns when the vault was created. It is called only if the result depends on it.
+    ///   - now: the current time of this machine's clock.
+    ///   - began: returns the time of the vault's creation. It is called only if the result depends on that time.
     static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
-        // Clocks differ and are set back, but a later state must have a later time, also in a merge. Only the largest
-        // number has no successor.
+        // Clocks differ and may be set back, but every copy must recognize the later state by its later time. Only the
+        // maximum number has no successor.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // An impossible time is replaced by the present one, unless the clock, before the vault's creation, is wrong
-        // itself.
+        // After an impossible time, the new state gets the current time. But a clock that shows a time before the
+        // vault's creation is wrong itself, and the new state then gets the later time.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

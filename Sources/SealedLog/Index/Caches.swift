@@ -1,20 +1,21 @@
 import LinuxSystem
 import Sealing
 
-/// Keeps opened pages, up to a limit, and blocks of sealed bytes (2 MiB). Neither changes while its file exists.
+/// A cache of opened pages, up to a limit, and of sealed blocks (2 MiB). Neither changes while its file exists.
 struct PageCache: Sendable {
     /// The maximum number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
 
-    /// The number of neighbouring slots in which a page may be.
+    /// The number of adjacent slots in which a page may be stored.
     private static let ways = 4
     private static let blockSlots = 128
     private static let blockSize: UInt64 = 16 << 10
 
     private var pages: [Page?] = []
-    /// The offsets of the pages, in an array of their own: a comparison would otherwise retain and release the page.
+    /// The offsets of the pages; 0 marks a free slot, because no page has that offset. They are in a separate array,
+    /// because a comparison would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// A block without bytes marks that one value of it was read. Its bytes are kept from the second read on.
+    /// The cached blocks. A block without bytes was read from once. The second read caches its bytes.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
@@ -52,7 +53,7 @@ struct PageCache: Sendable {
         pageOffsets = Array(repeating: 0, count: count)
         for (page, offset) in zip(oldPages, oldOffsets) where offset != 0 {
             let first = firstSlot(ofPageAt: offset)
-            // Each old group of slots is split in two, so there is room.
+            // Each old group of slots is split in two, so there is always a free slot.
             guard let slot = (first..<first + PageCache.ways).first(where: { pageOffsets[$0] == 0 }) else { continue }
             pages[slot] = page
             pageOffsets[slot] = offset
@@ -60,16 +61,15 @@ struct PageCache: Sendable {
     }
 
     /// Returns the first slot of a page's group. The number of groups is a power of two, and the highest bits of a
-    /// product select one (Knuth's multiplicative hashing). In `pageOffsets`, 0 marks a free slot: no page is at offset
-    /// 0.
+    /// product select the group (Knuth's multiplicative hashing).
     private func firstSlot(ofPageAt offset: UInt64) -> Int {
         let bits = (pages.count / PageCache.ways).trailingZeroBitCount
         let product = (offset / Limits.alignment) &* 0x9E37_79B9_7F4A_7C15
         return Int(bits == 0 ? 0 : product >> UInt64(64 - bits)) * PageCache.ways
     }
 
-    /// Copies sealed bytes of the log. Bytes after its end, at `end`, may still change and are not kept. Throws
-    /// `damaged` if the file ends before the requested bytes do.
+    /// Copies sealed bytes of the log. Bytes after the log's end, at `end`, are not cached because they may still
+    /// change. Throws `damaged` if the file ends before the requested bytes do.
     mutating func copy(
         from offset: UInt64, into buffer: UnsafeMutableRawBufferPointer, of store: any RecordStore, end: UInt64
     ) throws(LogError) {

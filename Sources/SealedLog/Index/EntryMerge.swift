@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// The form in which entries are read: whole, or only what a list of names needs.
+/// The form in which a merge reads entries: either whole, or only the fields that a list of names needs.
 protocol MergedItem: Sendable {
-    /// Compares the names: a negative number, 0 or a positive number.
+    /// Compares the names, and returns a negative number, 0 or a positive number.
     func order(to other: Self) -> Int
     /// Reads an item from a leaf's cell.
     init(in page: Page, at index: Int) throws(LogError)
@@ -23,12 +23,12 @@ extension Entry: MergedItem {
 
 typealias EntryMerge = Merge<Entry>
 
-/// Iterates over the newest entry of each name, in the order of names.
+/// An iterator over the newest entry of each name, in the order of names.
 struct Merge<Item: MergedItem>: Sendable {
-    // Newer sources come first. If several have an entry of one name, the first of them counts.
+    // Newer sources come first. If several sources have an entry for the same name, the first source's entry is used.
     private var recent: [RecentCursor]
     private var trees: [TreeCursor]
-    /// The next item of each source that has one, in the order of the sources.
+    /// The next item of each source that is not exhausted, in the order of the sources.
     private var heads: [(source: Int, item: Item)] = []
     private var isBegun = false
 
@@ -57,7 +57,7 @@ struct Merge<Item: MergedItem>: Sendable {
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Replaces the item of a source by its next one. Returns the former item, and whether there was a next one.
+    /// Returns a source's item, and whether another one follows it. Advances the source, or removes it at its end.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)
@@ -68,9 +68,9 @@ struct Merge<Item: MergedItem>: Sendable {
     }
 }
 
-/// Iterates over the present entries whose names begin with a prefix, as they were at its creation. It reads each entry
-/// on request and without a lock, so that a list of any length needs the memory of only a few pages. A copy continues
-/// independently.
+/// An iterator over the present entries whose names have a prefix, as they were when it was created. It reads each
+/// entry on request and without a lock, so a list of any length needs memory for only a few pages. A copy of the
+/// iterator continues independently.
 package struct EntryListing: Sendable {
     var merge: EntryMerge
     let prefix: [UInt8]
@@ -85,7 +85,7 @@ package struct EntryListing: Sendable {
     }
 }
 
-/// Iterates over the names alone, which takes a fraction of the time.
+/// An iterator over the names only, which takes a fraction of the time that ``EntryListing`` takes.
 package struct NameListing: Sendable {
     var merge: Merge<ListedName>
     let prefix: [UInt8]

@@ -1,38 +1,37 @@
 import LinuxSystem
 
-/// Encoded items that begin with a name, in the order of insertion, with an index of the newest item of each name.
+/// Encoded items that begin with a name, in the order of insertion, and an index of each name's newest item.
 ///
-/// All items share one buffer: as objects, the million of a large transaction would take several times the memory.
+/// All items share one buffer. As objects, a large transaction's million items would take several times the memory.
 struct NamedCells: Sendable {
     private struct Slot {
         /// The item's number plus 1; 0 marks a free slot.
         var item: Int32 = 0
-        /// The hash of the name. With it, a search reads few names, and a growing table none.
+        /// The hash of the name. With it, a search compares few names, and growing the table compares none.
         var hash: UInt32 = 0
     }
 
     private var writer = ByteWriter()
     private var starts: [Int] = []
-    /// A hash table with open addressing: the newest item of each name.
+    /// A hash table with open addressing, which contains the newest item of each name.
     private var slots: [Slot] = []
     private(set) var nameCount = 0
 
     var count: Int { starts.count }
     var byteCount: Int { writer.count }
 
-    /// Reserves room for as many items as another list has, and 16 bytes more for each: an entry has times, a change
-    /// none.
+    /// Reserves room for another list's items, and 16 more bytes for each: entries have times, but changes have none.
     mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
         slots = [Slot](repeating: Slot(), count: other.slots.count)
     }
 
-    /// - Parameter write: writes the name first.
+    /// Appends the item that `write` encodes. The item must begin with its name.
     mutating func append(_ write: (inout ByteWriter) -> Void) {
         starts.append(writer.count)
         write(&writer)
-        // At most half of the slots are used.
+        // The table grows before more than half of its slots are used.
         if count * 2 > slots.count { grow() }
         enter(count - 1)
     }
@@ -57,7 +56,7 @@ struct NamedCells: Sendable {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }
 
-    /// Returns the newest item of each name that is not before `start`, in the order of names.
+    /// Returns the newest item of each name at or after `start`, in the order of names.
     func ordered(from start: [UInt8] = []) -> [Int32] {
         var items: [Int32] = []
         items.reserveCapacity(nameCount)
@@ -98,12 +97,12 @@ struct NamedCells: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Returns the slot of a name, or the free slot in which it would be.
+    /// Returns the slot of a name, or the free slot where the name would be inserted.
     private func slot(of name: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
         slot(for: hash) { $0.hash == hash && withName(Int($0.item) - 1) { $0.order(to: name) == 0 } }
     }
 
-    /// Returns the first slot for a hash that is free or satisfies `isFound`.
+    /// Returns the first slot that is free or satisfies `isFound`, starting at the slot that the hash selects.
     @inline(__always)
     private func slot(for hash: UInt32, _ isFound: (Slot) -> Bool) -> Int {
         let slots = slots.span
@@ -113,7 +112,7 @@ struct NamedCells: Sendable {
         return slot
     }
 
-    /// Reads a name through spans, since an array would be retained and released.
+    /// Passes an item's name to `body`. Spans are used, because access to an array would retain and release it.
     @inline(__always)
     private func withName<Result>(_ item: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         writer.bytes.span.bytes.withUnsafeBytes { bytes in
@@ -125,8 +124,8 @@ struct NamedCells: Sendable {
 }
 
 extension ByteReader {
-    /// Reads an item that this process has encoded. It cannot fail.
+    /// Reads an item that this process has encoded, so that reading cannot fail.
     mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
-        do { return try read(&self) } catch { preconditionFailure("this process cannot read what it wrote") }
+        do { return try read(&self) } catch { preconditionFailure("an item that this process encoded is invalid") }
     }
 }

@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// Entries that are not in a tree yet, by name. They come from the records since the newest checkpoint, or from a
-/// record that is being planned.
+/// The entries that are not in a tree yet, found by name. They come from the records since the newest checkpoint, or
+/// from a record that is being planned.
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
     var count: Int { cells.nameCount }
-    /// The number of inserted entries, including those that were replaced by later ones.
+    /// The number of inserted entries, including those that later ones have replaced.
     var insertedCount: Int { cells.count }
     /// The encoded size of all inserted entries.
     var byteCount: Int { cells.byteCount }
@@ -22,15 +22,15 @@ struct RecentEntries: Sendable {
         return reader.own { (reader) throws(Malformed) in try reader.entry(isOwn: true) }
     }
 
-    /// The indices of the newest entries of each name, in the order of names.
+    /// The index of each name's newest entry, in the order of names.
     var newest: [Int32] { cells.ordered() }
 
-    /// Returns the index of the newest entry of a name.
+    /// Returns the index of a name's newest entry; nil if there is none.
     func number(of name: EntryName) -> Int? { name.bytes.withUnsafeBytes(cells.newest) }
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether there is an entry of a name, and its value if that is present at a time.
+    /// Returns whether the name has an entry, and the current version if it is present at that time.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {
@@ -39,10 +39,10 @@ struct RecentEntries: Sendable {
         return (true, reader.own { (reader) throws(Malformed) in try reader.currentVersion(at: now()) })
     }
 
-    /// Iterates over the newest entry of each name.
+    /// Returns an iterator over the newest entry of each name.
     ///
     /// - Parameters:
-    ///   - start: entries before this name are skipped.
+    ///   - start: the name at or after which the iteration begins.
     ///   - distance: the number that is added to the entries' offsets.
     func cursor(from start: [UInt8] = [], movedBy distance: UInt64 = 0) -> RecentCursor {
         RecentCursor(cells: cells, order: cells.ordered(from: start), distance: distance)

@@ -1,12 +1,12 @@
 import LinuxSystem
 import Sealing
 
-/// Reads and opens pages. Throws `damaged`, `unavailable`.
+/// A reader that opens pages. Its methods throw `damaged`, `unavailable`.
 struct PageLoader: Sendable {
     let store: any RecordStore
     let keys: KeyRing
 
-    /// - Parameter what: the name of the page in an error message.
+    /// Reads and opens a page. `what` names the page in an error message.
     func open(_ reference: PageReference, _ what: String) throws(LogError) -> [UInt8] {
         try store.rereading { () throws(LogError) in
             let box = try store.bytes(at: reference.offset, count: reference.length)
@@ -17,7 +17,7 @@ struct PageLoader: Sendable {
         }
     }
 
-    /// - Parameter level: the level that the page must have; nil for a root.
+    /// Reads a page of a tree. Throws `damaged` if the page has another level than `level`, which is nil for a root.
     func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
         let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
         guard level == nil || page.level == level else { throw page.damaged("a page's level") }
@@ -25,7 +25,7 @@ struct PageLoader: Sendable {
     }
 }
 
-/// Iterates over the entries of a tree in the order of their names. It keeps one page per level in memory.
+/// An iterator over the entries of a tree in the order of their names. It keeps one page per level in memory.
 struct TreeCursor: Sendable {
     private struct Position: Sendable {
         let page: Page
@@ -34,22 +34,22 @@ struct TreeCursor: Sendable {
     }
 
     private let loader: PageLoader
-    /// The inner pages above the leaf, with the index of the child that comes next.
+    /// The inner pages above the leaf, each with the index of its next child.
     private var stack: [Position] = []
     private var leaf: Page?
     private var leafIndex = 0
     private var leafCount = 0
     private var lastName: EntryName?
-    /// The ranges of the pages that were read so far.
+    /// The file ranges of the pages that were read so far.
     private(set) var pages: [Range<UInt64>] = []
 
-    /// - Parameter start: entries before this name are skipped.
+    /// Creates a cursor at the first entry whose name is at or after `start`.
     init(root: PageReference?, loader: PageLoader, from start: [UInt8] = []) throws(LogError) {
         self.loader = loader
         if let root { try descend(to: root, level: nil, from: start, within: NameRange()) }
     }
 
-    /// Returns the next entry; nil at the end. Throws `damaged` also for names that are out of order.
+    /// Returns the next entry; nil at the end. Throws `damaged` also if names are out of order.
     mutating func next() throws(LogError) -> Entry? { try nextItem() }
 
     mutating func nextItem<Item: MergedItem>() throws(LogError) -> Item? {
@@ -77,7 +77,8 @@ struct TreeCursor: Sendable {
         }
     }
 
-    /// Descends to the next child of an inner page. The child's names lie between its cell's name and the next one's.
+    /// Descends to the next child of an inner page. The child's names must be at or after the name in its own cell, and
+    /// before the name in the next cell.
     private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
         let page = position.page
         let index = position.index
@@ -91,7 +92,7 @@ struct TreeCursor: Sendable {
 
 // MARK: - Building
 
-/// Collects sealed bytes in sequence. It keeps them in memory, or writes them to a store, one mebibyte at a time.
+/// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store one mebibyte at a time.
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20
 
@@ -99,9 +100,9 @@ struct ByteSink: ~Copyable {
     private var bytes: [UInt8] = []
     private var start: UInt64
     private let store: (any RecordStore)?
-    /// The hash of a record's payload; nil for other bytes.
+    /// The hash of a record's payload; nil if the bytes are no payload.
     private var payloadHash: RunningHash?
-    /// The first bytes of a payload, and the end of their range: the first sector boundary after the payload's start.
+    /// The payload's bytes before the first sector boundary after its start, and that boundary's offset.
     private var first: [UInt8] = []
     private let firstEnd: UInt64
 
@@ -112,7 +113,7 @@ struct ByteSink: ~Copyable {
         payloadHash = nil
     }
 
-    /// Collects the payload of a record. The bytes before the first sector boundary are kept in memory.
+    /// Collects a record's payload. The bytes before the first sector boundary are kept in memory.
     init(payloadAt start: UInt64, in store: (any RecordStore)?) {
         self.start = start
         self.store = store
@@ -147,7 +148,7 @@ struct ByteSink: ~Copyable {
 
     /// Returns the part of a payload that is not in the store, and the hash of the whole payload.
     consuming func finishPayload() throws(LogError) -> (bytes: [UInt8], hash: [UInt8]) {
-        // A payload of which nothing was written yet stays whole: it is written together with its record's head.
+        // If no part of the payload is in the store yet, the whole payload is written together with the record's head.
         if !first.isEmpty { try flush() } else { bytes.withUnsafeBytes { payloadHash?.update($0) } }
         return (first.isEmpty ? bytes : first, payloadHash.take()?.finish() ?? [])
     }
@@ -160,7 +161,7 @@ struct ByteSink: ~Copyable {
     }
 }
 
-/// Builds a tree of sealed pages from entries in the order of their names. It keeps one page per level in memory.
+/// A builder of a tree of sealed pages from entries in the order of their names. It keeps one page per level in memory.
 struct TreeBuilder {
     private let keys: KeyRing
     private var nonces = NonceSource()
@@ -169,13 +170,13 @@ struct TreeBuilder {
 
     init(keys: KeyRing) { self.keys = keys }
 
-    /// - Precondition: the names ascend.
+    /// Adds an entry, whose name must be after the names of all entries before.
     mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
         try add(entry.name, level: 0, to: &sink) { $0.entry(entry) }
         count += 1
     }
 
-    /// Seals the unfinished pages and returns the root; nil without entries.
+    /// Seals the unfinished pages and returns the root; nil if the tree has no entries.
     mutating func finish(to sink: inout ByteSink) throws(LogError) -> PageReference? {
         guard count > 0 else { return nil }
         var level = 0
@@ -194,7 +195,7 @@ struct TreeBuilder {
         guard levels[level].add(name, write) else { throw LogError(.invalid, "an entry is larger than a page") }
     }
 
-    /// Seals the page of a level and adds a reference to it in the level above.
+    /// Seals the page of a level, and adds a reference to that page in the level above.
     private mutating func flush(_ level: Int, to sink: inout ByteSink) throws(LogError) {
         guard let firstName = levels[level].firstName else { return }
         let reference = try sink.write(page: levels[level].encoded(level: level), nonces.next(), keys)

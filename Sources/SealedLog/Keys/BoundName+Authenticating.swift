@@ -1,7 +1,7 @@
 import Sealing
 
 extension BoundName {
-    /// - Parameter mac: the header's MAC.
+    /// Creates a bound name with the code for a header that has this MAC.
     init(_ hash: [UInt8], copied: UInt64 = 0, toHeaderOf mac: [UInt8], _ keys: KeyRing) throws(LogError) {
         self.init(hash: hash, copied: copied, code: try BoundName.code(hash, copied, mac, keys))
     }

@@ -1,15 +1,14 @@
 import LinuxSystem
 package import Sealing
 
-/// A secret that may open a key slot: the contents of a key file, a passphrase, or a secret that belongs to one slot
-/// alone.
+/// A secret that may open a key slot: the contents of a key file, a passphrase, or the secret of a single slot.
 package struct Credential: ~Copyable {
-    /// The kind of the slots that it opens; nil for a wrapping key, which belongs to a slot of any kind.
+    /// The kind of slot that the credential opens; nil for a wrapping key, which may belong to a slot of any kind.
     let slotKind: KeySlot.Kind?
-    /// The salt of the only slot that it may open; nil if it may open several.
+    /// The salt of the only slot that the credential may open; nil if it may open several.
     let slotSalt: [UInt8]?
     private let secret: SecretBytes
-    /// The key file that a passphrase is combined with; nil for other kinds.
+    /// The digest of the key file that a passphrase is combined with; nil for other kinds.
     private let addition: SecretBytes?
 
     private init(
@@ -33,17 +32,17 @@ extension Credential {
 
     package static func passphrase(_ text: consuming SecretBytes) -> Credential { Credential(.passphrase, text) }
 
-    /// Throws `outOfMemory`.
+    /// Creates a credential from a passphrase and a key file. Throws `outOfMemory`.
     package static func passphrase(
         _ text: consuming SecretBytes, with key: borrowing KeyFile
     ) throws(LogError) -> Credential { Credential(.keyFileAndPassphrase, text, try translated(key.digest())) }
 
-    /// - Parameter fileKey: the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
+    /// Creates a credential from the 16 bytes that a recipient's identity has unwrapped from a slot's parameters.
     package static func recipient(_ fileKey: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(.recipient, fileKey, salt: salt)
     }
 
-    /// - Parameter key: the slot's own wrapping key, kept from an earlier opening.
+    /// Creates a credential from a slot's own wrapping key, which was kept when that slot was opened earlier.
     package static func wrappingKey(_ key: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(nil, key, salt: salt)
     }
@@ -70,7 +69,7 @@ extension Credential {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
 
-    /// Returns whether trying the slot takes the work of Argon2id.
+    /// Returns whether trying the slot requires the work of Argon2id.
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
     /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".

@@ -40,7 +40,7 @@ package final class DeviceKey: Sendable {
 extension Device {
     private static let prefix = "vault-device-1-"
 
-    /// The device as users pass it on: `vault-device-1-`, 64 hex digits of the public key, and 8 of a checksum.
+    /// The text by which users pass on a device: `vault-device-1-`, the public key in hex, and 8 digits of a checksum.
     package var text: String {
         "\(Device.prefix)\(Hexadecimal.string(of: publicKey))-\(Hexadecimal.string(of: Device.checksum(publicKey)))"
     }

@@ -11,9 +11,10 @@ extension KeyFile {
     private static let checksumSize = 4
     private static let textLimit = 4_096
 
-    /// The room that ``parse(_:of:_:)`` needs before the text, so that one piece of guarded memory is enough.
+    /// The room that ``parse(_:of:_:)`` needs before the text, so that one region of guarded memory is enough.
     static let parsingRoom = 48
 
+    /// Parses the contents of a key file.
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
     /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
     ///   cut or changed, which must not be used as another kind of key file.
@@ -29,7 +30,7 @@ extension KeyFile {
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // The words may also be in UTF-16 or follow other text. Then the file is damaged.
+            // A generated file in UTF-16, or with other text in its key line, is recognized too, and counts as damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false
@@ -65,18 +66,17 @@ extension KeyFile {
     private static let deviceHeading =
         "# vault key file of this machine: it signs what is written here, and opens nothing. Never copy it.\n"
 
-    /// - Parameter input: the prefix, followed by the key.
+    /// Returns the checksum of `input`, which is the prefix followed by the key.
     private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
         Array(try KeyedHash.hash(input)[..<checksumSize])
     }
 
-    /// Returns whether a text contains letters of either case, ignoring its zero bytes.
+    /// Returns whether a text contains `letters`, ignoring their case and zero bytes.
     private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
         text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
     }
 
-    /// Reads the line of the key and writes the 32 bytes to the start of `room`. Returns false if the line is not
-    /// valid.
+    /// Parses the key's line and writes the 32 bytes to the start of `room`. Returns false unless the line is valid.
     private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
         let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { $0.first != UInt8(ascii: "#") }
@@ -105,7 +105,7 @@ extension KeyFile {
 }
 
 extension KeyFile {
-    /// - Parameter source: the name of the source, as the start of a sentence.
+    /// Parses the contents of a key file. `source` names where they come from, at the start of an error message.
     /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
         guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
@@ -119,7 +119,7 @@ extension KeyFile {
 }
 
 extension SecretBytes {
-    /// Returns `start`, the hex digits of these bytes, a hyphen, those of their checksum, and a line feed.
+    /// Returns a line of text: `start`, these bytes in hex, a hyphen, the checksum in hex, and a line feed.
     borrowing func line(after start: String, _ checksum: [UInt8]) throws(SealingError) -> SecretBytes {
         let start = Array(start.utf8)
         let sumStart = start.count + count * 2 + 1
@@ -131,7 +131,7 @@ extension SecretBytes {
             try checksum.withRawBytes { (checksum) throws(SealingError) in
                 try Hexadecimal.encode(checksum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
             }
-            // These replace the zero bytes after the digits.
+            // These characters replace the zero bytes that libsodium writes after the digits.
             text[sumStart - 1] = UInt8(ascii: "-")
             text[text.count - 1] = UInt8(ascii: "\n")
         }

@@ -1,14 +1,14 @@
 import LinuxSystem
 package import Sealing
 
-/// The use of a subkey. No key has two uses. The raw values are the identifiers of Format.md.
+/// The purpose of a subkey. No subkey has two purposes. The raw values are the IDs in Format.md.
 package enum KeyPurpose: Int, CaseIterable, Sendable {
     case record = 1
     case page, value, header, memory, commitment, dropBox, resealing, fingerprint, name
 }
 
-/// The subkeys of one vault, and the wrapping key of the slot that opened it. They share one piece of guarded memory,
-/// since each costs two pages and 15 µs.
+/// The subkeys of a vault, and the wrapping key of the slot that opened it. They share one region of guarded memory,
+/// because each region costs two pages and 15 µs.
 package final class KeyRing: Sendable {
     private static let context: StaticString = "vault-01"
     private static var keySize: Int { SecretBox.keySize }
@@ -16,11 +16,11 @@ package final class KeyRing: Sendable {
 
     /// The subkeys, followed by the wrapping key.
     private let keys: SecretBytes
-    /// The slot that was opened, in its state at that time; nil for keys that come from no slot.
+    /// The slot that opened the vault, in its state at that time; nil if no slot was used.
     package let slot: KeySlot?
 
-    /// Derives the subkeys from the data key, whose 32 bytes the closure fills in. The closure also returns a slot, and
-    /// writes that slot's wrapping key to its second buffer of 32 bytes. The data key is wiped before this returns.
+    /// Derives the subkeys from a data key, which the closure writes to its first buffer of 32 bytes. The closure
+    /// returns a slot and writes that slot's wrapping key to its second buffer. The data key is then wiped.
     init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
@@ -57,11 +57,11 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Returns the nonce under which a value is resealed for this data key. It is the same in every copy of the vault,
-    /// so that copies that reseal a value independently recognize it.
+    /// Returns the nonce for resealing a value under this data key. It is the same in every copy of the vault, so that
+    /// copies that reseal a value independently recognize each other's box.
     ///
-    /// It depends on the value, as in SIV (RFC 5297), because a person with the former key can have given two values
-    /// the same nonce.
+    /// The nonce depends on the value, as in SIV (RFC 5297), because a person with the former key may have given two
+    /// values the same nonce.
     ///
     /// - Parameter hash: the hash of the value.
     func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
@@ -77,7 +77,7 @@ package final class KeyRing: Sendable {
         return nonce.withUnsafeBytes { Nonce($0) }
     }
 
-    /// The memory subkey, in ordinary memory. It authenticates only the memory of machines.
+    /// The memory subkey, copied to unguarded memory. It protects no data of the vault, only what machines remember.
     var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(
@@ -106,7 +106,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Seals an index or a page, which are in ordinary memory.
+    /// Seals an index or a page, which need no guarded memory.
     func seal(_ plaintext: [UInt8], for purpose: KeyPurpose, nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
         try plaintext.withRawBytes { (plaintext) throws(LogError) in
@@ -117,7 +117,7 @@ package final class KeyRing: Sendable {
         return box
     }
 
-    /// Opens an index or a page into ordinary memory; nil if it does not authenticate.
+    /// Opens an index or a page into unguarded memory. Returns nil if it does not authenticate.
     func open(_ box: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         let size = box.count - SecretBox.tagSize

@@ -1,15 +1,15 @@
 import LinuxSystem
 package import Sealing
 
-// The shares of a generated key file, as text: `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
+// The shares of a generated key file as text: `vault-key-share-1-<set>-<threshold>of<count>-<index>-<share>-<sum>`.
 //
-// `set` is 4 random bytes, the same in all shares of one splitting. `share` is one share, by SecretSharing, of the
-// key's 32 bytes and 8 bytes that confirm it: the first of BLAKE2b-256 of `vault-key-share-1-`, keyed with the key.
-// `sum` is the first 4 bytes of BLAKE2b-256 of everything before the share's digits, in lower case, followed by its 40
-// bytes.
+// `set` is 4 random bytes, which all shares of one splitting have in common. `share` is one share, by SecretSharing, of
+// 40 bytes: the key's 32 bytes and 8 bytes that confirm the key. The latter are the first 8 bytes of the BLAKE2b-256 of
+// `vault-key-share-1-`, keyed with the key. `sum` is the first 4 bytes of the BLAKE2b-256 of everything before the
+// share's digits, in lower case, followed by the share's 40 bytes.
 //
-// A share begins like a key file, so that readers of key files refuse it as a damaged one. Otherwise they would stretch
-// it like another file and use it as the key.
+// A share has the same prefix as a key file, so that readers of key files reject it as a damaged one. Otherwise they
+// would accept it as another kind of key file and stretch it into a key.
 
 /// The public fields of a share.
 struct KeyShareLabel: Hashable {
@@ -18,7 +18,7 @@ struct KeyShareLabel: Hashable {
     static let prefix = "\(family)\(version)-"
     private static let setSize = 4
 
-    /// The set in hex digits. It is random, since a hash of the key would confirm a guess.
+    /// The set in hex digits. It is random, because a hash of the key would let an attacker confirm a guess of the key.
     let set: String
     let threshold, count, index: Int
 
@@ -30,13 +30,13 @@ struct KeyShareLabel: Hashable {
 }
 
 extension KeyShareLabel {
-    /// Parses a text in lower case; nil if it differs from what ``text`` writes.
+    /// Parses a label in lower case. Returns nil unless it equals the ``text`` of the result.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, fields[0].allSatisfy(\.isHexDigit),
             let index = Int(fields[2])
         else { return nil }
-        // The parts are "3" and "f5". The "f" is checked below, together with everything else.
+        // The fragments of "3of5" are "3" and "f5". The "f" is checked below, together with everything else.
         let numbers = fields[1].split(separator: "o")
         guard numbers.count == 2, let threshold = Int(numbers[0]), let count = Int(numbers[1].dropFirst()),
             SecretSharing.isPossible(count: count, threshold: threshold), (1...count).contains(index)
@@ -46,7 +46,7 @@ extension KeyShareLabel {
     }
 }
 
-/// The shares of one splitting of a key, each computed on request.
+/// The shares that result from one splitting of a key. Each share is computed on request.
 package struct KeyShares: ~Copyable {
     let sharing: SecretSharing
     private let set: String
@@ -59,10 +59,10 @@ package struct KeyShares: ~Copyable {
         set = KeyShareLabel.randomSet()
     }
 
-    /// Returns the text of one share: two lines of comment, and the line of the share.
+    /// Returns the text of one share: two comment lines, and the line with the share.
     ///
-    /// - Parameter index: a number of `1...count`.
-    /// - Throws: `invalid` for another index, `outOfMemory`.
+    /// - Parameter index: a number in `1...count`.
+    /// - Throws: `invalid` for any other index, `outOfMemory`.
     package borrowing func text(at index: Int) throws(LogError) -> SecretBytes {
         guard (1...count).contains(index) else {
             throw LogError(.invalid, "the shares are numbered from 1 to \(count)")
@@ -85,9 +85,9 @@ extension KeyFile {
     static var shareSize: Int { SecretBox.keySize + confirmationSize }
     static let shareSumSize = 4
 
-    /// Splits the key into shares, any `threshold` of which restore it by ``join(_:)``.
+    /// Splits the key into shares. Any `threshold` of them restore it with ``join(_:)``.
     ///
-    /// - Throws: `invalid` unless the key file was generated, since others have no fixed length and no checksum;
+    /// - Throws: `invalid` unless the key file was generated, because other files have no fixed length and no checksum;
     ///   `invalid` unless `2 <= threshold <= count <= 32`; `outOfMemory`.
     package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
         guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be split into shares") }
@@ -99,8 +99,8 @@ extension KeyFile {
         return try KeyShares(translated(SecretSharing(confirmedSecret(), count: count, threshold: threshold)))
     }
 
-    /// Returns the bytes that are shared: the key, and bytes that confirm it. They do not match if a changed share, or
-    /// one of another set, was joined.
+    /// Returns the bytes to split: the key, and a hash that confirms it. After a join, the two do not match if a share
+    /// was changed or belongs to another set.
     borrowing func confirmedSecret() throws(SealingError) -> SecretBytes {
         var confirmed = try SecretBytes(zeros: SecretBox.keySize + KeyedHash.size, isKey: true)
         try confirmed.withUnsafeMutableBytes { (confirmed) throws(SealingError) in

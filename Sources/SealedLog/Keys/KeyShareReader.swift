@@ -2,12 +2,12 @@ import LinuxSystem
 package import Sealing
 
 extension KeyFile {
-    /// Restores a generated key file from the shares in a text, whose form KeyShare.swift describes.
+    /// Restores a generated key file from the shares in a text. KeyShare.swift describes their form.
     ///
     /// The text may have several shares, comments that begin with `#`, empty lines, and blanks around a line. Lines end
     /// with LF or CR, and letters may be of either case. The same share may occur twice.
     ///
-    /// - Throws: an error whose detail gives the line and the remedy, but no digit of a share:
+    /// - Throws: an error whose detail states the line and the remedy, but no digit of a share:
     ///   - `keyDamaged` for a share that is mistyped, cut or changed, or that does not fit the others,
     ///   - `keyUnsuitable` for a text without shares, another kind of line, and a later version of the format,
     ///   - `invalid` for too few shares, and for shares of different sets,
@@ -22,10 +22,9 @@ extension KeyFile {
 private struct KeyShareReader: ~Copyable {
     private static let sumDigits = KeyFile.shareSumSize * 2
     private static let shareDigits = KeyFile.shareSize * 2
-    /// The size of the digits of the share, a hyphen, and the digits of the checksum, which follow the label.
+    /// The size of everything after the label: the share's digits, a hyphen, and the checksum's digits.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// The size of the longest valid label. A longer one is not copied to ordinary memory, since it may have digits of
-    /// the share.
+    /// The size of the longest valid label. Longer ones may contain digits of the share and stay in guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
     /// The shares that were read, without duplicates, in the order of `found`.
@@ -45,7 +44,7 @@ private struct KeyShareReader: ~Copyable {
             let line = text[start..<end].trimming(while: \.isWhiteSpace)
             try readLine(UnsafeRawBufferPointer(rebasing: line), number)
             start = end + 1
-            // CR LF ends one line.
+            // CR LF counts as one line end.
             if !(isReturn && start < text.count && text[start] == UInt8(ascii: "\n")) { number += 1 }
         }
     }
@@ -53,7 +52,7 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // The line is compared without a copy: it may be the second half of a share, which is secret.
+        // The line is compared without a copy, because it may be the second half of a share, which is secret.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }
@@ -75,7 +74,7 @@ private struct KeyShareReader: ~Copyable {
         try add(share, label, number)
     }
 
-    /// Reads the bytes after the label; nil if they are not digits or the checksum is wrong.
+    /// Parses the bytes after the label. Returns nil if they are not valid digits or the checksum does not match.
     private func readShare(in tail: UnsafeRawBufferPointer, of label: KeyShareLabel) throws(LogError) -> SecretBytes? {
         var share = try translated(SecretBytes(zeros: KeyFile.shareSize, isKey: true))
         var sum = [UInt8](repeating: 0, count: KeyFile.shareSumSize)

@@ -7,7 +7,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
-        // Nothing authenticates the slots yet. An attacker who can write the file could make readers work for minutes.
+        // The slots are not authenticated yet. An attacker who can write the file could make readers work for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -15,11 +15,11 @@ extension [KeySlot] {
         }
     }
 
-    /// Unwraps the data key with the wrapping key of the slot that has opened the vault before, even if other slots
-    /// have changed since. Throws `keyWrong` if that slot was removed.
+    /// Unwraps the data key with the wrapping key of the slot that opened the vault before, even if other slots have
+    /// changed since. Throws `keyWrong` if that slot was removed.
     func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
-    /// Returns whether trying a credential on the slots stays within the bounds of Argon2id, for each one and in total.
+    /// Returns whether trying a credential stays within the bounds of Argon2id, for each slot and in total.
     func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
@@ -29,7 +29,7 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` unless the header has room for the slots and the work of trying each kind is bounded.
+    /// Throws `invalid` unless the header has room for the slots, and each kind stays within the bounds of Argon2id.
     func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
@@ -52,9 +52,9 @@ extension [KeySlot] {
 }
 
 extension KeySlot {
-    /// Creates a slot that a credential will open, without a data key in it.
+    /// Creates a slot for a credential, without a data key in it yet.
     ///
-    /// - Parameter limits: the limits of Argon2id, which kinds without it ignore.
+    /// - Parameter limits: the limits of Argon2id, which are ignored if the kind does not use it.
     init(
         for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
     ) throws(LogError) {
@@ -79,7 +79,7 @@ extension KeySlot {
         return try wrapping(dataKey, under: UnsafeRawBufferPointer(wrappingKey))
     }
 
-    /// Returns the slot with another data key, wrapped under its wrapping key.
+    /// Returns the slot with a data key that is wrapped under the slot's wrapping key.
     func wrapping(
         _ dataKey: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer
     ) throws(LogError) -> KeySlot {
@@ -92,8 +92,7 @@ extension KeySlot {
         return slot
     }
 
-    /// Unwraps the data key. Returns false if the credential does not open this slot. Throws `damaged` for limits out
-    /// of bounds.
+    /// Unwraps the data key. Returns false if the credential does not open the slot. Throws `damaged` for bad limits.
     func unwrap(
         with credential: borrowing Credential, into dataKey: UnsafeMutableRawBufferPointer,
         _ wrappingKey: UnsafeMutableRawBufferPointer
@@ -113,7 +112,7 @@ extension KeySlot {
 }
 
 extension KeyRing {
-    /// Returns a credential for the slot that has opened the vault. Throws `keyWrong` for keys that come from no slot.
+    /// Returns a credential for the slot that opened the vault. Throws `keyWrong` if no slot was used.
     package func wrappingCredential() throws(LogError) -> Credential {
         guard let slot else { throw LogError(.keyWrong) }
         let key = try withWrappingKey { (key) throws(LogError) in try translated(SecretBytes(copyOf: key, isKey: true))
@@ -126,7 +125,7 @@ extension Header {
     /// Checks the MACs of a header's bytes and of its name, and returns the header's authenticator. Throws `damaged`.
     static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
-        // The comparison need not take constant time: only the vault's owner can measure it.
+        // The comparison need not take constant time, because only the vault's owner can measure it.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
         }
@@ -137,7 +136,7 @@ extension Header {
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Checks that the vault has the requested name. Throws `otherName`.
+    /// Checks that the vault is bound to the name that was requested from the store. Throws `otherName`.
     func checkName(in store: any RecordStore) throws(LogError) {
         if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.path) }
     }
@@ -147,9 +146,9 @@ extension Header {
         try keys.authenticate(BoundName.removed(from: Array(bytes[..<macOffset])), for: .header)
     }
 
-    /// Returns the header with an empty hint, and its copy: 8,192 bytes.
+    /// Returns the header with a MAC and an empty hint, followed by its copy: 8,192 bytes in total.
     ///
-    /// - Parameter name: the hash of the vault's name at the location of this header; nil in a file.
+    /// - Parameter name: the hash of the vault's name at the location to which the header is written; nil for a file.
     func sealed(with keys: KeyRing, as name: [UInt8]?) throws(LogError) -> [UInt8] {
         var header = self
         let mac = try Header.mac(of: encoded, with: keys)
@@ -158,7 +157,7 @@ extension Header {
         return bytes + bytes
     }
 
-    /// Returns the name of a copy, whose new records have higher sequence numbers than `sequence`.
+    /// Returns the bound name for a copy of the vault. `sequence` is the sequence number of the newest copied record.
     func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }

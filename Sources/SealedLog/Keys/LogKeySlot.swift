@@ -1,7 +1,7 @@
 package import Sealing
 
 package struct LogKeySlot: Hashable, Sendable {
-    /// The kind; nil for one that a later version has added.
+    /// The kind; nil if this version does not support it.
     package let kind: KeySlot.Kind?
     /// The limits of Argon2id; nil for a secret that is not stretched.
     package let limits: KeyDerivation.StretchLimits?
@@ -13,7 +13,7 @@ package struct LogKeySlot: Hashable, Sendable {
     package let recipient: String
     /// The command whose output is the key; empty if the key is in a file.
     package let command: String
-    /// Identifies the slot in its vault.
+    /// The salt, which identifies the slot in its vault.
     package let salt: [UInt8]
     package let isOwn: Bool
 

@@ -1,21 +1,21 @@
 import Sealing
 
-/// The changes of the members, in an order in which each follows those that its author knew; Format.md, "Members".
+/// The member changes, each one after the changes that its author knew; Format.md, "Members".
 ///
-/// It decides which of them count. Clocks have no influence, since two copies may have changed the members
-/// independently.
+/// The history decides which changes count. Clocks have no influence on that, because two copies may have changed the
+/// members independently.
 struct MemberHistory: Sendable {
     private(set) var records: [MemberRecord] = []
-    /// The indices in ``records`` by the changes' ids.
+    /// The index of each change in ``records``, by the change's ID.
     private var indices: [Authenticator: Int] = [:]
-    /// The changes that each author knew, as indices.
+    /// For each change, the indices of the changes that its author knew.
     private var known: [IndexSet1024] = []
-    /// The device of each id. Of two devices with one id, it is the first one.
+    /// The device of each ID. If two devices have the same ID, only the first one is listed.
     private var devices: [DeviceID: Device] = [:]
 
-    /// Returns the same changes in an order that is the same in all copies.
+    /// Returns the same changes in an order that is equal in all copies.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
-        // A change follows more changes than any change that it follows does.
+        // A change has more predecessors than each of its predecessors, so this order puts the predecessors first.
         let order = records.indices.sorted { left, right in
             let less = known[left].count
             let more = known[right].count
@@ -31,29 +31,29 @@ struct MemberHistory: Sendable {
 
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
-    /// Returns whether a change is among others, or is followed by one of them.
+    /// Returns whether a change is one of `others`, or is followed by one of them.
     func isIncluded(_ index: Int, by others: [Authenticator]) -> Bool {
         others.compactMap { indices[$0] }.contains { $0 == index || knows($0, index) }
     }
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
-    /// Returns whether a device counts: of several with its id, only the first one does.
+    /// Returns whether a device counts. If several devices have the same ID, only the first one does.
     func counts(_ device: Device) -> Bool { devices[device.id] == device }
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
-    /// The changes that no other one follows. The author of the next change knows all of them.
+    /// The IDs of the changes that no other change follows. The author of the next change knows all of them.
     var heads: [Authenticator] {
         var followed = IndexSet1024()
         for known in known { followed.formUnion(known) }
         return records.indices.filter { !followed.contains($0) }.map { records[$0].id }
     }
 
-    /// Adds a change that follows others.
+    /// Appends a change.
     ///
-    /// - Throws: `damaged` if a change that it follows is missing, it is here already, or its author has not signed it;
-    ///   `invalid` if there is no room.
+    /// - Throws: `damaged` if the change is a duplicate, follows a change that is missing, or was not signed by its
+    ///   author; `invalid` if there is no room.
     mutating func append(_ record: MemberRecord, in vaultID: [UInt8]) throws(LogError) {
         guard records.count < MemberChange.limit else {
             throw LogError(.invalid, "the members have changed \(MemberChange.limit) times, and cannot change again")
@@ -78,8 +78,9 @@ struct MemberHistory: Sendable {
         known.append(before)
     }
 
-    /// The author of a change has to be a member by the changes that it knew. An addition counts only if, besides, no
-    /// concurrent change removes its author: a removal that did not know the addition and that the author did not know.
+    /// The indices of the changes that count. The author of each was a member according to the changes that this author
+    /// knew. In addition, no valid removal of an addition's author is concurrent with the addition: one of them follows
+    /// the other.
     var counting: [Int] {
         var valid = IndexSet1024()
         for index in records.indices where mayAuthor(index, by: valid) { valid.insert(index) }
@@ -91,15 +92,15 @@ struct MemberHistory: Sendable {
         return records.indices.filter(counting.contains)
     }
 
-    /// Returns whether the author of a change was a member by those changes that it knew and that hold. If there was no
-    /// member, a device may add itself.
+    /// Returns whether a change's author was a member according to those changes in `holding` that the author knew. If
+    /// there was no member, a device may add itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns the members by a set of changes. A removal revokes only the additions that its author knew.
+    /// Returns the members that result from changes. A removal revokes only the additions that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {
@@ -124,7 +125,6 @@ struct MemberHistory: Sendable {
     }
 }
 
-/// A set of numbers from 0 to 1,023.
 private struct IndexSet1024: Sendable {
     private var words = [UInt64](repeating: 0, count: MemberChange.limit / 64)
 

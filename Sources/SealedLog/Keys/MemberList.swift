@@ -1,21 +1,21 @@
 import LinuxSystem
 import Sealing
 
-/// The members who may sign changes of a vault, by the changes that earlier members have signed; Format.md, "Members".
+/// The members who may sign changes of a vault, according to the signed member changes; Format.md, "Members".
 package struct MemberList: Sendable {
     package struct Member: Hashable, Sendable {
         package struct Machine: Hashable, Sendable {
             package let device: Device
             /// The time of the addition in milliseconds since 1970.
             package let since: UInt64
-            /// The age recipient that was given with it; empty if there was none.
+            /// The age recipient that was stated with the addition; empty if there was none.
             package let recipient: String
         }
 
         package let name: String
         /// The devices in the order of their addition.
         package fileprivate(set) var machines: [Machine]
-        /// The name of the member who added the first of them.
+        /// The name of the member who added the first of these devices.
         package let addedBy: String
     }
 
@@ -24,19 +24,19 @@ package struct MemberList: Sendable {
         let devices: [Device]
         package let recipients: Set<String>
         package let otherRecipients: Set<String>
-        /// Whether no member is left, so that changes are not signed any more.
+        /// Whether no member remains, so that changes are no longer signed.
         let leavesNobody: Bool
 
-        /// The recipients whose keys no longer open the vault.
+        /// The recipients that no remaining device has, and whose keys are therefore removed too.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
-    /// The state of a device that a change has added.
+    /// The state of a device that a member change has added.
     private struct Standing: Sendable {
-        /// The change that added it, and that change's index.
+        /// The change that added the device, and that change's index.
         var change: MemberRecord
         var index: Int
-        /// The change that removed it; nil if it is a member's.
+        /// The change that removed the device; nil if it still belongs to a member.
         var removal: MemberRecord?
 
         var isMember: Bool { removal == nil }
@@ -44,13 +44,13 @@ package struct MemberList: Sendable {
 
     private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The changes that were there when the data key was created, except those that another one of these follows.
+    /// The newest member changes that existed when the data key was created: those that no other change followed then.
     private let knownToKey: [Authenticator]
-    /// The newest log position, for new signatures.
+    /// The newest log position, which new signatures state.
     private let head: LogPosition
     private var standings: [DeviceID: Standing] = [:]
 
-    /// - Throws: `damaged` if a signature of a change is invalid.
+    /// Creates a list from all member changes. Throws `damaged` if a signature is invalid.
     init(
         _ records: [MemberRecord], knownToKey: [Authenticator] = [], in vaultID: [UInt8], at head: LogPosition
     ) throws(LogError) {
@@ -68,10 +68,10 @@ package struct MemberList: Sendable {
 
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// The time of the last removal in milliseconds since 1970; nil if there is a member, or never was one.
+    /// The time of the last removal in milliseconds since 1970; nil if there is a member, or there never was one.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
-    /// The sequence number of the newest record before the first member; nil if there never was one.
+    /// The sequence number of the newest record before the first member was added; nil if there never was one.
     var founding: UInt64? { records.first?.authorship.seen.sequence }
 
     package func isMember(_ device: Device) -> Bool {
@@ -93,20 +93,20 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The ids that a machine remembers: the first change, on which all others are based, and the removals.
+    /// The IDs that a machine remembers: those of the first change, on which all others are based, and of the removals.
     var landmarks: [Authenticator] { (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id) }
 
     func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
         records.contains { $0.change.isRemoval && !brought.contains($0.id) }
     }
 
-    /// Whether a removed member may have the data key, since it was created before the removal.
+    /// Whether a removed member may have the data key, because that key was created before the removal.
     var hasRemovalsUnknownToKey: Bool {
         records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
-    /// Returns this list with the changes that its members have made in another copy. Changes by other devices, and by
-    /// members removed here, are omitted.
+    /// Returns this list with the changes that its members have made in another copy. Omits changes by other devices,
+    /// and by members that this copy has removed.
     ///
     /// - Throws: `damaged` if a signature of a change is invalid; `invalid` if there is no room.
     func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
@@ -136,7 +136,7 @@ package struct MemberList: Sendable {
 
     package enum Author: Hashable, Sendable {
         case member(String)
-        /// The author was removed, and the statement was signed after that removal.
+        /// A former member, who signed the statement after being removed.
         case removed(String)
 
         package var name: String {
@@ -155,10 +155,10 @@ package struct MemberList: Sendable {
         return wasMember(authorship) ? .member(name) : .removed(name)
     }
 
-    /// Returns whether the author of a state was a member, by the log position that it knew.
+    /// Returns whether the author of a state was a member at the log position that the signature states.
     func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // The removal was signed at an earlier log position than a state after it.
+        // A state after the removal was signed at a later log position than the removal itself.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
@@ -183,14 +183,14 @@ package struct MemberList: Sendable {
             throw LogError(.invalid, "the first member adds themselves, on this device")
         }
         guard isEmpty || !isMember(key.device) || mayAdd(name, key.device.id) else {
-            throw LogError(.invalid, "only a device of the same member can add another one under that name")
+            throw LogError(.invalid, "that name is in use, and only that member's devices can add another one")
         }
         try sign(isRemoval: false, name, device, recipient, by: key)
     }
 
-    /// Returns the effect of removing a member.
+    /// Returns the effect of removing a member, or one of its devices.
     ///
-    /// - Parameter device: the device of the member that is removed; nil for all.
+    /// - Parameter device: the device to remove; nil for all devices of the member.
     /// - Throws: `invalid` if there is no such member, or the device does not belong to it.
     package func removal(of name: String, device: Device? = nil) throws(LogError) -> Removal {
         let members = members
@@ -221,7 +221,7 @@ package struct MemberList: Sendable {
         guard allowsNobody || !removal.leavesNobody else {
             throw LogError(.invalid, "this is the last member: without members, changes are not signed")
         }
-        // The signing device is removed last, since it must be a member's to sign.
+        // The signing device is removed last, because it can sign only while it belongs to a member.
         for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {
             try sign(isRemoval: true, name, device, "", by: key)
         }
@@ -240,7 +240,7 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Returns whether a device may add one under a name: if the name is in use, only a device of that name may.
+    /// Returns whether a device may add another one under a name, which must be unused or its own.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }

@@ -2,26 +2,27 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file with secret contents: a key file, or a file of age identities. Access by other users is checked, as ssh does.
+/// A file with secret contents, such as a key file or age identities. As in ssh, other users' access is checked.
 package struct SecretFile: ~Copyable {
     package enum Sharing: Sendable {
         /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
-        /// secrets), or on one that is mounted read-only; or the user has accepted it.
+        /// secrets), or on a read-only file system; or the user has accepted that others can read it.
         case secretFolder, inMemory, readOnly, accepted
     }
 
     private let contents: SecretBytes
-    /// The reason why the contents cannot be trusted, even if they are secret; nil if they can.
+    /// The reason why the contents cannot be trusted, even though they are secret; nil if they can.
     package let distrust: Distrust?
     /// The reason why others may read the file; nil if only its owner can.
     package let sharing: Sharing?
 
     package consuming func takeContents() -> SecretBytes { contents }
 
+    /// Reads a file, to which other users must have no access except as stated below.
     /// - Parameters:
-    ///   - limit: the maximum size of a file in bytes.
+    ///   - limit: the maximum size of the file in bytes.
     ///   - room: the number of zero bytes before the contents, for the caller's use.
-    ///   - secretFolders: folders below which others may read root's files, as systemd and Docker create them.
+    ///   - secretFolders: the folders below which others may read root's files, such as those of systemd and Docker.
     ///   - acceptsShared: whether others may read root's files in any folder.
     /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared`, `outOfMemory`.
     package static func read(
@@ -29,16 +30,16 @@ package struct SecretFile: ~Copyable {
         in fileSystem: any FileSystem
     ) throws(LogError) -> SecretFile {
         let file = try reading(path, fileSystem.open(path, .read))
-        // The status is that of the opened file, since the path may lead to another one by now.
+        // The status is read from the descriptor, because the path may point to another file by now.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
         var distrust: Distrust?
         do throws(Distrust) { try status.checkTrustworthy() } catch { distrust = error }
         var sharing: Sharing?
-        // Root may read a user's key: root need not trust its contents.
+        // Root may use another user's key, because root need not trust the contents of that file.
         let isReadHere = distrust != .anotherOwner || geteuid() == 0
         if !isReadHere || status.mode & 0o077 != 0 {
-            // In some folders others may read root's files, but they may never change them.
+            // In some folders, others may read root's files. But they must never be able to change them.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
             sharing = reason ?? (acceptsShared ? .accepted : nil)
@@ -64,15 +65,15 @@ package struct SecretFile: ~Copyable {
 
     // MARK: Root's files
 
-    /// Returns the reason why a file of root's is accepted although others can read it; nil if it is not.
+    /// Returns the reason for accepting root's file although others can read it; nil if there is none.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others may know the file's contents, and one who can write to a folder of the path may redirect it here.
+        // Others may know such contents. Anyone who can write to a folder of the path could redirect it to this file.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, the path of a descriptor is unknown. So the file at the path must be the opened one.
+        // Without /proc, the path of a descriptor is unknown. So the path must point to the opened file.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }
@@ -86,7 +87,7 @@ package struct SecretFile: ~Copyable {
         secretFolders.contains { resolved.begins(with: resolvedPath($0) + "/") }
     }
 
-    /// Returns whether only root and this user can have created the folders and links of a path.
+    /// Returns whether only root and this user can have created or replaced the folders and links of a path.
     private static func isOutOfReach(_ path: String) -> Bool {
         let components = absolutePath(path).split(separator: "/")
         return components.indices.allSatisfy { index in

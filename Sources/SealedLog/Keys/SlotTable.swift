@@ -1,8 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// The key slots of a vault with their labels, and changes to them. ``SealedLog/changeKeys(timeout:_:_:)`` writes the
-/// result.
+/// The key slots of a vault with their labels, for editing. ``SealedLog/changeKeys(timeout:_:_:)`` writes the result.
 package struct SlotTable: Sendable {
     package private(set) var slots: [KeySlot]
     package internal(set) var labels: [SlotLabel]
@@ -10,10 +9,10 @@ package struct SlotTable: Sendable {
     package var isAccessLogged: Bool
     package var members: MemberList
     private let keys: KeyRing
-    /// The keys after a rotation; nil without one.
+    /// The keys after a rotation; nil if there was none.
     private(set) var rotated: KeyRing?
     private(set) var removedKeys: [SlotLabel.ID] = []
-    /// The keys that were removed before, as far as they are still listed.
+    /// The keys that were removed earlier and that the manifest still lists.
     let removedBefore: [SlotLabel.ID]
 
     init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
@@ -26,12 +25,12 @@ package struct SlotTable: Sendable {
         isAccessLogged = header.isAccessLogged
     }
 
-    /// Returns the label of a new key, with an ID that no present or removed key has.
+    /// Returns the label for a new key, changed if necessary so that no present or removed key has the same ID.
     private func new(_ label: SlotLabel) -> SlotLabel {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
-    /// Labels a slot that another secret opens now. The former key counts as removed.
+    /// Labels a slot whose secret was replaced. The former key counts as removed.
     private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
         let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
         removedKeys.append(labels[index].id)
@@ -47,11 +46,12 @@ package struct SlotTable: Sendable {
         }
     }
 
+    /// Adds a slot that a credential opens.
     /// - Parameters:
-    ///   - limits: the limits of Argon2id, which kinds without it ignore.
+    ///   - limits: the limits of Argon2id, which are ignored if the kind does not use it.
     ///   - recipient: the public key of a recipient; empty for other kinds.
-    /// - Throws: `invalid` if there is no room, the label can be mistaken for another, or the limits are out of bounds;
-    ///   `keyWrong` if the slot that opened the vault has been removed meanwhile.
+    /// - Throws: `invalid` if there is no room, the label could be mistaken for another, or the limits are out of
+    ///   bounds; `keyWrong` if the slot that opened the vault has been removed meanwhile.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
@@ -63,7 +63,7 @@ package struct SlotTable: Sendable {
         labels.append(label)
     }
 
-    /// Removes a slot. Throws `invalid` if it is the last one, `slotGone`.
+    /// Removes a slot. Throws `invalid` if it is the last one, and `slotGone`.
     package mutating func remove(_ salt: [UInt8]) throws(LogError) {
         let index = try index(of: salt)
         var remaining = slots
@@ -78,18 +78,18 @@ package struct SlotTable: Sendable {
         zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
     }
 
-    /// Keeps keys that another copy has removed: they count as added again.
+    /// Keeps keys that another copy has removed. Their new labels make them count as added again.
     mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The former time may lie in the future, since anyone with the data key can have written it.
+            // The former time may be in the future, because anyone with the data key may have written it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Replaces the secret that opens a slot. The slot keeps its label, and the cost of a guess never decreases.
+    /// Replaces the secret that opens a slot. The slot keeps its label, and guessing the secret never becomes cheaper.
     ///
     /// - Throws: the errors of ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
@@ -116,10 +116,10 @@ package struct SlotTable: Sendable {
         return index
     }
 
-    /// Raises the cost of a guess at a slot's secret.
+    /// Raises the cost of guessing a slot's secret.
     ///
-    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a kind without such a
-    ///   cost; `keyWrong` if the credential opens no slot.
+    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a kind that is not
+    ///   stretched; `keyWrong` if the credential opens no slot.
     package mutating func raise(
         _ credential: borrowing Credential, to limits: KeyDerivation.StretchLimits
     ) throws(LogError) {
@@ -131,13 +131,14 @@ package struct SlotTable: Sendable {
         try exchange(index, by: credential, limits: limits, parameters: slots[index].parameters)
     }
 
-    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
-    /// Argon2id.
+    /// Returns the index of the slot that a credential opens; nil if there is none. Throws `damaged` if the slots
+    /// exceed the bounds of Argon2id.
     package func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns limits that leave room for two more slots of the kind, or that use what the others leave.
+    /// Returns the limits, with less memory if they would not leave room for two more slots of the kind or would exceed
+    /// what the present slots leave. Returns them unchanged if that is below a third of the recommended cost.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -162,15 +163,15 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// The credential with which a slot is wrapped again, found before the rotation begins.
+    /// The credential for which a rotation wraps the new data key in a slot. The caller obtains it before the rotation.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
-        /// The parameters of the new slot that the credential opens; nil if it opens the present one.
+        /// The parameters of a new slot that the credential opens; nil if the credential opens the present slot.
         fileprivate let parameters: [UInt8]?
-        /// Whether the credential is a different secret from now on.
+        /// Whether the credential is a new secret, which replaces the one of the slot.
         fileprivate let isReplacement: Bool
 
-        /// Keeps a slot's secret; nil if the credential does not open the slot.
+        /// Creates a renewal that keeps the slot's secret. Returns nil if the credential does not open the slot.
         package init?(of slot: KeySlot, openedBy credential: borrowing Credential) throws(LogError) {
             guard let keys = try unless(.keyWrong, [slot].unlock(with: credential)) else { return nil }
             self.credential = try keys.wrappingCredential()
@@ -184,14 +185,14 @@ package struct SlotTable: Sendable {
             isReplacement = false
         }
 
-        /// Replaces the secret that opens a slot.
+        /// Creates a renewal that replaces the slot's secret.
         package init(replacingBy credential: consuming Credential) {
             self.credential = credential
             parameters = []
             isReplacement = true
         }
 
-        /// Returns the slot with a new data key. Leaves the wrapping key in the buffer.
+        /// Returns the slot with the new data key wrapped in it. Leaves the wrapping key in the buffer.
         fileprivate func wrapping(
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
@@ -201,9 +202,10 @@ package struct SlotTable: Sendable {
         }
     }
 
+    /// Generates a new data key and wraps it in all slots.
     /// - Parameters:
     ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
-    ///   - renew: returns the renewal of another slot.
+    ///   - renew: returns the renewal of any other slot.
     /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a new secret
     ///   already opens the vault; `invalid` if one secret is to replace two; any error of `renew`.
     package mutating func rotate(
@@ -230,7 +232,7 @@ package struct SlotTable: Sendable {
                 }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
-            // The own slot comes last, since its wrapping key must stay in the buffer.
+            // The slot that opened the vault comes last, because its wrapping key must stay in the buffer.
             if let ownRenewal {
                 try wrap(own, with: ownRenewal)
             } else {
@@ -253,7 +255,7 @@ package struct SlotTable: Sendable {
 }
 
 extension KeySlot {
-    /// Returns a slot that another secret opens. The cost of a guess is at least that of this slot.
+    /// Returns a slot for another secret. Guessing that secret costs at least as much as guessing this slot's.
     fileprivate func replaced(
         by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
     ) throws(LogError) -> KeySlot {
@@ -263,8 +265,6 @@ extension KeySlot {
 }
 
 extension [KeySlot] {
-    /// Finds the slot that a credential opens; nil if there is none. Throws `damaged` if the slots exceed the bounds of
-    /// Argon2id.
     fileprivate func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         try unless(.keyWrong, unlock(with: credential))?.slot.flatMap { firstIndex(of: $0) }
     }
@@ -280,8 +280,8 @@ extension [KeySlot] {
 }
 
 extension SlotTable {
-    /// Identifies a key across copies. A rotation gives a recipient's slot another salt, but its label has the
-    /// recipient.
+    /// The identity of a key in all copies. A recipient's salt is omitted, because a rotation changes it. The label
+    /// identifies the recipient.
     struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]

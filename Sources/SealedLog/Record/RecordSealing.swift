@@ -4,10 +4,10 @@ import Sealing
 /// A sealed record, ready to be written at its offset.
 struct RecordPlan: Sendable {
     let record: Record
-    /// The bytes from the record's offset on. The rest of the payload is in the store already.
+    /// The bytes to write at the record's offset. The rest of the payload is in the store already.
     let bytes: [UInt8]
 
-    /// The record as a store appends it. One with a tree sets the hint, so that readers skip the records before it.
+    /// The record in the form that a store appends. If it has a tree, the hint lets readers skip the records before it.
     var stored: StoredRecord {
         let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
         return StoredRecord(
@@ -15,7 +15,8 @@ struct RecordPlan: Sendable {
             position: record.position, hint: hint)
     }
 
-    /// - Parameter indexSize: the size of the index without its tag, if the offsets in it depend on a given size.
+    /// Seals a record with a complete payload. If the offsets in the index depend on the index's size, `indexSize` is
+    /// that size without the tag, and the index is padded to it.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -27,7 +28,7 @@ struct RecordPlan: Sendable {
         )
     }
 
-    /// - Parameter payload: the first bytes of the payload, if the others are in the store; otherwise all of it.
+    /// Seals a record. `payload` is the whole payload, or its first bytes if the store has the others already.
     init(
         _ index: RecordIndex, payloadLength: Int, at offset: UInt64, indexSize: Int?, keys: KeyRing,
         vaultID: [UInt8], _ payload: [UInt8]
@@ -49,19 +50,19 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// Reads and opens records, many with one system call.
+/// A reader that opens records, many of them with one system call.
 struct RecordReader {
     enum Finding {
         /// Zeros, or the end of the file.
         case nothing
         case record(Record)
-        /// The index does not open: the record was torn or changed.
+        /// The frame is invalid or the index does not open, because the record was torn or changed.
         case failing(StaticString)
         /// The index opens, but does not continue the log or violates the format. Writers never leave such a record.
         case foreign(StaticString)
     }
 
-    /// The size of the zeros written ahead. A larger window costs more page faults than it saves system calls.
+    /// The step in which writers add zeros. A larger window would cost more page faults than it saves system calls.
     static let windowSize = Int(Limits.growth)
 
     let store: any RecordStore
@@ -69,15 +70,15 @@ struct RecordReader {
     let vaultID: [UInt8]
     let name: BoundName?
     private(set) var window: [UInt8] = []
-    /// The number of bytes of the window that were read.
+    /// The number of bytes in the window that were read from the store.
     private(set) var windowCount = 0
     private(set) var windowOffset: UInt64 = 0
     /// Whether the window reaches to the end of the file.
     private(set) var windowIsLast = false
 
-    /// Reads the record at an offset. Unless `previous` is nil, the record must follow it.
+    /// Reads the record at an offset. Unless `previous` is nil, the record must follow that log position.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
-        // The head is copied: a read would copy the whole window while a slice of it is in use.
+        // The head is copied, because a read while a slice of the window is in use would copy the whole window.
         let head = Array(try bytes(at: offset, upTo: Frame.headSize))
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
@@ -124,20 +125,20 @@ struct RecordReader {
             last.withUnsafeBytes { hash.update($0) }
         }
         guard hash.finish() == record.index.payloadHash else { return false }
-        // The values of a larger payload are confirmed one by one as they are opened.
+        // If the payload has several pieces, its values are confirmed one by one as they are opened.
         if last.count == Int(record.frame.payloadLength) {
             last.withUnsafeBytes { store.machineCopy?.confirm($0, at: record.payload.lowerBound) }
         }
         return true
     }
 
-    /// Returns up to `count` bytes, from the window or a new one. There are fewer only at the end of the file.
+    /// Returns `count` bytes from the window, or from a new one. Returns fewer only at the end of the file.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
             let wanted = max(count, RecordReader.windowSize)
             if window.count < wanted {
-                // The buffer stays uninitialized, since filling it would touch pages that the read may not need.
+                // The buffer stays uninitialized, because filling it would touch pages that the read may not need.
                 window = [UInt8](unsafeUninitializedCapacity: wanted) { $1 = wanted }
             }
             windowCount = 0

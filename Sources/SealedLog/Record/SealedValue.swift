@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// A sealed value that was read from a file, or that has no offset in one yet.
+/// A sealed value that was read from a store or has not been written to one yet.
 package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: ArraySlice<UInt8>
@@ -28,7 +28,7 @@ extension SealedValue {
 }
 
 extension StoredVersion {
-    /// Returns the BLAKE2b-256 of an opened value. The padding, if there is any, is not hashed.
+    /// Returns the BLAKE2b-256 of an opened value without its padding.
     func hash(ofValue value: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: KeyedHash.size)
         try hash.withMutableRawBytes { (hash) throws(SealingError) in
@@ -55,7 +55,7 @@ extension SealedValue {
 }
 
 extension KeyRing {
-    /// Opens a value's box into guarded memory of its size, and passes the value to `body` with its padding.
+    /// Opens a value's box into guarded memory of the value's size, and passes the value and its padding to `body`.
     @inline(__always)
     func open(
         _ box: UnsafeRawBufferPointer, _ version: StoredVersion, into memory: inout SecretBytes,

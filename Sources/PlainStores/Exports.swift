@@ -1,2 +1,2 @@
-// Re-exported for StoredValue, which stores and keys work with.
+// Re-exported because the interfaces of stores and keys use StoredValue.
 @_exported public import PropertyList

@@ -3,7 +3,7 @@ import FoundationEssentials
 // The format is documented by the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's
 // CFBinaryPList.c.
 
-/// The first bytes of a file, and the first byte of an object: its type in the high half, and a size in the low half.
+/// The header of a file, and the first bytes of objects, with a type in the high half and a size in the low half.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -18,15 +18,15 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// Replaces the size if it is larger: an integer object with the size follows.
+    /// The low half of the first byte if the size is larger. An integer object with the size follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
-/// Builds the tree of a binary property list from its objects.
+/// A reader that builds the tree of a binary property list from the file's objects.
 ///
-/// A file may refer to an object many times: twenty arrays that each contain the next one twice are a million values.
-/// So each object is read once and kept, with the size and depth of the tree below it. The reader does not recurse,
-/// since a file may nest without limit.
+/// A file may refer to an object many times. For example, twenty arrays that each contain the next one twice are a
+/// million values. So each object is read once, and its tree is kept with its size and depth. The reader does not
+/// recurse, since a file may nest without limit.
 struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
@@ -49,20 +49,20 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
-    /// Whether UIDs, which only keyed archives have, are read as they are represented in XML.
+    /// Whether UIDs, which only keyed archives contain, are read as XML represents them. Otherwise they are errors.
     private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
     private let objectCount: Int
     private let root: Int
-    /// The offset at which the objects end, and the table of their offsets begins.
+    /// The offset at which the objects end and the offset table begins.
     private let tableStart: Int
-    /// The offset of the next field while an object is read.
+    /// The offset of the next field of the object that is being read.
     private var offset = 0
-    /// The number of bytes of objects that may still be read. Each object is read once, so only overlapping objects use
-    /// it up. No writer produces them, and they could make a small file take unlimited time and memory.
+    /// The number of bytes of objects that may still be read. Each object is read once, so only objects that overlap
+    /// use it up. No writer produces overlapping objects, which could make a small file take unlimited time and memory.
     private var allowance: Int
-    /// The trees that were read, by reference; nil for a container that is still open.
+    /// The trees of the objects, by reference; nil for a container whose children are still being read.
     private var subtrees: [Int: Subtree?] = [:]
     private var containers: [Container] = []
 
@@ -103,12 +103,12 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // A subtree that was read before may now be used at a greater depth.
+            // A known subtree may now be used at a greater depth.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
 
-    /// Returns the tree below an object; nil for a container, which is opened instead.
+    /// Returns the tree below an object. For a container that was not read yet, opens it and returns nil.
     private mutating func subtree(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let known = subtrees[reference] {
             guard let known else { throw .malformed("a container that contains itself") }
@@ -116,7 +116,7 @@ struct BinaryReader {
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // The dictionary is a UID, which contains one value.
+        // A scalar is a dictionary only if it is a UID, which contains one value.
         if case .dictionary = value {
             subtree.valueCount = 2
             subtree.depth = 1
@@ -132,7 +132,7 @@ struct BinaryReader {
         containers.append(Container(reference: reference, keys: keys, children: children))
     }
 
-    /// Closes the innermost container, all of whose children were read.
+    /// Ends the innermost container, all of whose children were read.
     private mutating func close() throws(PropertyListError) {
         let container = containers.removeLast()
         var value = StoredValue.array(container.values)
@@ -156,9 +156,9 @@ struct BinaryReader {
 // MARK: - Single objects
 
 extension BinaryReader {
-    /// Returns the value of an object; nil for a container, which is opened instead.
+    /// Returns the value of an object. For a container, opens it and returns nil.
     ///
-    /// - Parameter reference: less than the number of objects.
+    /// - Parameter reference: a valid reference, which is less than the number of objects.
     private mutating func scalar(_ reference: Int) throws(PropertyListError) -> StoredValue? {
         let entry = tableStart + reference * offsetSize
         offset = Int(clamping: bytes[entry..<entry + offsetSize].bigEndianNumber)
@@ -188,7 +188,7 @@ extension BinaryReader {
         return nil
     }
 
-    /// Returns the next `count` fields of `width` bytes, and moves past them.
+    /// Returns the next `count` fields of `width` bytes, and advances the offset past them.
     private mutating func take(_ count: Int, of width: Int = 1) throws(PropertyListError) -> ArraySlice<UInt8> {
         let (size, overflow) = count.multipliedReportingOverflow(by: width)
         guard !overflow, size >= 0, offset <= tableStart, size <= tableStart - offset else {
@@ -211,7 +211,7 @@ extension BinaryReader {
         return Int(clamping: try number(1 << Int(marker & 0x0f)))
     }
 
-    /// Reads an integer. Integers of 1, 2 or 4 bytes are unsigned, those of 8 or 16 are signed.
+    /// Reads an integer. Integers of 1, 2 or 4 bytes are unsigned, and those of 8 or 16 bytes are signed.
     private mutating func integer(_ size: Int) throws(PropertyListError) -> Int128 {
         guard size == 16 else {
             let value = try number(size)
@@ -248,7 +248,7 @@ extension ArraySlice<UInt8> {
     /// The bytes, at most 8, as a big-endian number.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Returns the big-endian numbers of `size` bytes each; `Number.max` for those that are larger.
+    /// Returns the big-endian numbers of `size` bytes each. A number that does not fit becomes `Number.max`.
     func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
         stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }

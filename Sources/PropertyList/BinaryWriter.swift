@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Writes a tree as a binary property list. Each value becomes a separate object; equal values are not shared.
+/// A writer of binary property lists. Each value becomes a separate object; equal values are not shared.
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The first child of the next container. Children are in the order of their parents.
+    /// The reference of the first child of the next container. Children are in the same order as their parents.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {
@@ -25,7 +25,7 @@ struct BinaryWriter {
         try PropertyListFormat.check(size: output.count)
     }
 
-    /// Lists all objects, level by level. A container's children follow it, next to each other, the keys first.
+    /// Returns all objects, level by level. A container's children are consecutive, a dictionary's keys first.
     private static func objects(of tree: StoredValue) throws(PropertyListError) -> [(value: StoredValue, depth: Int)] {
         var objects = [(value: tree, depth: 1)]
         var index = 0
@@ -79,7 +79,7 @@ struct BinaryWriter {
     }
 
     private mutating func write(_ number: Int128) {
-        // Integers of fewer than 8 bytes are unsigned, those of 8 are signed.
+        // Integers of fewer than 8 bytes are unsigned, and those of 8 bytes are signed.
         let power = number < 0 ? 3 : number > Int64.max ? 4 : BinaryWriter.width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)
@@ -103,7 +103,7 @@ struct BinaryWriter {
         }
     }
 
-    /// Returns the number of bytes in which numbers up to this one are written: 1, 2, 4 or 8.
+    /// Returns the size in bytes of a field that can hold numbers up to this one: 1, 2, 4 or 8.
     private static func width(_ number: Int) -> Int {
         number <= 0xff ? 1 : number <= 0xffff ? 2 : number <= 0xffff_ffff ? 4 : 8
     }

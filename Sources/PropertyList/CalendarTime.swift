@@ -1,16 +1,15 @@
 package import FoundationEssentials
 
-/// Reads and writes dates in the form of XML property lists: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian
-/// calendar, years 0001 to 9999. The ISO 8601 style of FoundationEssentials is unsuitable: before 1582 it uses the
-/// Julian calendar.
+/// The dates of XML property lists: `YYYY-MM-DDTHH:MM:SSZ`, in the proleptic Gregorian calendar, years 0001 to 9999.
+/// The ISO 8601 style of FoundationEssentials is unsuitable because it uses the Julian calendar before 1582.
 ///
-/// Days are counted as in Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
-/// `civil_from_days`): years begin in March, so that the leap day is a year's last, and 400 years form an era.
+/// The conversion follows Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms" (`days_from_civil`,
+/// `civil_from_days`). Years begin in March, so that the leap day is a year's last day, and 400 years form an era.
 package enum CalendarTime {
     private static let daysInEra = 146_097
     /// The number of days from 0000-03-01, the start of the first era, to 2001-01-01, the reference date of `Date`.
     private static let referenceDay = days(year: 2001, month: 1, day: 1)
-    /// The seconds since 2001 in the years 1 to 9999.
+    /// The years 1 to 9999, as a range of seconds since 2001.
     private static let span = -63_113_904_000..<252_423_993_600
     private static let shape = Array("0000-00-00T00:00:00Z".utf8)
 
@@ -40,18 +39,18 @@ package enum CalendarTime {
         let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
         let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
-        // A date that does not exist, such as February 30, is written as a different one.
+        // A date that does not exist, such as February 30, has the text of a different date.
         guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that no calendar has") }
         return date
     }
 
-    /// Returns nil for a date that has a fraction of a second or is outside these years.
+    /// Returns the text of a date; nil if the date has a fraction of a second or is outside these years.
     static func text(_ date: Date) -> String? {
         guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate), span.contains(seconds)
         else { return nil }
         let (dayCount, time) = (seconds + referenceDay * 86_400).quotientAndRemainder(dividingBy: 86_400)
         let (year, month, day) = civil(dayCount)
-        // The sum of a power of ten and a number, without its first digit, is the number with leading zeros.
+        // Adds a power of ten and drops the sum's first digit, which leaves the number with leading zeros.
         func padded(_ number: Int, _ power: Int) -> Substring { String(power + number).dropFirst() }
         let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 100) }
         return "\(padded(year, 10_000))-\(padded(month, 100))-\(padded(day, 100))T\(clock.joined(separator: ":"))Z"

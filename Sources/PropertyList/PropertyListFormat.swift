@@ -1,15 +1,15 @@
-/// The two formats of property lists. Comments, processing instructions and layout are not kept.
+/// The two formats of property lists. Comments, processing instructions and layout are not preserved.
 ///
-/// The tree is our own because that of FoundationEssentials does not preserve another program's file: it reads
+/// The tree of FoundationEssentials is not used because it does not preserve another program's file. It reads
 /// `<real>1.0</real>` as an integer, and 10,000 nested arrays crash it.
 ///
 /// The limits apply to reading and to writing, so whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
     case xml, binary
 
-    /// The size limit of a file in bytes.
+    /// The maximum size of a file in bytes.
     package static let maximumSize = 64 << 20
-    /// The limit on values in a tree, which may be far larger than a binary file that refers to objects many times.
+    /// The maximum number of values in a tree. A small binary file can exceed it by many references to objects.
     package static let maximumValues = 1_000_000
 
     /// The only key of the dictionary that represents a keyed archive's UID in XML.
@@ -20,14 +20,14 @@ package enum PropertyListFormat: Hashable, Sendable {
         guard size <= maximumSize else { throw .tooLarge("more than \(maximumSize) bytes") }
     }
 
-    /// Reads a property list in the format that its first bytes indicate. Any bytes are safe to pass: the result is a
-    /// tree within the limits, or an error.
+    /// Reads a property list in the format that its first bytes indicate. Any bytes are safe to pass, since the result
+    /// is a tree within the limits or an error.
     ///
     /// In Swift, keys that are canonically equivalent (é as one character, or e and an accent) are equal. A file that
-    /// contains both is refused, like one that contains a key twice.
+    /// contains both is refused, like a file that contains a key twice.
     ///
-    /// - Parameter allowsUIDs: whether the UIDs of a binary keyed archive are read as they are represented in XML.
-    ///   Otherwise they are `unsupported`.
+    /// - Parameter allowsUIDs: whether the UIDs of a binary keyed archive are read as XML represents them. Otherwise
+    ///   they are `unsupported`.
     package static func parse(
         _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
@@ -51,7 +51,7 @@ package enum PropertyListFormat: Hashable, Sendable {
         return (values, format)
     }
 
-    /// Returns the bytes of a property list that any tool reads. Equal trees give equal bytes. A tree that is nested
+    /// Returns the bytes of a property list that any tool can read. Equal trees have equal bytes. A tree that is nested
     /// too deeply is safe to pass.
     ///
     /// - Throws: `unrepresentable`, which names the location for XML; `tooDeep` or `tooLarge` if the result could not

@@ -1,38 +1,38 @@
 public import FoundationEssentials
 
-/// A value as stores keep it: a primitive, and the tag that names its type.
+/// A value in the form that stores keep: a primitive, and the tag that names its type.
 ///
 /// Stores pass values on without inspecting them. You need this type only to implement a ``ValueStore`` or a
 /// ``StorablePrimitive``. Its textual form shows only the type, never the value.
 public enum StoredValue: Sendable {
-    /// The absence of a value, inside an array or a dictionary or of an optional that is stored as such.
+    /// The absence of a value in an array, a dictionary or a stored optional.
     case null
-    /// A boolean, which is never an integer.
+    /// A boolean, which is distinct from an integer.
     case boolean(Bool)
-    /// An integer of any type: -2^63 to 2^64 - 1.
+    /// An integer of any type, from -2^63 to 2^64 - 1.
     case integer(Int128)
     /// A floating-point number, even if it is whole.
     case real(Double)
-    /// A text.
+    /// A string.
     case string(String)
     /// Bytes.
     case data(Data)
     /// A point in time.
     case date(Date)
-    /// Values in order.
+    /// Values in a fixed order.
     case array([StoredValue])
-    /// Values by name.
+    /// Values by key.
     case dictionary([String: StoredValue])
     /// Bytes that were stored without a type. They can be read as data, or as a string if they are UTF-8.
     case untyped(Data)
 }
 
 extension StoredValue {
-    /// The range of all integer types together.
+    /// The range that covers all integer types.
     package static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
-    /// The limit on nested containers. Deeper nesting is neither read nor written: decoding and freeing a value uses
-    /// stack for each level.
+    /// The maximum number of nested containers. Deeper nesting is neither read nor written, since decoding and freeing
+    /// a value use stack for each level.
     package static let maximumDepth = 512
 
     /// The type of the value, with its article: "a string", "an integer".
@@ -58,9 +58,9 @@ extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// Two values are equal if they have the same bits. The standard library's equality treats two spellings of an accented
-// letter as one string, treats -0.0 as 0.0, and a NaN as different from itself. A change would go unnoticed, or a
-// comparison would never succeed.
+// Values are equal if they have the same bits. The standard library's equality differs in three cases. It treats two
+// spellings of an accented letter as equal, and -0.0 and 0.0, so that a change would go unnoticed. It treats a NaN as
+// different from itself, so that a comparison would never succeed.
 //
 // The comparison does not recurse, so a value that is nested too deeply does not overflow a thread's stack.
 
@@ -75,7 +75,7 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // The key in the dictionary may be another spelling of this one.
+                    // The other dictionary's key may be another spelling of this one.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }
@@ -97,7 +97,7 @@ extension StoredValue: Hashable {
         return true
     }
 
-    /// Only the size of a container is hashed, which is cheap at any depth.
+    /// Hashes only the size of a container, which is cheap at any depth.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break
@@ -114,7 +114,7 @@ extension StoredValue: Hashable {
 }
 
 extension [String: StoredValue] {
-    /// The entries sorted by the UTF-8 of their keys. Every form of a dictionary is written in this order.
+    /// The entries, sorted by the UTF-8 of their keys. All forms of a dictionary are written in this order.
     package var sortedByBytes: [(key: String, value: StoredValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }

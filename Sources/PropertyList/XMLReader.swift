@@ -1,16 +1,16 @@
 import CExpat
 
-/// Receives the contents of an XML document while it is read.
+/// A receiver of an XML document's contents while the document is read.
 package protocol XMLEvents: AnyObject {
     func start(_ element: String, attributes: [String: String]) throws(PropertyListError)
-    /// A text may arrive in several pieces.
+    /// Receives a text, or one of several consecutive parts of it.
     func text(_ characters: [UInt8]) throws(PropertyListError)
     func end() throws(PropertyListError)
 }
 
-/// Reads XML with expat. This is the only file that calls it.
+/// An XML reader that uses expat. No other file calls expat.
 ///
-/// No external entity is ever fetched: expat does so only through a handler, and none is set.
+/// No external entity is ever fetched, because expat does so only through a handler, and none is set.
 package final class XMLReader {
     private let parser: XML_Parser
     private let events: any XMLEvents
@@ -33,13 +33,13 @@ package final class XMLReader {
             let characters = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
             XMLReader.step(context) { events throws(PropertyListError) in try events.text(characters) }
         }
-        // Declared entities could make a document grow without limit, and no property list has any.
+        // Declared entities could make a document grow without limit, and no property list needs them.
         XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, hasSubset in
             XMLReader.step(context) { _ throws(PropertyListError) in
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
             }
         }
-        // If a document names a document type, which is not fetched, expat would skip unknown entities in the text.
+        // Otherwise expat would skip unknown entities if the document names a document type, which is not fetched.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             XMLReader.step(context) { _ throws(PropertyListError) in throw .malformed("an unknown entity") }
         }
@@ -47,8 +47,8 @@ package final class XMLReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// Reads a document of at most ``PropertyListFormat/maximumSize``. Call it only once: a parser does not read a
-    /// second document.
+    /// Reads a document of at most ``PropertyListFormat/maximumSize``. Call it only once, because a parser cannot read
+    /// a second document.
     package func read(_ bytes: [UInt8]) throws(PropertyListError) {
         guard let length = Int32(exactly: bytes.count) else { throw .tooLarge("too many bytes") }
         let status = bytes.withUnsafeBytes { XML_Parse(parser, $0.bindMemory(to: CChar.self).baseAddress, length, 1) }
@@ -56,7 +56,7 @@ package final class XMLReader {
         if let failure { throw failure }
     }
 
-    /// Passes an event on. The first error ends the parse; expat may still report the rest of the element.
+    /// Passes an event on. The first error stops the parser, but expat may still report the rest of the element.
     private static func step(
         _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
@@ -69,7 +69,7 @@ package final class XMLReader {
         }
     }
 
-    /// Keeps the first error, with its line.
+    /// Records the first error, with its line.
     private func fail(_ error: PropertyListError) {
         let line = Int(clamping: XML_GetCurrentLineNumber(parser))
         failure = failure ?? PropertyListError(code: error.code, sentence: "\(error.sentence) (line \(line))")
@@ -86,24 +86,24 @@ package final class XMLReader {
 
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
-    /// Reads expat's list of names and values, which ends with a null pointer. Names are unique.
+    /// Reads expat's list of alternating names and values, which ends with a null pointer. Names are unique.
     private static func attributes(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String: String] {
         let names = (0...).lazy.map { list?[2 * $0] }.prefix { $0 != nil }.map(text)
         return Dictionary(names.enumerated().map { ($1, text(list?[2 * $0 + 1])) }) { first, _ in first }
     }
 }
 
-/// Builds a tree from the events of an XML parser, and checks that they form a property list.
+/// A builder of a tree from the events of an XML parser. It checks that they form a property list.
 ///
-/// The parser has checked that the document is well-formed. This checks it against PropertyList-1.0.dtd and for what
-/// that permits: one value below `<plist>`, and no key twice. A value without `<plist>` is read too, as in
-/// CoreFoundation. An attribute other than `version` would be lost, so it is refused.
+/// The parser has checked that the document is well-formed. This type checks it against PropertyList-1.0.dtd, and also
+/// that there is only one value in `<plist>` and no duplicate key. As in CoreFoundation, `<plist>` may be missing. An
+/// attribute other than `version` is refused, since it would be lost.
 final class XMLTreeBuilder: XMLEvents {
     private struct Container {
         let isDictionary: Bool
         var values: [StoredValue] = []
         var entries: [String: StoredValue] = [:]
-        /// The key whose value is next.
+        /// The key whose value is expected next.
         var key: String?
         var needsKey: Bool { isDictionary && key == nil }
     }

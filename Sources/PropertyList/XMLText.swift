@@ -6,9 +6,9 @@ enum XMLElement: String {
     case yes = "true"
     case no = "false"
 
-    /// Returns the value that the text of such an element represents.
+    /// Returns the value that an element with this text represents.
     ///
-    /// Numbers and dates may have white space around them. Otherwise the rules are those of CoreFoundation
+    /// Numbers and dates may have white space around them. Otherwise, the rules are those of CoreFoundation
     /// (CFPropertyList.c, `parseIntegerTag` and `parseRealTag`), or stricter.
     func value(_ text: [UInt8]) throws(PropertyListError) -> StoredValue {
         let start = text.drop(while: \.isXMLSpace)
@@ -50,8 +50,8 @@ enum XMLElement: String {
         return value
     }
 
-    /// Parses a decimal number, or `nan`, `inf` or `infinity` in upper or lower case. A number too large to be finite
-    /// is refused, since it would be read as another one.
+    /// Parses a decimal number, or `nan`, `inf` or `infinity` in upper or lower case. Refuses a number that is too
+    /// large to be finite, since it would become infinity.
     private static func real(_ word: String) throws(PropertyListError) -> Double {
         let isNamed = ["nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"].contains(word.lowercased())
         guard isNamed || word.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let value = Double(word) else {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// Writes a tree as XML in the layout of CoreFoundation, with the keys of a dictionary sorted by their UTF-8.
+/// A writer of XML property lists in CoreFoundation's layout, with a dictionary's keys sorted by their UTF-8.
 ///
-/// The writer does not recurse, since the depth of a tree is not known in advance.
+/// The writer does not recurse, since a tree may be nested to any depth.
 struct XMLWriter {
     private struct Container {
         let element: XMLElement
-        /// The children; those of an array have no keys.
+        /// The children. An array's children have no keys.
         let children: [(key: String?, value: StoredValue)]
         /// The number of children whose output has begun.
         var count = 0
@@ -50,7 +50,7 @@ struct XMLWriter {
             guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number):
-            // This is the shortest decimal that is read as the same number. CoreFoundation names infinity and NaN so.
+            // The shortest decimal that is read as the same number. Infinity and NaN have CoreFoundation's names.
             let infinity = number < 0 ? "-infinity" : "+infinity"
             line("<real>\(number.isNaN ? "nan" : number.isFinite ? "\(number)" : infinity)</real>")
         case .string(let string): try write(string, in: .string)
@@ -75,7 +75,7 @@ struct XMLWriter {
 
     private mutating func write(_ text: String, in element: XMLElement) throws(PropertyListError) {
         if let scalar = text.unicodeScalars.first(where: { !$0.isXMLCharacter }) {
-            // Four digits are enough: no character beyond U+FFFF is refused.
+            // Four digits are enough, since no character beyond U+FFFF is refused.
             let digits = String(0x10000 + scalar.value, radix: 16, uppercase: true).dropFirst()
             throw unrepresentable("a \(element.rawValue) with the character U+\(digits), which XML cannot hold")
         }
@@ -94,7 +94,7 @@ struct XMLWriter {
         append("</\(element.rawValue)>\n")
     }
 
-    /// Writes lines of 76 columns with a tab as 8, which is where CoreFoundation breaks them.
+    /// Writes lines that are 76 columns wide if a tab is 8 columns, as CoreFoundation does.
     private mutating func write(_ data: Data) {
         line("<data>")
         let encoded = data.base64EncodedData()
@@ -125,6 +125,6 @@ struct XMLWriter {
 }
 
 extension UnicodeScalar {
-    /// Whether XML 1.0 can contain the character (section 2.2, production 2).
+    /// Whether XML 1.0 allows the character (section 2.2, production 2).
     fileprivate var isXMLCharacter: Bool { value < 0x20 ? UInt8(value).isXMLSpace : value != 0xfffe && value != 0xffff }
 }

@@ -286,7 +286,7 @@ MALFORMED = [
     ("docker", '{"auths": {\n"a": {"auth": "canary"}}}', r"line 2: auth is not the base64 of USER:PASSWORD"),
     ("docker", "{}", r"it is not docker's config.json"),
     ("plist", "<plist><dict>\n<key>canary</key>", r"\(line 2\)"),
-    ("plist", "canary", r"neither a property list nor JSON"),
+    ("plist", "canary", r"cannot be read as a property list or JSON"),
     ("env", "A=1\ncanary", r"line 2: it is not NAME=VALUE"),
     ("env", "A=canary\nA=2", r"line 2: a name occurs twice"),
     ("json", EXPORT + '{"name":"a","value":"canary"},\n{"name":"b"}]}', r"line 3: an entry has no value"),

@@ -1,4 +1,4 @@
-/// Keeps values of any Codable type under keys: the async face of the stores, for code that takes any store.
+/// An asynchronous interface for code that works with any store. It keeps values of any Codable type under keys.
 ///
 /// ```swift
 /// let store: any DataStore = try Keychain.standard
@@ -6,22 +6,22 @@
 /// let kept = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// The library's stores are such stores; a ``ValueStore`` of your own becomes one by an empty extension. They keep a
-/// value in the same form as a key of its type, such as a ``KeychainStorable`` of String.
+/// All stores of the library conform to it, and an empty extension makes your own ``ValueStore`` conform. A value is
+/// stored in the same form as by a typed key, such as a ``KeychainStorable`` of String.
 ///
-/// Calls run on threads of the library's own, which they may block for ten seconds: see <doc:Gotchas>. They cannot be
-/// cancelled half way.
+/// Calls run on the library's own threads and may block them for up to ten seconds (see <doc:Gotchas>). A running call
+/// cannot be cancelled.
 public protocol DataStore: Sendable {
-    /// Returns the value of a key; nil if, and only if, there is none.
+    /// Returns the value of a key; nil if, and only if, the key has no value.
     ///
     /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
     ///   and `unreadable` if the value is not of this type; `invalid` for an invalid key.
     func read<Value: Decodable & Sendable>(_ key: String, as type: Value.Type) async throws(VaultError) -> Value?
 
-    /// Sets the value of a key; the store has it when this returns.
+    /// Sets the value of a key. The store contains the value when this method returns.
     ///
     /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. The former
-    ///   value stays, unless the error is `outcomeUnknown`.
+    ///   value remains, unless the error is `outcomeUnknown`.
     func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError)
 
     /// Removes the value of a key, if it has one.
@@ -30,23 +30,23 @@ public protocol DataStore: Sendable {
     func remove(_ key: String) async throws(VaultError)
 }
 
-// Keys that an enum lists: a case's raw value is its key.
+// Overloads for programs that list their keys in an enum, with the keys as raw values.
 extension DataStore {
-    /// Returns the value of a key that an enum lists, as ``read(_:as:)-(String,_)`` does.
+    /// Returns the value whose key is the raw value of `key`, as ``read(_:as:)-(String,_)`` does.
     public func read<Value: Decodable & Sendable>(
         _ key: some RawRepresentable<String> & Sendable, as type: Value.Type
     ) async throws(VaultError) -> Value? {
         try await read(key.rawValue, as: type)
     }
 
-    /// Sets the value of a key that an enum lists, as ``write(_:for:)-(_,String)`` does.
+    /// Sets the value whose key is the raw value of `key`, as ``write(_:for:)-(_,String)`` does.
     public func write<Value: Encodable & Sendable>(
         _ value: Value, for key: some RawRepresentable<String> & Sendable
     ) async throws(VaultError) {
         try await write(value, for: key.rawValue)
     }
 
-    /// Removes the value of a key that an enum lists, as ``remove(_:)-(String)`` does.
+    /// Removes the value whose key is the raw value of `key`, as ``remove(_:)-(String)`` does.
     public func remove(_ key: some RawRepresentable<String> & Sendable) async throws(VaultError) {
         try await remove(key.rawValue)
     }
@@ -57,7 +57,7 @@ extension MemoryStore: DataStore {}
 extension ScopedStore: DataStore {}
 
 extension ValueStore {
-    /// ``DataStore/read(_:as:)``
+    /// Implements ``DataStore/read(_:as:)``.
     public func read<Value: Decodable & Sendable>(
         _ key: String, as type: Value.Type
     ) async throws(VaultError) -> Value? {
@@ -69,7 +69,7 @@ extension ValueStore {
         }
     }
 
-    /// ``DataStore/write(_:for:)``
+    /// Implements ``DataStore/write(_:for:)``.
     public func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError) {
         try await asynchronously { (store) throws(VaultError) in
             try Naming.key.check(key)
@@ -77,7 +77,7 @@ extension ValueStore {
         }
     }
 
-    /// ``DataStore/remove(_:)``
+    /// Implements ``DataStore/remove(_:)``.
     public func remove(_ key: String) async throws(VaultError) {
         try await asynchronously { (store) throws(VaultError) in
             try Naming.key.check(key)
@@ -86,7 +86,7 @@ extension ValueStore {
     }
 }
 
-// A type that is a StoredObject has one stored form, even if it is Codable too.
+// If a type is both a StoredObject and Codable, its StoredObject conformance determines the stored form.
 
 extension StoredValue {
     fileprivate init<Value: Encodable>(converting value: Value, for key: String) throws(VaultError) {

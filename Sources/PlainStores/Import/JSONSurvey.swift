@@ -1,26 +1,25 @@
 import FoundationEssentials
 
-/// Finds what a JSON decoder silently changes or drops: a key twice in one object, of which it keeps one, and an
-/// integer that no type holds, which it rounds. Also finds nesting that would take more stack than a thread has.
+/// A scan for contents that a JSON decoder silently changes or drops: a duplicate key in an object, and an integer that
+/// no type can hold. The scan also limits the number of values and the nesting.
 ///
-/// Leaves the rest of the grammar to the decoder. It is iterative and terminates for any bytes.
+/// The decoder checks the rest of the grammar. The scan does not recurse, and it terminates for any bytes.
 struct JSONSurvey {
-    /// Deeper nesting is refused: decoding 500 levels overflows the 512 KiB of stack that a thread may have.
+    /// The limit on nesting. Decoding 500 levels overflows the stack of a thread that has 512 KiB.
     static let maximumDepth = 128
 
     private struct Container {
         let isObject: Bool
-        /// Whether the next string is a key.
         var expectsKey: Bool
         var key: String?
-        /// Keys are compared as in a dictionary: two spellings of an accented letter are one key.
+        /// The keys so far. As in a dictionary, two spellings of an accented letter are the same key.
         var keys: Set<String> = []
     }
 
     private let bytes: [UInt8]
     private var offset = 0
     private var open: [Container] = []
-    /// An upper bound of the number of values: each is the first of all or of its container, or follows a comma.
+    /// An upper bound on the number of values: one, plus one per opening bracket and one per comma.
     private var valueCount = 1
 
     static func check(_ bytes: [UInt8]) throws(ImportFinding) {
@@ -44,7 +43,7 @@ struct JSONSurvey {
         case UInt8(ascii: ","):
             try countValue()
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
-        // A decoder would read this text as UTF-16, and this scan does not find keys in UTF-16.
+        // The decoder takes a text with zero bytes for UTF-16, in which this scan cannot find keys.
         case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
@@ -67,14 +66,14 @@ struct JSONSurvey {
         offset = min(offset + 1, bytes.count)
         guard let last = open.indices.last, open[last].expectsKey else { return }
         open[last].expectsKey = false
-        // The decoder refuses an invalid string.
+        // The decoder rejects an invalid string.
         guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
         open[last].key = key
         guard !open[last].keys.insert(key).inserted else { return }
         throw ImportFinding(text: "the key \(PropertyListError.shown(key)) occurs twice in one object")
     }
 
-    /// - Parameter literal: with its quotes.
+    /// Returns the string that a literal represents; nil if it is invalid. `literal` includes the quotes.
     private static func string(_ literal: ArraySlice<UInt8>) -> String? {
         guard literal.contains(UInt8(ascii: "\\")) else {
             return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)
@@ -86,7 +85,7 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // The longest numbers that fit have 20 characters. The decoder refuses an invalid number.
+        // A number that fits has at most 20 characters. An invalid number counts as 0, since the decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " of the key \(PropertyListError.shown($0))" }
@@ -95,8 +94,8 @@ struct JSONSurvey {
 }
 
 extension StoredValue {
-    /// Reads a JSON text. Throws an ``ImportFinding`` for what would not be read unchanged, or what a JSON decoder
-    /// throws. The texts of both may quote the value.
+    /// Reads JSON. Throws an ``ImportFinding`` for contents that a decoder would change or drop, and the errors of the
+    /// decoder. The texts of both may quote the JSON.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes)).stored

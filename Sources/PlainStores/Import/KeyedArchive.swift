@@ -1,32 +1,32 @@
 import FoundationEssentials
 import PropertyList
 
-/// Reads what NSKeyedArchiver wrote: a property list with an array of objects, which refer to each other by index.
+/// A reader of NSKeyedArchiver's archives: property lists with an array of objects that refer to each other by index.
 ///
-/// An object of Foundation is recognized by its fields, whose names begin with `NS.`: subclasses and bridged Swift
-/// types have the same ones. Every other object becomes a dictionary of its fields: no field is lost.
+/// An object of a Foundation class is recognized by its fields, whose names begin with `NS.`, because subclasses and
+/// bridged Swift types have the same fields. Any other object becomes a dictionary of its fields, so no field is lost.
 ///
 /// Any property list results in values or a finding. An object is decoded once per reference, so a few objects with
-/// many references could become a huge tree. Its size is limited, and so is its depth, since decoding is recursive.
+/// many references could become a huge tree. So its size is limited, and also its depth, since decoding is recursive.
 struct KeyedArchive {
-    /// The limit of JSON. An array of Foundation counts twice, as an object and as its array.
+    /// The same limit as for JSON. A Foundation array uses two levels, one for the object and one for its elements.
     static let maximumDepth = JSONSurvey.maximumDepth
 
     private static let null = StoredValue.string("$null")
 
     private let objects: [StoredValue]
-    /// The objects on the way from the root to the one that is being decoded.
+    /// The indices of the objects on the path from the root to the object that is being decoded.
     private var open: Set<Int> = []
     private var valueCount = 0
     private var size = 0
 
-    /// Returns the fields of an archive's root; nil if the property list is no keyed archive.
+    /// Returns the fields of an archive's root; nil if the property list is not a keyed archive.
     static func values(in list: [String: StoredValue]) throws(ImportFinding) -> [String: StoredValue]? {
         guard list["$archiver"] != nil else { return nil }
         guard case .array(let objects) = list["$objects"], case .dictionary(let top) = list["$top"] else {
             throw .damagedArchive("it has no objects")
         }
-        // Code that named the root itself has usually archived nothing else.
+        // Code that chose a key for the root itself has usually archived nothing else.
         guard let root = top["root"] ?? (top.count == 1 ? top.first?.value : nil) else {
             throw .unsupportedArchive("it has \(top.isEmpty ? "no root" : "several roots")")
         }
@@ -40,7 +40,7 @@ struct KeyedArchive {
 
     private init(objects: [StoredValue]) { self.objects = objects }
 
-    /// Returns the value of a form, which is a reference or the value itself.
+    /// Returns the value that a form represents. A form is either a reference to an object or the content itself.
     private mutating func value(of form: StoredValue, depth: Int) throws(ImportFinding) -> StoredValue {
         valueCount += 1
         guard valueCount <= PropertyListFormat.maximumValues else {
@@ -78,7 +78,7 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds the bytes of a text or of data. A shared one counts each time: it is hashed and stored each time.
+    /// Adds the size of a string or data. A shared one counts for each reference, since each copy is hashed and stored.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -96,14 +96,14 @@ struct KeyedArchive {
 
     private func object(at index: Int) throws(ImportFinding) -> StoredValue {
         guard objects.indices.contains(index) else { throw .damagedArchive("it refers to an object that is missing") }
-        // A chain of references would take stack without being nested.
+        // Following a chain of references would use stack without counting as nesting.
         guard KeyedArchive.reference(objects[index]) == nil else {
             throw .damagedArchive("an object in it is a reference")
         }
         return objects[index]
     }
 
-    /// Returns the index that a form refers to; nil if it is no reference.
+    /// Returns the index that a form refers to; nil if the form is not a reference.
     private static func reference(_ form: StoredValue) -> Int? {
         guard case .dictionary(let fields) = form, fields.count == 1,
             case .integer(let index) = fields[PropertyListFormat.uidKey]
@@ -112,14 +112,14 @@ struct KeyedArchive {
     }
 }
 
-// MARK: - Objects of Foundation
+// MARK: - Foundation objects
 
 extension KeyedArchive {
     private static let foundationFields: Set<String> = [
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Converts an object with these fields to a value of Foundation, or to a dictionary of the fields.
+    /// Returns the value of a Foundation object with these fields, or a dictionary of any other object's fields.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))
@@ -182,7 +182,7 @@ extension ImportFinding {
         Self(text: "this keyed archive is damaged: \(what)")
     }
 
-    /// The archive's contents cannot be values of a store. The program that wrote it can still read it.
+    /// The finding for an intact archive whose contents a store cannot hold, but which its own program can read.
     fileprivate static func unsupportedArchive(_ what: String) -> Self {
         Self(
             text: """

@@ -1,19 +1,18 @@
 package import LinuxSystem
 
 extension PlainFile {
-    /// Moves the values that an older program kept in a plain file to stores, once, and then removes the file: see
-    /// <doc:MovingValues>.
+    /// Moves the values in an older program's plain file to stores, and then removes the file (see <doc:MovingValues>).
     ///
     /// - Parameters:
-    ///   - path: a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether the file's value replaces another one that a store has.
-    ///   - destination: returns the store for the value of a key, such as `.keychain` for a secret; nil if the value is
-    ///     only removed with the file. Keys are used as they are.
-    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file: it was imported before,
-    ///   or there is nothing to do.
-    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has another value, `invalid` for
-    ///   what a store cannot hold, `busy` if others change the file or the same keys meanwhile, and what the stores
-    ///   throw. The file then stays; the import can be run again.
+    ///   - path: the path of a file that ``init(path:)`` can read.
+    ///   - isReplacing: whether a value in the file replaces a different one in a store. Otherwise, that is an error.
+    ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
+    ///     together with the file. Keys are not changed.
+    /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, because it was
+    ///   imported before or never existed.
+    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has a different value, `invalid`
+    ///   for a value that a store cannot hold, `busy` if the file or the same keys are changed meanwhile, and the
+    ///   errors of the stores. The file then remains, and the import can be repeated.
     @discardableResult
     public static func importValues(
         from path: String, replacing isReplacing: Bool = false, to destination: (_ key: String) -> StoreReference?
@@ -27,15 +26,15 @@ extension PlainFile {
     ) throws(VaultError) -> [String]? {
         guard let file = try PlainFile(path: path, in: fileSystem) else { return nil }
         var imports: [StoreIdentity: PreparedImport] = [:]
-        // All values are checked before any is changed, so that a refusal changes nothing.
+        // All values are checked before any store is changed, so that a failed check changes nothing.
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // Removed from the dictionary first: two references would make each addition copy the whole batch.
+            // Removes it from the dictionary, since a second reference would make each addition copy the whole batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
-                    .exists, "\"\(key)\" has another value already than the one in \(path); nothing was imported.")
+                    .exists, "\"\(key)\" already has a different value than in \(path); nothing was imported.")
             }
             imports[identity] = prepared
         }
@@ -47,12 +46,12 @@ extension PlainFile {
 
 private struct PreparedImport {
     let store: any ValueStore
-    /// Expects each key to still have the value that was read.
+    /// The changes. The expectations are the values that the store had when `add` read them.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }
 
-    /// - Returns: false if the store has another value, which must not be touched.
+    /// Adds a key's value. Returns false if the store has a different value, which must not be replaced.
     mutating func add(_ key: String, _ value: StoredValue, replacing isReplacing: Bool) throws(VaultError) -> Bool {
         try Naming.key.check(key)
         let present = try store.value(of: key)
@@ -65,9 +64,9 @@ private struct PreparedImport {
 
     func commit() throws(VaultError) {
         if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "The same keys were changed meanwhile; run the import again.")
+            throw VaultError(.busy, "The same keys were changed during the import; run it again.")
         }
-        // Flushes values that were there already, too: an interrupted import may have left them unflushed.
+        // Also flushes values that the store already had, since an interrupted import may have left them unflushed.
         try store.makeDurable()
     }
 }

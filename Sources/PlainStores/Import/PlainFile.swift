@@ -4,24 +4,25 @@ import PropertyList
 
 /// The plain file of an older program: a property list, a keyed archive or JSON.
 ///
-/// ``importValues(from:replacing:to:)`` moves its values to stores and removes it. Code that stores them itself reads
-/// the file, makes the stores durable, and then removes it: see <doc:MovingValues>.
+/// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that stores the
+/// values itself must make the stores durable before it removes the file (see <doc:MovingValues>).
 public struct PlainFile: ~Copyable {
     /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive, or JSON. The content decides. nil if there is no file.
+    /// Reads a property list (XML or binary), a keyed archive or JSON, whichever it is. Returns nil if there is no
+    /// file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
-    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, or no dictionary at its root, or,
-    ///   in JSON, a key twice, an integer beyond 64 bits, more than 128 levels or a million values, or if it is an
-    ///   archive that cannot be decoded; `unavailable`.
+    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, has no dictionary at its root, or
+    ///   is an archive that cannot be decoded, or if JSON contains a duplicate key, an integer beyond 64 bits, more
+    ///   than 128 levels or more than a million values; `unavailable` if it cannot be read.
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
-        // Symbolic links are resolved: removing a link would leave its target.
+        // Symbolic links are resolved because removing a link would leave its target.
         let path = resolvedPath(path)
         let file = WholeFile(path, in: fileSystem)
         guard let bytes = try PlainFile.contents(of: file) else { return nil }
@@ -30,31 +31,32 @@ public struct PlainFile: ~Copyable {
         self.file = file
     }
 
-    /// Reads bytes that have one of the formats of ``init(path:)``.
+    /// Returns the values in bytes that have one of the formats of ``init(path:)``. The path is only used in errors.
     package static func values(in bytes: [UInt8], from path: String) throws(VaultError) -> [String: StoredValue] {
         do { return try values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
-                .damaged, "\(path) is neither a property list nor JSON that can be read: \(error.sentence).")
+                .damaged, "\(path) cannot be read as a property list or JSON: \(error.sentence).")
         } catch let finding as ImportFinding {
             throw VaultError(.damaged, "Cannot import \(path): \(finding.text).")
         } catch {
-            // A decoding error may quote a value.
+            // The decoding error is not shown, since it may quote a value.
             throw VaultError(.damaged, "\(path) is neither a property list nor JSON with an object at its root.")
         }
     }
 
-    /// Removes the file durably, unless it was changed since it was read. If it is already removed, there is no error.
+    /// Removes the file durably if it is unchanged since it was read. Does nothing if it no longer exists.
     ///
-    /// The file is compared right before the removal; if another file replaces it between the two, that one is removed
-    /// instead. So the older program should not run meanwhile. <doc:MovingValues> describes what remains on the disk.
+    /// The content is compared right before the removal. If another file replaces this one between the two steps, the
+    /// other file is removed, so the older program should not run meanwhile. <doc:MovingValues> describes what remains
+    /// on the disk.
     ///
-    /// - Throws: ``VaultError`` with `busy` if the file's content has changed since it was read, `damaged` if it is
-    ///   larger than a file may be; `unavailable`.
+    /// - Throws: ``VaultError`` with `busy` if the content was changed after it was read, `damaged` if it exceeds 64
+    ///   MiB; `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
-            throw VaultError(.busy, "Someone changed \(file.path) meanwhile; run the import again.")
+            throw VaultError(.busy, "\(file.path) was changed after it was read; run the import again.")
         }
-        // Renaming it first would detect a replacement, but a crash would then leave secrets under an unknown name.
+        // Renaming the file first would detect a replacement, but a crash would leave secrets under an unknown name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }
     }
 
@@ -83,5 +85,5 @@ public struct PlainFile: ~Copyable {
     }
 }
 
-/// Why a file cannot be imported, as the end of a sentence. It may name a key, never a value.
+/// The reason why a file cannot be imported, as a sentence fragment. It may contain a key, but never a value.
 struct ImportFinding: Error { let text: String }

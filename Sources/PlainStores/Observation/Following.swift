@@ -1,16 +1,16 @@
 import LinuxSystem
 
-/// A part of a store that can be followed.
+/// A part of a store that an observer follows, such as a key.
 ///
-/// `Content` is the stored state, and only a different content counts as a change. Observers receive `Element`.
+/// `Content` is the stored state; only a different content is a change. Observers receive an `Element` made of it.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
-    /// The stream must start before the first read, so that no change is missed.
+    /// The notices of possible changes. The stream must start before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
     let read: @Sendable () throws(VaultError) -> Content
     let element: @Sendable (Content) throws(VaultError) -> Element
 }
 
-/// Reads a part of a store again after each notice, and returns it if it has changed.
+/// A follower of a part of a store. It reads the part again after each notice, and returns it if it has changed.
 struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
 
@@ -29,10 +29,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 
     init(_ start: @escaping Start) { self.start = start }
 
-    /// Returns the present element; nil if it was returned before. Blocks while it reads.
+    /// Returns the current element; nil if it was returned before. Blocks while it reads the store.
     mutating func current() throws(VaultError) -> Element? { try take(look()) }
 
-    /// Returns the present element first, then the latest after each change; nil when the task is cancelled.
+    /// Returns the current element first, and then the latest one after each change; nil if the task is cancelled.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         while !Task.isCancelled {
             if isDue, let element = try await currentElsewhere() { return element }
@@ -41,10 +41,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Does the same, but continues after a failure. It returns the failure once, and then the next element.
+    /// Returns elements as ``next(isolation:)`` does, and a failure once. The next call continues after the failure.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
-            // The store may send no notice when the cause of a failure ends, such as a missing key file.
+            // The store may send no notice when a failure ends, for example when a missing key file reappears.
             if failure != nil {
                 try? await Task.sleep(for: .seconds(1))
                 isDue = true
@@ -84,7 +84,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return element
     }
 
-    /// - Returns: false at the end.
+    /// Waits for a notice, after which a read is due. Returns false if there will be no further notice.
     private mutating func waitForNotice(isolation actor: isolated (any Actor)?) async -> Bool {
         var iterator = part?.notices.makeAsyncIterator()
         isDue = await iterator?.next(isolation: actor) != nil
@@ -93,13 +93,13 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 }
 
 extension ValueKey where Self: Sendable {
-    /// Follows the key in the store that the key resolves to in the task that starts the iteration.
+    /// Returns the part to follow for this key, in the store to which the key resolves in the current task.
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()
-        // Storing the default when there was no value is no change for an observer.
+        // Storing the default of a key that has no value is not a change for an observer.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
-        // A value that an older program writes to the old store is moved as well.
+        // The old store is followed too, since a value that an older program writes to it is moved as well.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
         return FollowedPart(notices: notices) { () throws(VaultError) in
             try finishMove(into: store, for: .reading)

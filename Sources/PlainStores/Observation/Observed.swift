@@ -1,7 +1,7 @@
 import LinuxSystem
 public import Observation
 
-/// Follows the value of a key for `@Observable` models, `withObservationTracking` and `Observations`.
+/// The followed value of a key, for `@Observable` models, `withObservationTracking` and `Observations`.
 ///
 /// ```swift
 /// @MainActor @Observable final class Session {
@@ -10,9 +10,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// It has the value from the beginning, and follows the key until it is released. Changes arrive on one actor, the main
-/// actor unless another is named. Code on that actor misses none. It may be used from any thread, but code elsewhere
-/// may read just while a change arrives; if it must miss none, use ``ValueKey/values``.
+/// The value is read at creation, and the key is followed until this object is released. Changes arrive on one actor,
+/// by default the main actor, and code on that actor misses none. Other code may use this object too, but may miss a
+/// change that arrives just while it reads. Code that must miss none uses ``ValueKey/values``.
 public final class Observed<Value: Sendable>: Observable, Sendable {
     private struct State {
         var value: Value
@@ -23,30 +23,30 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let state: Mutex<State>
     private let registrar = ObservationRegistrar()
 
-    /// The value that reading the key returns. During an ``error`` it is the last value that could be read.
+    /// The result of reading the key. During an ``error``, this is the last result that could be read.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
     }
 
-    /// Why the key cannot be read; nil as soon as it can. The read is repeated each second.
+    /// The reason why the last read failed; nil if it succeeded. After a failure, the key is read again each second.
     public var error: VaultError? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }
     }
 
-    /// Reads the value of a key and follows it from now on, in the store that the key resolves to in this task. Changes
+    /// Reads the value of a key and follows it, in the store to which the key resolves in the current task. Changes
     /// arrive on the main actor.
     @MainActor
     public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Does the same for changes that arrive on another actor, which is not retained: none arrive once it is released.
+    /// Reads the value of a key and follows it. Changes arrive on `actor`, which is not retained, until it is released.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
-        // No code observes this object yet.
+        // Observers need no notice, since no code observes this object yet.
         do throws(VaultError) {
             if let value = try follower.current() { state.withLock { $0.value = value } }
         } catch { state.withLock { $0.error = error } }
@@ -56,7 +56,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Follows the key without retaining this object or the actor while waiting: the actor may own this object.
+    /// Follows the key. While it waits, the task retains neither this object nor the actor, which may own this object.
     private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower
@@ -68,7 +68,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     }
 
     private func set(_ result: Result<Value, VaultError>, on actor: isolated any Actor) {
-        // The former value is released after the lock, since its deinitializer may run outside code.
+        // The former value is released outside of the lock, since its deinitializer may run any code.
         let (former, present) = state.withLock { state in
             let former = state
             switch result {
@@ -77,8 +77,8 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
             }
             return (former, state)
         }
-        // Observers are notified after the change. If they were notified before it and read at once on another thread,
-        // they would get the old value and no further notice.
+        // Observers are notified after the change. If they were notified before it, an observer could read the old
+        // value on another thread, and would get no further notice.
         if case .success = result { registrar.withMutation(of: self, keyPath: \.value) {} }
         if former.error != present.error { registrar.withMutation(of: self, keyPath: \.error) {} }
     }

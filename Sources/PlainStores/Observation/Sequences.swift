@@ -1,5 +1,5 @@
 extension ValueKey where Self: Sendable {
-    /// Returns the present value, then the latest one after each change by this process or another.
+    /// The current value, and then the latest one after each change by this or another process.
     ///
     /// ```swift
     /// for try await token in account.token.values {
@@ -7,18 +7,18 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// The default replaces a missing value, as in ``read()-8f9bj``. nil means that there is neither. Some of several
-    /// changes may be skipped, never the last (see <doc:Gotchas>). Storing an equal value is no change. The last value
-    /// stays in memory for the comparison.
+    /// An element is the default if there is no value, and nil if there is neither, as with ``read()-8f9bj``. If there
+    /// are several changes, some may be skipped, but never the last (see <doc:Gotchas>). Storing an equal value is not
+    /// a change. The last value stays in memory for the comparison.
     ///
-    /// An error ends the sequence: ``VaultError`` as ``read()-8f9bj``; ``results`` goes on. Cancelling the task ends it
-    /// without one. Each iteration follows the key on its own, in the store that the key resolves to in the task that
-    /// starts it. Reads run on threads of the library's own.
+    /// An error ends the sequence, with a ``VaultError`` as ``read()-8f9bj`` throws it; ``results`` continues instead.
+    /// Cancelling the task ends the sequence without an error. Each iteration follows the key independently, in the
+    /// store to which the key resolves in the iterating task. Reads run on the library's own threads.
     public var values: some AsyncSequence<Reading, VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed() }
     }
 
-    /// Returns the same as ``values``, but continues after an error: for long-running programs.
+    /// The same values as ``values``, but the sequence continues after an error. It is meant for long-running programs.
     ///
     /// ```swift
     /// for await result in account.token.results {
@@ -29,21 +29,21 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// A failure is one element, however long it lasts. Meanwhile the key is read again each second.
+    /// A failure is one element, however long it lasts. During a failure, the key is read again each second.
     public var results: some AsyncSequence<Result<Reading, VaultError>, Never> & Sendable {
         FollowedResults { () throws(VaultError) in try followed() }
     }
 }
 
 extension ValueStore {
-    /// Returns the values of all keys that begin with `prefix`, then the latest ones after each change by this process
-    /// or another. Each dictionary is a consistent snapshot. The empty prefix follows the whole store. Everything else
-    /// is as in ``ValueKey/values``.
+    /// Returns a sequence of the values of all keys that begin with `prefix`: the current ones, and then the latest
+    /// after each change by this or another process. Each dictionary is a consistent snapshot. An empty prefix follows
+    /// the whole store. Otherwise, this works like ``ValueKey/values``.
     public func values(prefix: String = "") -> some AsyncSequence<[String: StoredValue], VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed(prefix: prefix) }
     }
 
-    /// Returns the same as ``values(prefix:)``, but continues after an error, as ``ValueKey/results`` does.
+    /// Returns the same sequence as ``values(prefix:)``, but it continues after an error, as ``ValueKey/results`` does.
     public func results(
         prefix: String = ""
     ) -> some AsyncSequence<Result<[String: StoredValue], VaultError>, Never> & Sendable {
@@ -59,7 +59,7 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// nil at the end: every way for the iteration to end releases the observer.
+        /// nil after the end, so that the observer is released however the iteration ends.
         var follower: Follower<Content, Element>?
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {

@@ -1,13 +1,13 @@
 private import Glibc
 import LinuxSystem
 
-/// Looks up the environment variables that name paths, or the given ones instead. An empty one counts as not set.
+/// The environment variables that contain paths, or the `given` values instead. An empty variable counts as not set.
 package struct LocationVariables {
     package var given: [String: String]?
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// - Throws: ``VaultError/Code/invalid`` for a value that is not UTF-8: a repaired path would lead to another file.
+    /// Returns a variable. Throws ``VaultError/Code/invalid`` if it is not UTF-8, since repair would change the path.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -19,11 +19,11 @@ package struct LocationVariables {
         }
     }
 
-    /// Returns a folder of the XDG Base Directory Specification, which requires that relative paths are ignored.
+    /// Returns a folder of the XDG Base Directory Specification, which requires relative paths to be ignored.
     package func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
         if let path = try self[name], path.isAbsolutePath { return path }
-        // The account database needs shared libraries that a static program lacks, and files that a minimal container
-        // lacks: without HOME the paths must be named.
+        // The account database is not queried, because it needs shared libraries that a static program lacks, and files
+        // that a minimal container lacks. Without HOME, the caller must name the paths.
         guard let home = try self["HOME"], home.isAbsolutePath else { return nil }
         return "\(home == "/" ? "" : home)/\(belowHome)"
     }

@@ -1,17 +1,17 @@
 package import LinuxSystem
 
-/// Checks paths before root writes to them: it must create nothing that the owner of the files around could not.
+/// Checks of paths before root writes to them. Root must not create files that the owner of the folder could not write.
 package enum WrittenPath {
-    /// Checks the path of a file that is written: another user's symbolic link must not redirect what root writes.
-    /// Throws ``VaultError/Code/unavailable``.
+    /// Checks that no symbolic link of another user can redirect what root writes. Throws
+    /// ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }
     }
 
-    /// Checks the path of a file at its default location, such as preferences in a home folder, not at a chosen one.
+    /// Checks that root does not create a file in another user's folder. This is for files at a default location, such
+    /// as preferences in a home folder, and not for paths that a user chose. Throws ``VaultError/Code/unavailable``.
     ///
-    /// - Parameter isReplaced: whether the file becomes root's even if there is one.
-    /// - Throws: ``VaultError/Code/unavailable``.
+    /// - Parameter isReplaced: whether an existing file would be replaced by one that root owns.
     package static func checkParentFolder(
         of path: String, isReplaced: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {
@@ -20,9 +20,9 @@ package enum WrittenPath {
         guard !isThere, let other = files.partOfAnotherUser(above: resolvedPath(path).parentFolder) else { return }
         throw VaultError(
             .unavailable,
-            "\(path) was left alone: \(other) belongs to another user, who could not write what root creates there. Do "
-                + "it as that user, as `sudo -u NAME` does, or with root's own HOME and without that user's XDG "
-                + "variables, as `sudo -H` does.")
+            "\(path) was left alone: \(other) belongs to another user, who could not write to what root creates there. "
+                + "Run this as that user (`sudo -u NAME`), or with root's own HOME and without that user's XDG "
+                + "variables (`sudo -H`).")
     }
 }
 
@@ -30,7 +30,7 @@ extension VaultError {
     package init(_ path: String, leadingThrough link: String) {
         self.init(
             .unavailable,
-            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes through none. Do it "
-                + "as that user, or name the file that is meant.")
+            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes through none. Run "
+                + "this as that user, or name the link's target.")
     }
 }

@@ -2,11 +2,11 @@ private import Glibc
 import LinuxSystem
 
 extension Preferences {
-    /// Writes the changes that were held back to be coalesced; they are on the disk when this returns.
+    /// Writes the changes that are waiting to be coalesced. They are on the disk when this method returns.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`. The changes then stay pending.
     public func flush() throws(VaultError) {
-        // The changes are taken under the writer's lock, so that the later of two flushes writes the later values.
+        // The changes are read under the writer's lock; otherwise the later of two flushes could write older values.
         try writer.withLock { _ throws(VaultError) in
             let taken = pending.withLock { $0.changes }
             guard !taken.isEmpty else { return }
@@ -15,24 +15,24 @@ extension Preferences {
         }
     }
 
-    /// Flushes, and reports an error to ``failures``: for callers that cannot throw.
+    /// Writes the pending changes for a caller that cannot throw, and reports an error to ``failures``.
     func flushReporting() {
         do { try flush() } catch { failures.report(error, key: (try? path) ?? "preferences") }
     }
 
-    /// Adds a batch to the pending changes, and schedules their writing.
+    /// Adds a batch to the pending changes if its expectations hold, and schedules a write. Returns whether they hold.
     func gather(_ batch: StoreBatch, _ interval: Duration) throws(VaultError) -> Bool {
-        // Values that cannot be written are refused now, while the error can still be thrown.
+        // Values that cannot be written are refused now, while the error can still be thrown to the caller.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
-            // Read under the lock: changes that leave the pending ones are in the file by then.
+            // Reads the file under the lock of `pending`, which a change leaves only after it was written.
             let present = try current()
             let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
             return (holds, holds && pending.add(batch.changes))
         }
         guard isFirst else { return holds }
         Task.detached { [weak self] in
-            // The time is computed again after each sleep, since a flush may have come first.
+            // The time is computed again after each sleep, since `flush()` may have written the changes meanwhile.
             while let instant = self?.pending.withLock({ $0.nextWrite(every: interval) }) {
                 try? await Task.sleep(until: instant, clock: .continuous)
             }
@@ -46,37 +46,37 @@ struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
     private var isScheduled = false
     private var lastWrite: ContinuousClock.Instant?
-    /// A year: clocks cannot add any duration.
+    /// An upper bound of a year, because adding a huge duration to a clock's time would overflow.
     private static let longestInterval: Duration = .seconds(365 * 86_400)
 
-    /// Adds changes. Returns whether to schedule a write.
+    /// Adds changes, and returns whether the caller must schedule a write.
     mutating func add(_ new: [String: StoredValue?]) -> Bool {
         for (key, value) in new { changes.updateValue(value, forKey: key) }
         defer { isScheduled = true }
         return !isScheduled
     }
 
-    /// Returns when the scheduled write is due; nil, which ends the schedule, if it is now.
+    /// Returns when the scheduled write is due. If that is now, ends the schedule and returns nil.
     mutating func nextWrite(every interval: Duration) -> ContinuousClock.Instant? {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // The interval counts from the start of a write, even of a failed one: changes during it need the next write.
+        // The interval starts with a write, even if it fails, since changes during the write need the next one.
         lastWrite = .now
         return nil
     }
 
-    /// Drops the changes that were written, unless they have changed since.
+    /// Removes the changes that were written, unless a newer change has replaced them meanwhile.
     mutating func wrote(_ written: [String: StoredValue?]) {
         lastWrite = .now
         for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }
     }
 }
 
-/// Writes the pending changes of coalescing preferences when the process exits.
+/// The preferences whose pending changes are written when the process exits.
 enum ExitFlush {
     private static let references = Mutex<[@Sendable () -> Preferences?]>([])
-    /// A static property is initialized once, at its first use.
+    /// Runs once, because a static property is initialized at its first use.
     private static let registration = atexit {
         for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }

@@ -1,11 +1,11 @@
 package import LinuxSystem
 
-/// Values in a plain property list that any plist tool reads and writes, such as settings. Nothing secret.
+/// A store of values, such as settings, in a plain property list that any plist tool reads and writes. Not for secrets.
 ///
-/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Other processes
-/// and threads may use it at the same time. When a call that writes returns, the change is on the disk, and no write of
+/// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Several
+/// processes and threads may use it at the same time. A write is on the disk when its call returns, and no write of
 /// another process is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged
-/// file is an error, and is never overwritten.
+/// file causes an error, and is never overwritten.
 public final class Preferences: ValueStore {
     public let changes: ChangeFeed
     public let failures: FailureLog
@@ -16,29 +16,29 @@ public final class Preferences: ValueStore {
     public var path: String { get throws(VaultError) { try file.get().path } }
 
     let file: Result<PreferencesFile, VaultError>
-    /// How often changes are written; nil for at once.
+    /// The minimum time between two writes; nil if each change is written before its call returns.
     private let interval: Duration?
     private let snapshot = Mutex<PreferencesSnapshot?>(nil)
-    /// The file's metadata when this object last flushed the file and its name.
+    /// The file's metadata when this object last flushed the file and its directory entry.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written: threads of this process then wait here, and not for the folder's lock.
+    /// Held while the file is written, so that this process's threads wait here and not for the folder's lock.
     let writer = Mutex(())
 
-    /// Names the preferences of a suite, such as a program's name or a user's id: any text. It opens no file.
+    /// Creates the preferences of a suite, without opening its file. A suite's name is any text, such as a user's id.
     ///
     /// - Parameters:
-    ///   - interval: writes changes together, at most once per interval, and at the process's exit: for values that
-    ///     change many times a second. If another object or process changes the same key meanwhile, the later write
-    ///     wins, even after an ``ValueKey/update(_:)-5awi7``: see <doc:WhichStoreForWhat>. An error goes to
-    ///     ``failures``. By default a change is written before the call that makes it returns.
+    ///   - interval: the minimum time between two writes, for values that change many times a second. Changes are then
+    ///     written together, and when the process exits. If another object or process changes the same key meanwhile,
+    ///     the later write wins, even after an ``ValueKey/update(_:)-5awi7`` (see <doc:WhichStoreForWhat>). An error
+    ///     goes to ``failures``. By default, a change is written before its call returns.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
     public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
         self.init(path, interval, failures, in: PosixFileSystem())
     }
 
-    /// Names the preferences in the property list at a path, for programs that keep theirs elsewhere. The other
+    /// Creates preferences in the property list at a path, for programs that keep theirs elsewhere. The other
     /// parameters are those of ``init(suite:coalescing:failures:)``.
     public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         self.init(.success(path), interval, failures, in: PosixFileSystem())
@@ -60,10 +60,10 @@ public final class Preferences: ValueStore {
     deinit { flushReporting() }
 }
 
-// MARK: - A store
+// MARK: - ValueStore
 
 extension Preferences {
-    /// Is equal for two preferences on one file.
+    /// The identity of the store, which is equal for two objects that use the same file.
     public var identity: StoreIdentity { (try? path).map(StoreIdentity.init(file:)) ?? StoreIdentity(self) }
 
     public func value(of key: String) throws(VaultError) -> StoredValue? {
@@ -77,9 +77,9 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
-        // Other programs may have stored keys that are invalid here.
+        // Excludes keys of other programs that are invalid here.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // Read under the lock: changes that leave the pending ones are in the file by then.
+        // Reads the file under the lock of `pending`, which a change leaves only after it was written.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
@@ -99,8 +99,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the changes that were held back to be coalesced. Then flushes the file and its directory entry, whichever
-    /// process wrote it: if that process was killed before its flush, a power loss would undo its write.
+    /// Writes the pending changes, then flushes the file and its directory entry, even if another process wrote it. If
+    /// that process was killed before its flush, a power loss would undo its write.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -108,7 +108,7 @@ extension Preferences {
         try makeFileDurable()
     }
 
-    /// Returns the content of the file, which is read again only if it was replaced or changed.
+    /// Returns the file's content. Reads the file again only if it was replaced or changed.
     func current() throws(VaultError) -> PreferencesSnapshot {
         let file = try file.get()
         let status = try file.status()
@@ -119,7 +119,7 @@ extension Preferences {
         return new
     }
 
-    /// Writes a batch's changes to the file, durably, if its expectations hold. The caller holds the writer's lock.
+    /// Writes a batch's changes durably to the file if its expectations hold. The caller must hold the writer's lock.
     func replaceFile(_ batch: StoreBatch) throws(VaultError) -> Bool {
         let forms = try batch.propertyLists()
         let (holds, new) = try file.get().update(batch, forms, snapshot.withLock { $0 })
@@ -127,16 +127,16 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has these values, but its writer may have failed or died before the flush.
+            // The file already has these values, but their writer may have failed or died before its flush.
             try makeFileDurable()
         }
         return holds
     }
 
-    /// Flushes the file, unless this object has flushed its present state: a flush costs half as much as a write.
+    /// Flushes the file unless this object has already flushed this state. A flush costs half as much as a write.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The status is read before the flush, so that it does not cover a later file or change.
+        // The status is read before the flush. Read after it, the status could be that of a newer, unflushed change.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()
@@ -147,7 +147,7 @@ extension Preferences {
 // MARK: - The paths of suites
 
 extension Preferences {
-    /// The longest name of a suite, in bytes of its file's name without `.plist`.
+    /// The maximum size of a suite's file name without `.plist`, in bytes.
     private static let longestName = 200
     private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
 
@@ -161,13 +161,13 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Percent-encodes the name: no two suites share a file, and none leaves the folder or is hidden in it. Throws
-    /// ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// Returns a suite's percent-encoded name. Encoding gives each suite its own file, which is neither hidden nor
+    /// outside of the folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
         let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
         guard !suite.isEmpty, name.utf8.count <= longestName else {
-            throw VaultError(.invalid, "Invalid suite of preferences: \(suite.isEmpty ? "empty" : "too long").")
+            throw VaultError(.invalid, "Invalid name of a preferences suite: \(suite.isEmpty ? "empty" : "too long").")
         }
         return name
     }

@@ -2,23 +2,23 @@ import FoundationEssentials
 import LinuxSystem
 import PropertyList
 
-/// The property list file of a suite: read whole, and replaced whole under the lock of its folder.
+/// The property list file of a suite. It is read as a whole, and replaced as a whole under its folder's lock.
 struct PreferencesFile: Sendable {
     let file: WholeFile
-    /// The path as it was given, with its symbolic links; nil if it has none.
+    /// The path as the caller gave it, before symbolic links were resolved; nil if it is the same.
     var namedPath: String?
     var path: String { file.path }
-    /// The largest file that is read: 64 MiB.
+    /// The maximum size of a file that is read: 64 MiB.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
     /// Reads the file. A missing file has no values.
     ///
-    /// - Parameter known: the previous content. A file of the same bytes, such as this process's own last write, is not
-    ///   parsed again, which would cost a fifth of a write.
+    /// - Parameter known: the previous content. If the file has the same bytes, for example because this process wrote
+    ///   it, it is not parsed again. That saves a fifth of the cost of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
-        // Tries five times: another tool may be writing the file in place, and complete it soon.
+        // Tries five times, because another tool may be writing the file in place and complete it soon.
         for _ in 0..<4 {
             do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
@@ -41,7 +41,7 @@ struct PreferencesFile: Sendable {
         } catch { throw VaultError(damagedPreferences: error.sentence, path) }
     }
 
-    /// Reads the file and makes a batch's changes in it, if its expectations hold, under the folder's lock.
+    /// Reads the file and applies a batch to it if the batch's expectations hold. Holds the folder's lock meanwhile.
     ///
     /// - Parameters:
     ///   - forms: the changes in their property list forms.
@@ -71,7 +71,7 @@ struct PreferencesFile: Sendable {
 
     func serialized(_ values: [String: StoredValue], _ format: PropertyListFormat) throws(VaultError) -> [UInt8] {
         do throws(PropertyListError) { return try format.serialized(.dictionary(values)) } catch {
-            throw VaultError(.invalid, "That cannot be stored in a property list: \(error.sentence).")
+            throw VaultError(.invalid, "The value cannot be stored in a property list: \(error.sentence).")
         }
     }
 
@@ -93,14 +93,14 @@ final class PreferencesSnapshot: Sendable {
     let format: PropertyListFormat
     /// The file's metadata; nil if there was no file.
     let status: FileStatus?
-    /// The whole file; nil if there was none. Equal bytes mean equal values, whatever the file's times are.
+    /// The file's bytes; nil if there was no file. Equal bytes mean equal values, even if the file's times differ.
     let bytes: [UInt8]?
-    /// The descriptor stays open, so that no other file can get the same inode number and be mistaken for this one.
+    /// The open file. While it is open, no other file can get its inode number and be mistaken for it.
     private let file: FileDescriptor?
-    /// Whether another change would change the file's times, which advance in steps of some milliseconds.
+    /// Whether a later change is certain to change the file's times, which advance in steps of some milliseconds.
     private let hasTellingTimes: Bool
 
-    /// The coarsest step of the file's times, in nanoseconds.
+    /// An upper bound on the steps in which file times advance, in nanoseconds.
     private static let coarsestStep: Int64 = 20_000_000
 
     /// - Parameter readAt: a time before the file was read, in nanoseconds since 1970.
@@ -124,7 +124,7 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// Creates the error of a failed read. A write beyond a limit has the error number of a file that is too large.
+    /// Creates the error of a failed read. Unlike after a write, EFBIG here means that the file is too large.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
@@ -141,7 +141,7 @@ extension VaultError {
             "The property list \(path) is damaged: \(reason). Fix it, or move it away; nothing is written to it.")
     }
 
-    /// Creates the error of a failed flush: the new file is in place, but may not be there after a crash.
+    /// Creates the error of a failed flush, after which the new file is in place, but may be lost in a crash.
     fileprivate init(unflushedPreferences error: SystemError, _ path: String) {
         self.init(
             .outcomeUnknown, "The disk failed while \(path) was written: the last change may or may not last.",
@@ -151,15 +151,15 @@ extension VaultError {
 
 // MARK: - The forms of values
 
-// Three cases have a special form in a property list. `untyped` is written as data. The other two are written as
-// dictionaries that no other value is written as: `null` as `{$nil: true}`, and, since XML holds whole seconds, a date
-// that it cannot hold as `{$date: seconds since 2001}`.
+// Three cases have a special form in a property list. `untyped` is written as data. `null` is written as
+// `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as
+// `{$date: seconds since 2001}`. No other value is written as one of these two dictionaries.
 
 extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Converts a form to its value. Any other part of a property list is its own value.
+    /// Converts a property list to the value that it represents. All but these special forms represent themselves.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))
@@ -178,7 +178,7 @@ extension StoredValue {
         }
     }
 
-    /// Returns the value's form. Throws ``VaultError/Code/invalid`` if it has none.
+    /// Returns the value's form in a property list. Throws ``VaultError/Code/invalid`` if it has none.
     func propertyList(for key: String, depth: Int = 0) throws(VaultError) -> StoredValue {
         guard depth < StoredValue.maximumDepth else {
             throw VaultError(

@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The standard stores of a test, in place of the program's. They are looked up in a task-local value at each access.
+/// The standard stores of a test, which replace the program's. Each access finds them in a task-local value.
 package struct StandardStores: Sendable {
     package let preferences: Preferences
     package let memory: MemoryStore
@@ -14,7 +14,7 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// The error for a test outside of its own stores: it would use the user's files.
+    /// The error for test code without stores of its own, which would use the user's files; nil outside of tests.
     package static var refusal: VaultError? {
         guard vault_is_under_test() != 0 else { return nil }
         return VaultError(
@@ -27,8 +27,8 @@ package struct StandardStores: Sendable {
 }
 
 extension Preferences {
-    /// The program's own preferences: the suite with the name in ``VaultApp``. Within a task that has test stores it is
-    /// their preferences; elsewhere in a test all their calls throw `unavailable`.
+    /// The program's own preferences, in the suite that ``VaultApp`` names. In a task that has test stores, these are
+    /// the test's preferences. Elsewhere in a test, all calls throw `unavailable`.
     public static var standard: Preferences { StandardStores.replaced?.preferences ?? shared }
 
     /// The log of errors of the standard preferences.
@@ -46,7 +46,7 @@ extension Preferences {
 }
 
 extension MemoryStore {
-    /// The process's own values in memory. In a task that has test stores, this is their store.
+    /// The process's own values in memory. In a task that has test stores, this is the test's store.
     public static var standard: MemoryStore { StandardStores.replaced?.memory ?? shared }
 
     /// The log of errors of the standard store.
@@ -58,11 +58,11 @@ extension MemoryStore {
 // MARK: - References
 
 extension StoreReference {
-    /// ``Preferences/standard``.
+    /// A reference to ``Preferences/standard``.
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
     /// Returns a reference to the preferences of a suite, such as a user's own.
     public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
-    /// ``MemoryStore/standard``. In a test outside of its own stores, a use throws `unavailable`.
+    /// A reference to ``MemoryStore/standard``. In test code without stores of its own, each use throws `unavailable`.
     public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
         if StandardStores.replaced == nil, let refusal = StandardStores.refusal { throw refusal }
         return MemoryStore.standard

@@ -1,34 +1,34 @@
 private import CLinux
 import LinuxSystem
 
-/// Names the program, and thereby its part of the standard stores: see <doc:YourAppsVault>.
+/// The program's name, which determines its part of the standard stores (see <doc:YourAppsVault>).
 public enum VaultApp {
     package struct Identity: Sendable {
         package let name: String
         let preferences: String?
-        /// The location of the program's own vault. Only the module Vault knows its type.
+        /// The location of the program's own vault, of a type that only the module Vault knows.
         package let vault: (any Hashable & Sendable)?
     }
 
     private struct State {
         var identity: Identity?
-        /// Whether a standard store was used, after which the identity is fixed.
+        /// Whether a standard store was used. From then on, the identity cannot be changed.
         var isFixed = false
     }
 
     private static let state = Mutex(State())
 
-    /// Names the program. Call it once, before the first use of a standard store.
+    /// Sets the program's name. Call it once, before the first use of a standard store.
     ///
     /// In the user's vault, the entries of a named program begin with its name and a slash, so that `vault` shows
-    /// `mail/u.token` for its key `"u.token"`; its preferences are the suite of that name. Without a name, the name of
-    /// its executable file is used: if that is renamed, its values seem to be gone.
+    /// `mail/u.token` for its key `"u.token"`. Its preferences are the suite of that name. A program without a name
+    /// uses that of its executable file. If the file is renamed, the program does not find its values.
     ///
     /// - Parameters:
-    ///   - name: a name that no other program has, such as `com.example.mail`; it must never change.
-    ///   - preferences: the path of a property list instead of the suite's.
-    /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program has another
-    ///   identity already or has used a standard store.
+    ///   - name: a name that no other program has, such as `com.example.mail`. It must never change.
+    ///   - preferences: the path of a property list that replaces the suite's.
+    /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program already has
+    ///   another identity or has used a standard store.
     public static func identify(as name: String, preferences: String? = nil) throws(VaultError) {
         try identify(as: name, preferences: preferences, vault: nil)
     }
@@ -48,11 +48,11 @@ public enum VaultApp {
         guard isAccepted else {
             throw VaultError(
                 .invalid,
-                "The program has an identity already, or has used a standard store. Name it once, at its start.")
+                "The program already has an identity, or has used a standard store. Name it once, at its start.")
         }
     }
 
-    /// The program's name: the one that it was given, or that of its file.
+    /// The name that the program was given; otherwise the name of its executable file.
     public static var name: String { state.withLock { $0.identity }?.name ?? fileName }
 
     package static func fixedIdentity() -> Identity? {

@@ -1,34 +1,34 @@
 private import Glibc
 import LinuxSystem
 
-/// Notifies observers of a store that something may have changed.
+/// A feed that notifies observers of a store that something may have changed.
 ///
-/// A notice says neither what has changed nor how often: observers read again and compare. So many changes at once are
-/// one notice, and a slow observer still gets the latest state.
+/// A notice contains neither what has changed nor how often, so observers read again and compare. Many changes in quick
+/// succession are one notice, and a slow observer still gets the latest state.
 public final class ChangeFeed: Sendable {
     private struct State {
         var observers = [Int: AsyncStream<Void>.Continuation]()
         var lastID = 0
-        /// Watches for other processes' changes; nil while there is no observer.
+        /// The watch for changes by other processes; nil while there is no observer.
         var watch: (any AnyObject & Sendable)?
     }
 
     private let state = Mutex(State())
     private let watch: Watch
 
-    /// Returns an object that watches for as long as it exists.
+    /// Starts to watch for changes. The watch ends when the returned object is released.
     package typealias Watch =
         @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
-    /// Creates a feed for changes that this process makes.
+    /// Creates a feed for changes by this process.
     public init() { watch = { _ in nil } }
 
-    /// Creates a feed that also notices changes of other processes, while there is an observer.
+    /// Creates a feed that also notices changes by other processes, while there is an observer.
     package init(_ watch: @escaping Watch) { self.watch = watch }
 
-    /// Creates a feed that also notices changes that other processes make to a file.
+    /// Creates a feed that also notices changes to a file by other processes.
     ///
-    /// - Parameter path: without symbolic links. Neither the file nor its folder need exist.
+    /// - Parameter path: a path without symbolic links. Neither the file nor its folder need exist.
     convenience init(watching path: String, in fileSystem: any FileSystem = PosixFileSystem()) {
         self.init { (notify) throws(VaultError) in
             do throws(SystemError) { return try FileWatch(path, in: fileSystem, onChange: notify) } catch {
@@ -43,8 +43,8 @@ public final class ChangeFeed: Sendable {
         for observer in observers { observer.yield() }
     }
 
-    /// Returns a stream that gives one element for any number of notices since the last one was taken. Changes after
-    /// this call are noticed; soon after it, there may be a notice without a change.
+    /// Returns a stream of notices. The notices since the last element was taken become one element. Every change after
+    /// this call is noticed. Soon after the call, there may be a notice without a change.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
     public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }
@@ -71,7 +71,7 @@ public final class ChangeFeed: Sendable {
         let removeFromOthers = observer.onTermination
         observer.onTermination = { [weak self] termination in
             removeFromOthers?(termination)
-            // The removed continuation is released after the lock, since its end runs outside code.
+            // The removed continuation is released outside of the lock, since its release may run any code.
             _ = self?.state.withLock { state in
                 (state.observers.removeValue(forKey: id), state.observers.isEmpty ? state.watch.take() : nil)
             }
@@ -81,12 +81,12 @@ public final class ChangeFeed: Sendable {
     package var observerCount: Int { state.withLock { $0.observers.count } }
 }
 
-/// Receives the errors that the getter or setter of ``ValueKey/value`` meets, which cannot throw.
+/// A log of the errors that the getter and setter of ``ValueKey/value`` cannot throw.
 ///
-/// Each is kept as ``lastError`` and passed to the handler. The default handler writes a line to standard error.
+/// Each error is stored as ``lastError`` and passed to the handler. The default one writes a line to standard error.
 public final class FailureLog: Sendable {
     /// - Parameters:
-    ///   - error: what went wrong; it contains no secret.
+    ///   - error: the failure, which contains no secret.
     ///   - key: the key that was read or written.
     public typealias Handler = @Sendable (_ error: VaultError, _ key: String) -> Void
 
@@ -99,7 +99,7 @@ public final class FailureLog: Sendable {
 
     /// Creates a log.
     ///
-    /// - Parameter handler: called on the thread that met the error, with no lock held.
+    /// - Parameter handler: called on the thread where the error occurred, with no lock held.
     public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex(State(handler: handler)) }
 
     /// The last error that was reported; nil if there was none.
@@ -107,10 +107,10 @@ public final class FailureLog: Sendable {
 
     /// Replaces the handler.
     ///
-    /// A handler that uses a store of this log must capture it weakly; otherwise neither of the two is ever freed.
+    /// A handler that uses a store of this log must capture it weakly, or neither the store nor the log is ever freed.
     public func setHandler(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
-    /// Keeps an error, and passes it to the handler.
+    /// Stores an error as ``lastError`` and passes it to the handler.
     public func report(_ error: VaultError, key: String) {
         let handler = state.withLock { state in
             state.lastError = error
@@ -119,14 +119,14 @@ public final class FailureLog: Sendable {
         handler(error, key)
     }
 
-    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters and invisible ones are
+    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters and invisible characters are
     /// escaped, as in `\u{a}`.
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
-        // The key may be unchecked: with a newline in it, it could forge a line of its own.
+        // The key may not have been checked, and a newline in it could forge another line.
         let escaped = "vault: \(key): \(error.message)".unicodeScalars.map { scalar in
             scalar.isUnsafeOnTerminal ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
-        // The line is written at once, so that lines of several threads do not mix.
+        // One call writes the whole line, so that the lines of several threads do not mix.
         let line = escaped.joined() + "\n"
         _ = write(STDERR_FILENO, line, line.utf8.count)
     }

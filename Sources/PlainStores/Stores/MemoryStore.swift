@@ -1,9 +1,9 @@
 import LinuxSystem
 
-/// Keeps values in memory, until the process ends.
+/// A store that keeps values in memory until the process exits.
 ///
-/// Values pass through the same conversions as in the other stores, so that a type that works here works in those.
-/// Nothing is wiped or kept from being swapped out: don't keep secrets here.
+/// Values are converted as in the other stores, so a type that works here works in those. Values are neither wiped nor
+/// protected from being swapped out, so don't keep secrets here.
 public final class MemoryStore: ValueStore {
     public let changes = ChangeFeed()
     public let failures: FailureLog

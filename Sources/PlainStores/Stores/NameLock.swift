@@ -1,15 +1,15 @@
 import LinuxSystem
 
-/// The exclusive lock of a name, held until this value ends: see ``ValueStore/acquireLock(_:)``.
+/// An exclusive lock on a name, held until this value's lifetime ends (see ``ValueStore/acquireLock(_:)``).
 ///
-/// It is not recursive: a task that acquires a name twice waits forever.
+/// The lock is not recursive. A task that acquires the same name twice waits forever.
 public struct NameLock: ~Copyable, Sendable {
     private let onCheck: @Sendable () throws(VaultError) -> Void
     private let onRelease: @Sendable () -> Void
 
-    /// Creates a lock that a store of your own has acquired; `onRelease` is called once.
+    /// Creates a lock that your own store has acquired. `onRelease` is called once.
     ///
-    /// - Parameter onCheck: throws if the lock is lost; for ``check()``.
+    /// - Parameter onCheck: called by ``check()``; throws if the lock was lost.
     public init(
         onCheck: @escaping @Sendable () throws(VaultError) -> Void = { () throws(VaultError) in },
         onRelease: @escaping @Sendable () -> Void
@@ -20,7 +20,7 @@ public struct NameLock: ~Copyable, Sendable {
 
     deinit { onRelease() }
 
-    /// Throws if the lock is lost, so that another program may have it: call it right before what the lock guards.
+    /// Throws if the lock was lost and another program may hold it. Call it right before the guarded action.
     ///
     /// The lock of a vault in a database ends with the connection to the server. This call sends the server a query.
     ///
@@ -30,8 +30,8 @@ public struct NameLock: ~Copyable, Sendable {
     /// Releases the lock.
     public consuming func release() {}
 
-    /// Tries at growing intervals, from 1 to 100 ms, until an attempt succeeds. A blocking wait would occupy a thread
-    /// of the task pool for as long as another program holds the lock.
+    /// Repeats `attempt` at growing intervals, from 1 to 100 ms, until it succeeds. A blocking wait would occupy a
+    /// thread of the task pool for as long as another program holds the lock.
     package static func wait(for attempt: () throws(VaultError) -> Bool) async throws(VaultError) {
         var pause: Duration = .milliseconds(1)
         while try !attempt() {
@@ -48,14 +48,14 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // Retains the store: another object at its address would have its identity.
+            // Retains the store, since another object at its address would have the same identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }
     }
 }
 
-/// A lock that only excludes tasks of this process.
+/// A name whose lock only excludes tasks of this process.
 private struct LockedName: Hashable {
     static let all = Mutex<Set<LockedName>>([])
 

@@ -1,14 +1,14 @@
 private import Glibc
 import LinuxSystem
 
-/// A transaction that takes no lock: what it reads becomes an expectation, and what it writes is collected.
+/// A transaction that holds no lock. The values that it reads become expectations, and its writes are collected.
 package protocol OptimisticTransaction: ~Copyable {
-    /// Makes the changes. Returns false, with nothing changed, if a value that was read has changed.
+    /// Commits the changes. Returns false and changes nothing if a value that was read has changed.
     consuming func commit() throws(VaultError) -> Bool
 }
 
 extension OptimisticTransaction where Self: ~Copyable {
-    /// Runs `body` on new transactions until one commits. `error` converts an error of the store to what this throws.
+    /// Runs `body` on new transactions until one commits. `error` converts a store's error to a `Failure`.
     package static func run<Result, Failure: Error>(
         _ begin: () -> Self, patience: Duration = Contention.patience, rethrowing error: (VaultError) -> Failure,
         _ body: (inout Self) throws(Failure) -> Result
@@ -28,9 +28,9 @@ extension OptimisticTransaction where Self: ~Copyable {
     }
 }
 
-/// Waits before a transaction that failed by contention runs again. Throws ``VaultError/Code/busy`` if that takes too
-/// long. One of the competitors always succeeds. It then has the newest state and would often win again, which pauses
-/// of random length prevent.
+/// The pauses between the attempts of a transaction under contention. Throws ``VaultError/Code/busy`` if the attempts
+/// take too long. One of the competitors always succeeds. The winner then has the newest state, and would often win
+/// again without pauses of random length.
 package struct Contention: ~Copyable {
     package static let patience: Duration = .seconds(10)
 
@@ -43,20 +43,20 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Under fair contention, each transaction has succeeded long before this.
+    /// Whether a tenth of the time limit has passed. Under fair contention, a transaction has succeeded long before.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
         guard !deadline.hasPassed else { throw .contended }
         attempts += 1
-        // The first pauses are short, since a first failure is often the only one.
+        // The first pauses are short, since the first failure is often the only one.
         Clock.sleep(microseconds: .random(in: 0...min(8_000, 32 << min(attempts, 8))))
     }
 }
 
-/// The turn of a thread that has failed for long. The other threads of this process wait for it.
+/// The exclusive turn of a thread that has failed for a long time. The other threads of this process wait meanwhile.
 private struct Turn: ~Copyable {
-    /// The thread that has the turn; 0 if none has.
+    /// The thread whose turn it is; 0 if there is none.
     private static let holder = Atomic<UInt>(0)
 
     private init() {}
@@ -68,8 +68,8 @@ private struct Turn: ~Copyable {
         return isTaken ? Turn() : nil
     }
 
-    /// Waits while it is another thread's turn, for up to a second: that thread's transaction may take much longer. The
-    /// thread that has the turn calls this too, since a commit can be a transaction of its own.
+    /// Waits while it is another thread's turn, but only up to a second, since that thread's transaction may take much
+    /// longer. The thread whose turn it is calls this too, since its commit can itself be a transaction.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

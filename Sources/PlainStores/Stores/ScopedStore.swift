@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// The part of a store that belongs to one scope, such as a user.
 ///
-/// The store below has its keys as `scope/key`, with `%` and `/` encoded in the scope's name: one scope can neither see
-/// nor change another's values. The store below shows them all.
+/// The underlying store has its keys as `scope/key`, with `%` and `/` encoded in the scope's name. So one scope can
+/// neither see nor change another's values. The underlying store shows the values of all scopes.
 public struct ScopedStore: ValueStore {
     package let base: any ValueStore
     package let prefix: String
@@ -14,8 +14,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns the same scope, whose changes keep no earlier values in the history of a keychain: for tokens that are
-    /// useless or harmful once they are replaced.
+    /// Returns the same scope, but its changes also drop earlier values from a keychain's history. This is meant for
+    /// tokens that are useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -56,10 +56,10 @@ public struct ScopedStore: ValueStore {
 }
 
 extension String {
-    /// The prefix of the names of a scope's entries. Slashes are encoded, so that no scope's prefix begins another's.
+    /// The prefix of a scope's keys. Slashes are encoded, so that no scope's prefix is a prefix of another's.
     package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
-    /// Returns the text after a prefix. Bytes are compared, since an accent may combine with the character before.
+    /// Returns the text after a prefix. Counts bytes, since an accent may combine with the character before it.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
@@ -70,14 +70,13 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// The kind of name that a text is, as error messages call it: the name of an entry, or the key of a value in any
-/// store. The rule is the same for both.
+/// The kinds of names in error messages: an entry's name, or a value's key in any store. Both have the same rule.
 package enum Naming: String, Sendable {
     case name, key
-    /// The key of an attribute. Only attributes that somebody else has written are checked.
+    /// The key of an attribute. It is checked only if somebody else has written the attribute.
     case attribute = "key of an attribute"
 
-    /// - Throws: ``VaultError`` with `invalid` unless it has 1 to 1,024 bytes of UTF-8 without control characters.
+    /// Throws ``VaultError/Code/invalid`` unless `text` has 1 to 1,024 bytes of UTF-8 without control characters.
     package func check(_ text: String) throws(VaultError) {
         guard NameRule.allows(text) else { throw refusal(of: text) }
     }

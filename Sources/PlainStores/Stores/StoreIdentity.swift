@@ -1,24 +1,24 @@
-/// Distinguishes one store from another.
+/// The identity of a store, which distinguishes it from other stores.
 public struct StoreIdentity: Hashable, Sendable {
     private var object: ObjectIdentifier?
     private var file: String?
     private var scope = ""
-    /// The scope in which a name without a value in this scope is looked up; nil for none.
+    /// The scope in which a name is looked up if this scope has no value for it; nil if there is none.
     private var shownScope: String?
 
-    /// Identifies a store by its underlying object and its scope.
+    /// Creates the identity of a store with this underlying object and scope.
     public init(_ object: AnyObject, scope: String = "") {
         self.object = ObjectIdentifier(object)
         self.scope = scope
     }
 
-    /// Identifies a part of a store that shows the store's own values too.
+    /// Creates the identity of a part of a store that also shows values of the whole store.
     package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
         self.init(object, scope: scope)
         self.shownScope = shownScope
     }
 
-    /// Identifies a store by its file's path, without symbolic links: stores on one file are one store.
+    /// Creates the identity of a store in a file. The path has no symbolic links, so all stores on one file are equal.
     init(file path: String) { file = path }
 
     func scoped(to scope: String) -> StoreIdentity {
@@ -28,11 +28,11 @@ public struct StoreIdentity: Hashable, Sendable {
         return scoped
     }
 
-    /// Whether `name` of this store shows the value that another store has as `otherName`: a scope's values are those
-    /// of the store below.
+    /// Returns whether `name` in this store is the same value as `otherName` in another store. This is possible because
+    /// the values of a scope are also values of the underlying store.
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
-        // Bytes are compared: equal strings can be different names.
+        // Bytes are compared because equal strings can be different names.
         let bytes = (other.scope + otherName).utf8
         return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
     }

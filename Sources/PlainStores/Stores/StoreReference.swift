@@ -1,9 +1,9 @@
-/// Names a store without opening it: the store is looked up at each use.
+/// A reference to a store that need not be open. Each use looks up the store.
 public struct StoreReference: Sendable {
-    /// The log for the errors of a store that cannot be opened.
+    /// The log of errors that occur because the store cannot be opened.
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
-    /// The earlier name, store and type of the key, in earlier versions of its program.
+    /// The name, store and type that the key had in earlier versions of its program.
     private(set) var history = KeyHistory()
 
     /// Creates a reference to the store that a function returns at each use. Calls that cannot throw, such as a
@@ -15,7 +15,7 @@ public struct StoreReference: Sendable {
         self.resolve = resolve
     }
 
-    /// Returns a reference to a store at hand.
+    /// Returns a reference to an existing store.
     public static func store(_ store: some ValueStore) -> StoreReference {
         StoreReference(failures: store.failures) { store }
     }
@@ -26,9 +26,9 @@ public struct StoreReference: Sendable {
         return reference
     }
 
-    /// Returns the store that is referred to now.
+    /// Returns the store to which the reference resolves now.
     ///
-    /// - Throws: ``VaultError`` as ``Keychain/standard`` and its siblings.
+    /// - Throws: ``VaultError`` as ``Keychain/standard`` and the other standard stores.
     public func store() throws(VaultError) -> any ValueStore { try resolve() }
 
     /// Returns a reference to a scope of the store, as ``ValueStore/scoped(to:)`` does.
@@ -37,13 +37,13 @@ public struct StoreReference: Sendable {
     }
 }
 
-/// The earlier name, store and type of a key: see <doc:MovingValues>.
+/// The earlier name, store and type of a key (see <doc:MovingValues>).
 struct KeyHistory: Sendable {
-    /// Returns the store that had the value; nil if it was the same one.
+    /// Returns the former store of the value; nil if it is the same one.
     var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
-    /// The value's name there; nil if it was the same one.
+    /// The value's name in the former store; nil if it is the same one.
     var oldName: String?
-    /// Converts a value of an earlier type to its present form; nil if it is of no earlier type.
+    /// Converts a value of an earlier type to its current form; returns nil for a value of any other type.
     var conversion: (@Sendable (StoredValue) -> StoredValue?)?
 
     var isMoved: Bool { oldStore != nil || oldName != nil }

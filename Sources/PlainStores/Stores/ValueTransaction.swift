@@ -1,21 +1,21 @@
 import LinuxSystem
 
-/// Changes that a store commits together, and the conditions for making them.
+/// Changes that a store commits atomically, and the conditions for the commit.
 public struct StoreBatch: Sendable {
-    /// The values that keys must still have, nil for absent. Empty for a plain write.
+    /// The values that keys must still have, where nil means no value. Empty for an unconditional write.
     public var expectations: [String: StoredValue?]
-    /// The new values of keys, nil to remove them.
+    /// The new values of keys, where nil removes a key.
     public var changes: [String: StoredValue?]
-    /// Whether the earlier values of the changed keys are dropped. Only a keychain has such a history.
+    /// Whether the commit drops earlier values of the changed keys. Only a keychain has a history of such values.
     public var forgetsHistory = false
 
-    /// Creates a batch of changes, nil to remove, that are made only if all of `expectations` hold.
+    /// Creates a batch of changes, where nil removes a key. They are made only if all `expectations` hold.
     public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {
         self.changes = changes
         self.expectations = expectations
     }
 
-    /// Returns whether the values that `value` returns are those expected; throws what it throws.
+    /// Returns whether `value` returns the expected value for each key. Throws the errors of `value`.
     public func holds(_ value: (String) throws(VaultError) -> StoredValue?) throws(VaultError) -> Bool {
         for (key, expected) in expectations {
             guard try value(key) == expected else { return false }
@@ -25,11 +25,11 @@ public struct StoreBatch: Sendable {
 }
 
 extension StoreBatch: Redacted {
-    /// The keys that are changed.
+    /// The changed keys, without their values.
     public var description: String { "StoreBatch(\(changes.keys.sortedByBytes()))" }
 }
 
-/// Changes to several keys of one store, made all together or not at all: see `atomically` of ``ValueStore``.
+/// A transaction that changes several keys of one store atomically: see `atomically` of ``ValueStore``.
 public struct ValueTransaction: ~Copyable, OptimisticTransaction {
     let store: any ValueStore
     private var batch = StoreBatch([:])
@@ -58,7 +58,7 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
     }
 
-    /// Runs `body`, and records the keys that it reads, so that calls within it can be checked.
+    /// Runs `body` and records the keys that it reads, so that calls within it can be checked for conflicts.
     mutating func run<Result, Failure: Error>(
         _ body: (inout ValueTransaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -70,17 +70,16 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
 }
 
 extension ValueStore {
-    /// Makes changes to several keys all together or not at all, with one durable write and one change event: see
-    /// <doc:GettingStarted>.
+    /// Changes several keys atomically, with one durable write and one change event (see <doc:GettingStarted>).
     ///
-    /// If another process or thread changes what the transaction has read, `body` runs again. So it should do nothing
-    /// but read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
+    /// If another process or thread changes a value that the transaction has read, `body` runs again. So `body` should
+    /// only read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
     ///
-    /// `{ (transaction) throws(VaultError) in … }` makes this throw ``VaultError`` alone. Without that, the compiler
-    /// infers `any Error` for a closure with `try`.
+    /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method only throws ``VaultError``.
+    /// Otherwise, the compiler infers `any Error` for a closure with `try`.
     ///
-    /// - Throws: what `body` throws; ``VaultError`` as the store throws it, and `busy` if others keep changing the same
-    ///   keys.
+    /// - Throws: the errors of `body`; ``VaultError`` as the store throws it, and `busy` if others keep changing the
+    ///   same keys.
     public func atomically<Result>(
         _ body: (inout ValueTransaction) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -88,21 +87,21 @@ extension ValueStore {
         return try ValueTransaction.run({ ValueTransaction(on: self) }, rethrowing: { $0 }, run)
     }
 
-    /// Commits a batch, unless it changes a value that a transaction around this call has read. That transaction could
-    /// never commit: it would run and make the same change again until it gives up.
+    /// Commits a batch. Refuses one that changes a value that an enclosing transaction has read, because that
+    /// transaction could never commit. Each of its attempts would make the same change again.
     func commitChecked(_ batch: StoreBatch) throws(VaultError) -> Bool {
         try Readings.current?.check(batch, of: self)
         return try commit(batch)
     }
 
-    /// Refuses a change of one key as ``commitChecked(_:)`` does, for changes that are not made by a batch.
+    /// Refuses a change of one key as ``commitChecked(_:)`` does, for a change that is made without a batch.
     package func checkChange(of name: String) throws(VaultError) {
         try Readings.current?.check(StoreBatch([name: nil]), of: self)
     }
 }
 
 extension ValueStore {
-    /// Does the same for a closure that throws any error.
+    /// Changes several keys atomically, for a closure that throws any error.
     @_disfavoredOverload
     public func atomically<Result>(_ body: (inout ValueTransaction) throws -> Result) throws -> Result {
         let run = { (transaction: inout ValueTransaction) throws(any Error) in try transaction.run(body) }
@@ -110,7 +109,7 @@ extension ValueStore {
     }
 }
 
-/// The keys that the transactions around the code of this task or thread have read.
+/// The keys that a transaction has read, with those of the transactions that enclose it.
 private final class Readings: Sendable {
     @TaskLocal static var current: Readings?
 
@@ -128,7 +127,7 @@ private final class Readings: Sendable {
         }
         throw VaultError(
             .invalid,
-            "\"\(name)\" cannot be changed here: a transaction around this call has read it, or updates it. "
+            "\"\(name)\" cannot be changed here, since an enclosing transaction has read or is updating it. "
                 + "Change it through that transaction.")
     }
 }

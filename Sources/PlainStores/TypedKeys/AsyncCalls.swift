@@ -1,10 +1,10 @@
 import LinuxSystem
 
-// The calls of ``ValueKey`` for code that awaits: the compiler chooses them wherever `await` is possible. They block a
-// thread of the library's own, not one that the program's tasks share.
+// The asynchronous methods of ``ValueKey``, which the compiler selects wherever `await` is possible. They block one of
+// the library's own threads and not one that the program's tasks share.
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
-    /// Returns the value, as the blocking call of the same name does.
+    /// Returns the value, as the blocking method of the same name does.
     public func read() async throws(VaultError) -> Reading {
         try await onBlockingThread { () throws(VaultError) in try read() }
     }
@@ -19,12 +19,12 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
         try await onBlockingThread { () throws(VaultError) in try remove() }
     }
 
-    /// Returns whether there is a value, of whatever type.
+    /// Returns whether the key has a value, of any type.
     public func exists() async throws(VaultError) -> Bool {
         try await onBlockingThread { () throws(VaultError) in try exists() }
     }
 
-    /// Changes the value atomically. `body` runs on a thread of the library's own.
+    /// Changes the value atomically. `body` runs on one of the library's own threads.
     @discardableResult
     public func update<Result: Sendable>(
         _ body: @Sendable (inout Reading) throws(VaultError) -> Result
@@ -34,7 +34,7 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
-    /// Does the same for a closure that throws errors of its own.
+    /// Changes the value atomically, for a closure that throws errors of its own.
     @_disfavoredOverload
     @discardableResult
     public func update<Result: Sendable>(_ body: @Sendable (inout Reading) throws -> Result) async throws -> Result {
@@ -43,22 +43,22 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueStore {
-    /// Runs `body`, which may block, on a thread of the library's own: for calls of a store without an async form.
+    /// Runs `body`, which may block, on one of the library's own threads, for methods without an asynchronous form.
     ///
     /// ```swift
     /// let items = try await keychain.asynchronously { try $0.items(prefix: "u.") }
     /// ```
     ///
-    /// There are eight such threads at most. A call cannot be cancelled half way.
+    /// There are at most eight such threads. A running call cannot be cancelled.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: the errors of `body`.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (Self) throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         try await onBlockingThread { () throws(Failure) in try body(self) }
     }
 
-    /// Makes changes to several keys all together or not at all. `body` runs on a thread of the library's own.
+    /// Changes several keys atomically. `body` runs on one of the library's own threads.
     public func atomically<Result: Sendable>(
         _ body: @Sendable (inout ValueTransaction) throws(VaultError) -> Result
     ) async throws(VaultError) -> Result {
@@ -67,7 +67,7 @@ extension ValueStore {
 }
 
 extension ValueStore {
-    /// Does the same for a closure that throws errors of its own.
+    /// Changes several keys atomically, for a closure that throws errors of its own.
     @_disfavoredOverload
     public func atomically<Result: Sendable>(
         _ body: @Sendable (inout ValueTransaction) throws -> Result
@@ -77,7 +77,7 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up first.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. Only `body` looks up the store.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

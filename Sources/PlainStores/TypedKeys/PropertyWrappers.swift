@@ -1,12 +1,12 @@
-/// A property whose value is kept in the preferences: ``Storable`` as a property wrapper.
+/// A property wrapper for a ``Storable`` key, whose value is stored in the preferences.
 ///
 /// ```swift
 /// @Stored("s.nickname") var nickname: String?
 /// @Stored("s.launches", default: 0) var launches: Int
 /// ```
 ///
-/// `$name` is the key, with the calls that throw. Failures are reported as with ``ValueKey/value``; a failed read
-/// returns the default, if any.
+/// `$name` is the key, which has methods that throw. Failures are reported as with ``ValueKey/value``. A failed read
+/// returns the default, or nil if there is none.
 @propertyWrapper
 public struct Stored<Key: ValueKey> {
     /// The key.
@@ -18,7 +18,7 @@ public struct Stored<Key: ValueKey> {
         nonmutating set { projectedValue.setReporting(newValue) }
     }
 
-    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    /// Creates an optional property, which is nil if there is no value. Setting it to nil removes the value.
     public init<Value>(
         _ name: String, in store: StoreReference = .preferences, movedFrom oldStore: StoreReference? = nil,
         formerName: String? = nil
@@ -36,7 +36,7 @@ public struct Stored<Key: ValueKey> {
     }
 }
 
-/// A property whose value is kept in memory: ``RAMStorable`` as a property wrapper. It works like ``Stored``.
+/// A property wrapper for a ``RAMStorable`` key, whose value is in memory. It works like ``Stored``.
 @propertyWrapper
 public struct RAMStored<Key: ValueKey> {
     /// The key.
@@ -48,7 +48,7 @@ public struct RAMStored<Key: ValueKey> {
         nonmutating set { projectedValue.setReporting(newValue) }
     }
 
-    /// Creates an optional property: nil if there is no value; setting nil removes it.
+    /// Creates an optional property, which is nil if there is no value. Setting it to nil removes the value.
     public init<Value>(
         _ name: String, in store: StoreReference = .memory, movedFrom oldStore: StoreReference? = nil,
         formerName: String? = nil

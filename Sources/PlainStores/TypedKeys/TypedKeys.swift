@@ -1,6 +1,6 @@
-/// A key of a standard store, which its type determines: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
+/// A key whose type determines its standard store: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
 public protocol StandardKey<Value>: ValueKey, ExpressibleByStringLiteral where Reading == Value? {
-    /// The store of keys that are created without one.
+    /// The store of keys that are created without naming one.
     static var standardStore: StoreReference { get }
 
     /// Creates a key.
@@ -12,9 +12,9 @@ extension StandardKey {
     ///
     /// - Parameters:
     ///   - name: the key's name.
-    ///   - store: another store than the standard one, such as a user's own.
-    ///   - oldStore: the store that had the value before. The first use moves it: see <doc:MovingValues>.
-    ///   - formerName: the value's name before, if it was another one. The first use renames it.
+    ///   - store: a store other than the standard one, such as a user's own.
+    ///   - oldStore: the store that had the value before. The first use moves the value (see <doc:MovingValues>).
+    ///   - formerName: the value's former name, if it was different. The first use renames the value.
     public init(
         _ name: String, in store: StoreReference = Self.standardStore, movedFrom oldStore: StoreReference? = nil,
         formerName: String? = nil
@@ -22,7 +22,7 @@ extension StandardKey {
         self.init(name, in: store.with(KeyHistory(oldStore: oldStore?.resolve, oldName: formerName)))
     }
 
-    /// Creates a key whose name is the raw value of a case: for programs that list their keys in an enum.
+    /// Creates a key whose name is the raw value of a case, for programs that list their keys in an enum.
     public init(
         _ name: some RawRepresentable<String>, in store: StoreReference = Self.standardStore,
         movedFrom oldStore: StoreReference? = nil, formerName: String? = nil
@@ -33,10 +33,10 @@ extension StandardKey {
     /// Creates a key in the standard store.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// Returns the same key for a value that may still be of an earlier type. The conversion is applied when it is
-    /// read, and the stored value stays unchanged until the next write.
+    /// Returns the same key, which can also read a value of an earlier type. Reading converts such a value, which stays
+    /// stored unchanged until the next write.
     ///
-    /// - Parameter conversion: returns nil for a value that it refuses.
+    /// - Parameter conversion: converts a value of the earlier type; returns nil to refuse it.
     public func migrating<Earlier: StoredObject>(
         from earlier: Earlier.Type, _ conversion: @escaping @Sendable (Earlier) -> Value?
     ) -> Self {
@@ -49,20 +49,20 @@ extension StandardKey {
         return Self(name, in: store.with(history))
     }
 
-    /// Returns the same key with a default: its value is not optional.
+    /// Returns the same key with a default, so that its value is not optional.
     public func defaulting(to defaultValue: Value) -> DefaultedKey<Self> {
         DefaultedKey(key: self, defaultValue: defaultValue)
     }
 }
 
-/// A value in the preferences: plain, readable by any plist tool. Nothing secret.
+/// A key for a value in the preferences, which any plist tool can read. Don't use it for secrets.
 ///
 /// ```swift
 /// var upgradeAlertIgnored: Storable<Bool> = "u.upgradeIgnored"  // plist
 /// ```
 ///
-/// Prefer the calls that throw, such as ``ValueKey/read()-8f9bj`` and ``ValueKey/write(_:)-5u2oi``: see
-/// <doc:GettingStarted>.
+/// Prefer the methods that throw, such as ``ValueKey/read()-8f9bj`` and ``ValueKey/write(_:)-5u2oi`` (see
+/// <doc:GettingStarted>).
 public struct Storable<Value: StoredObject>: StandardKey {
     public static var standardStore: StoreReference { .preferences }
 
@@ -72,7 +72,7 @@ public struct Storable<Value: StoredObject>: StandardKey {
     public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
-/// A value in memory, lost when the process ends. Otherwise as ``Storable``.
+/// A key for a value in memory, which is lost when the process exits. Otherwise, it works like ``Storable``.
 public struct RAMStorable<Value: StoredObject>: StandardKey {
     public static var standardStore: StoreReference { .memory }
 
@@ -82,7 +82,7 @@ public struct RAMStorable<Value: StoredObject>: StandardKey {
     public init(_ name: String, in store: StoreReference) { (self.name, self.store) = (name, store) }
 }
 
-/// A key with a default: reading returns it if there is no value, so the value is not optional.
+/// A key with a default, which reading returns if there is no value. So the result is not optional.
 ///
 /// ```swift
 /// let launches = Storable("launches").defaulting(to: 0)
@@ -93,7 +93,7 @@ public struct DefaultedKey<Key: StandardKey>: ValueKey {
     public typealias Reading = Key.Value
 
     package let key: Key
-    /// The value that reading returns if there is none in the store.
+    /// The result of reading if the store has no value.
     public let defaultValue: Value
 
     public var name: String { key.name }

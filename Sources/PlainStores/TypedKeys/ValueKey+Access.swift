@@ -1,14 +1,14 @@
 extension ValueKey {
-    /// Returns the value; nil if there is none, or the key's default if it has one.
+    /// Returns the value. If there is none, returns the key's default, or nil if it has no default.
     ///
     /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
     ///   and `unreadable` if the value is not of this type.
     public func read() throws(VaultError) -> Reading { try reading(converted(storedValue())) }
 
-    /// Sets the value; the store has it when this returns.
+    /// Sets the value. The store contains the value when this method returns.
     ///
-    /// - Throws: ``VaultError`` as ``read()-8f9bj``; `invalid` for a value that refuses or that the store cannot hold.
-    ///   The former value is kept, unless the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError`` as ``read()-8f9bj``; `invalid` for a value that its type refuses or the store cannot
+    ///   hold. The former value remains, unless the error is `outcomeUnknown`.
     public func write(_ value: Value) throws(VaultError) { try set(value) }
 
     /// Removes the value, if there is one.
@@ -16,21 +16,21 @@ extension ValueKey {
     /// - Throws: as ``write(_:)-5u2oi``.
     public func remove() throws(VaultError) { try set(nil) }
 
-    /// Returns whether there is a value, of whatever type. A default does not count.
+    /// Returns whether the key has a value, of any type. A default does not count.
     ///
     /// - Throws: ``VaultError`` as ``read()-8f9bj``.
     public func exists() throws(VaultError) -> Bool { try storedValue() != nil }
 
-    /// Changes the value atomically: no write of another thread or process is lost. (For preferences that coalesce
-    /// writes see ``Preferences/init(suite:coalescing:failures:)``.)
+    /// Changes the value atomically, so that no write of another thread or process is lost. (For preferences that
+    /// coalesce writes, see ``Preferences/init(suite:coalescing:failures:)``.)
     ///
-    /// `body` gets what ``read()-8f9bj`` returns: nil if there is no value, unless the key has a default. Setting nil
-    /// removes the value. It may run more than once, so it should only change the value; it must not write this key by
-    /// another call. No lock is held while it runs. If it throws, nothing is changed.
+    /// `body` receives the result of ``read()-8f9bj``, which is nil if there is neither a value nor a default. Setting
+    /// it to nil removes the value. `body` may run more than once, so it should only change the value. It must not
+    /// write this key by another call. No lock is held while `body` runs. If it throws, nothing is changed.
     ///
-    /// A closure that throws errors of its own says so: `{ value throws(any Error) in … }`.
+    /// A closure that throws errors of its own declares that: `{ value throws(any Error) in … }`.
     ///
-    /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and what `body` throws.
+    /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and the errors of `body`.
     @discardableResult
     public func update<Result>(_ body: (inout Reading) throws(VaultError) -> Result) throws(VaultError) -> Result {
         try resolved().atomically { (transaction) throws(VaultError) in
@@ -48,7 +48,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Does the same for a closure that throws errors of its own.
+    /// Changes the value atomically, for a closure that throws errors of its own.
     @_disfavoredOverload
     @discardableResult
     public func update<Result>(_ body: (inout Reading) throws -> Result) throws -> Result {
@@ -62,7 +62,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Returns the key's store, and checks the key's name. For a use, it first moves the value here.
+    /// Checks the key's name and returns its store. If a use is given, first finishes moving the value to that store.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -81,26 +81,26 @@ extension ValueKey {
     }
 }
 
-/// The use of a key, which decides whether a failing old store prevents it.
+/// The use of a key, which determines whether a failure of the old store is an error.
 package enum KeyUse {
-    /// A failing old store does not prevent it if the new store has a value, which is then the right one.
+    /// A read ignores the failure if the new store has a value, since that value takes precedence.
     case reading
-    /// A failing old store does not prevent it: the written value is the right one from then on.
+    /// A write ignores the failure, since the written value takes precedence from then on.
     case writing
-    /// A failing old store prevents it: a value removed from the new store alone would come back with the old one.
+    /// A removal throws the failure, since a value removed only from the new store would reappear from the old one.
     case removing
 }
 
 // MARK: - Access that cannot throw
 
 extension ValueKey {
-    /// The value, or the default; setting nil removes it.
+    /// The value or the default. Setting it to nil removes the value.
     ///
-    /// A failure is reported to the store's ``ValueStore/failures``, and reading returns nil or the default.
+    /// A failure is reported to the store's ``ValueStore/failures``, and reading then returns the default or nil.
     /// ``read()-8f9bj`` distinguishes a failure from a missing value.
     public var value: Reading {
         get { reporting(read) ?? reading(nil) }
-        // Only this setter is mutating, so that a group of keys in a `let` cannot be written through.
+        // Only this setter is mutating, so that it cannot be used on the keys of a struct in a `let` constant.
         mutating set { setReporting(newValue) }
     }
 

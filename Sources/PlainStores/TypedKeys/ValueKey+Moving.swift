@@ -1,47 +1,47 @@
 import LinuxSystem
 
-// A value is stored durably in the new store before it is removed from the old one. So after a crash it is in the old
-// store, or in both. The new store's value takes precedence, and the next use finishes the move.
+// A value is durable in the new store before it is removed from the old one. So after a crash, it is in the old store
+// or in both. The new store's value takes precedence, and the next use finishes the move.
 
 extension ValueKey {
-    /// Moves the value here if it is still at the location in the key's history.
+    /// Moves the value if the key's history has another store or name.
     package func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
 
-    /// Moves the value from the old store to the new one, unless that has one already, and removes it from the old one.
+    /// Moves the value from the old store to the new one. If the new one already has a value, only removes the old one.
     ///
-    /// A value that cannot be read as this key's type stays in the old store. That is an error, unless the new store
-    /// has a value, which takes precedence, or one is about to be written.
+    /// An old value that is not readable as this key's type stays in the old store. That is an error, unless the new
+    /// store has a value or the caller is about to write one.
     private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
-            // If both are the same entry, the value would be taken for the newer one, and be removed as the older.
+            // If both are the same entry, the move would mistake its value for a newer one and remove it.
             guard !new.identity.shows(old.identity, oldName, as: name) else { return }
             guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
         let turn = try MoveTurn(of: name, into: new.identity)
         defer { turn.end() }
-        // The value is read again, since another thread may have moved it meanwhile.
+        // Reads the value again, since another thread may have moved it meanwhile.
         var next = try old.value(of: oldName)
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process finished the move earlier and then removed the value, which must not return. One that
-                // finishes the move after this has read the value that this one stored: that must stay.
+                // Another process finished the move and removed the value, so it must not return. If the old value
+                // still exists, the stored one stays, since a process that finishes the move may rely on it.
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
-            // An existing value is flushed as well: a process that was killed may have left it unflushed.
+            // Also flushes a value that the new store had before, since its writer may have been killed before a flush.
             try new.makeDurable()
-            // The commit fails if an older version of the program changed the old value meanwhile.
+            // This commit fails if an older version of the program changed the old value meanwhile.
             if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
             next = try old.value(of: oldName)
         }
     }
 
-    /// Ignores the failure of an old store, if the use allows that, and reports it once.
+    /// Ignores the failure of an old store if the use allows that, and reports it unless it is the last reported one.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -61,10 +61,12 @@ extension ValueKey {
         return true
     }
 
-    /// Stores the old value unchanged, if the new store has none: a conversion to the type and back could lose fields
-    /// that another version of the type has added. Only bytes without a type get the type as which they are read, and a
-    /// value that the store refuses is converted to the type's present form. Returns the stored value; nil if the new
-    /// store has a value already, which is newer.
+    /// Stores the old value if the new store has none, and returns the stored value. Returns nil if the new store
+    /// already has a value, which is newer.
+    ///
+    /// The value is stored unchanged, since converting it to the key's type and back could lose fields that another
+    /// version of the type has. Only untyped bytes get the type as which they are read, and a value that the store
+    /// refuses is converted to the type's current form.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
@@ -81,14 +83,14 @@ extension ValueKey {
     }
 }
 
-/// The turn of one thread of this process to move a value. With two, each could take the other's value for its own.
+/// A lock for moving a value. Two threads of this process could each mistake the other's value for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 
     private let store: StoreIdentity
     private let name: String
 
-    /// Waits for the turn. Throws ``VaultError/Code/busy`` if it does not come for ten seconds.
+    /// Waits for the lock. Throws ``VaultError/Code/busy`` after ten seconds.
     init(of name: String, into store: StoreIdentity) throws(VaultError) {
         self.store = store
         self.name = name

@@ -1,4 +1,4 @@
-/// A name in a store, with the type of its value: ``Storable``, ``KeychainStorable``, ``RAMStorable``, and a
+/// A name in a store and the type of its value. Keys are ``Storable``, ``KeychainStorable``, ``RAMStorable``, and a
 /// ``DefaultedKey`` of one of these.
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the value.
@@ -8,12 +8,12 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
 
     /// The key's name in its store.
     var name: String { get }
-    /// The key's store, which is looked up at each use.
+    /// A reference to the key's store. Each use looks up the store.
     var store: StoreReference { get }
 
     /// Converts a value, or its absence, to the result of reading.
     func reading(_ value: Value?) -> Reading
-    /// Converts a result of reading, which may have been changed, to the value to store; nil to remove it.
+    /// Converts a result of reading, possibly changed, to the value to store; nil to remove the value.
     static func value(of reading: Reading) -> Value?
 }
 
@@ -27,7 +27,7 @@ extension ValueKey where Reading == Value? {
 // MARK: - Redaction
 
 extension ValueKey {
-    /// The type's name and the key's, never a value or default: `KeychainStorable("u.token")`.
+    /// The names of the type and the key, without any value or default: `KeychainStorable("u.token")`.
     public var description: String { described(Self.self, name) }
     /// The description.
     public var debugDescription: String { description }

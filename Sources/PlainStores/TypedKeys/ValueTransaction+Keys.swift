@@ -1,5 +1,5 @@
 extension ValueTransaction {
-    /// Returns the value of a key with this transaction's changes; the key's default or nil if there is none.
+    /// Returns a key's value, including this transaction's changes. If there is none, returns the key's default or nil.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``; `invalid` for a key of another store.
     public mutating func read<Key: ValueKey>(_ key: Key) throws(VaultError) -> Key.Reading {
@@ -9,7 +9,7 @@ extension ValueTransaction {
 
     /// Sets the value of a key.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for a value that refuses to be stored or a key of another store.
+    /// - Throws: ``VaultError`` with `invalid` for a value that its type refuses to store, or a key of another store.
     public mutating func write<Key: ValueKey>(_ value: Key.Value, to key: Key) throws(VaultError) {
         try put(value, for: key)
     }
@@ -25,7 +25,7 @@ extension ValueTransaction {
     }
 
     /// Checks that a key belongs to the transaction's store, so that a secret cannot end up in the preferences by
-    /// mistake. Then moves the value here if it is still in its old store or under its old name.
+    /// mistake. Then finishes moving the value if it is still in its old store or under its former name.
     private func prepare(_ key: some ValueKey, for use: KeyUse) throws(VaultError) {
         let home = try key.resolved()
         guard home.identity == store.identity else {

@@ -1,12 +1,12 @@
-/// The problem of a value that cannot be converted. It names types, never values.
+/// The reason why a value cannot be converted. It names types, and contains no values.
 enum ConversionProblem: Error {
     case mismatch(expected: String, found: String)
-    /// The value has the right type but is out of its bounds. The string is the type with its article.
+    /// The value has the right type but is out of bounds. The string is the type's name with its article.
     case outOfBounds(String)
     case missing(String)
     case refused, tooDeep, twoForms
 
-    /// A part of a sentence.
+    /// The reason as a sentence fragment.
     var text: String {
         switch self {
         case .mismatch(let expected, let found): "expected \(expected), found \(found)"
@@ -19,16 +19,16 @@ enum ConversionProblem: Error {
     }
 }
 
-/// Why a value cannot be converted, and the location of the reason in it.
+/// The reason why a value cannot be converted, and the location inside the value where the conversion failed.
 struct ConversionFailure {
-    /// Replaces a key that may be data.
+    /// The placeholder for a key that may be part of the value.
     static let hiddenKey = "*"
 
-    /// Field names that types declare, and indices.
+    /// The location, as indices and field names that types declare.
     let path: [String]
     let problem: ConversionProblem
 
-    /// A part of a sentence: "at points.3.x: expected a real number, found a string".
+    /// A sentence fragment, such as "at points.3.x: expected a real number, found a string".
     var text: String { path.isEmpty ? problem.text : "at \(path.joined(separator: ".")): \(problem.text)" }
 
     func inside(_ key: String) -> ConversionFailure { ConversionFailure(path: [key] + path, problem: problem) }
@@ -39,7 +39,7 @@ extension ConversionFailure {
         self.init(path: path.map(\.shown), problem: problem)
     }
 
-    /// - Parameter error: an error of Codable. Its text may quote the value, so only its path is used.
+    /// Creates the failure for an error of Codable. The error's text may quote the value, so only its path is used.
     init(_ error: any Error) {
         switch error {
         case DecodingError.keyNotFound(let key, let context): self.init(.missing(key.shown), at: context.codingPath)
@@ -73,8 +73,8 @@ extension VaultError {
 
 // MARK: - The location of a failure
 
-// Conversions return nil when they fail. These functions repeat a failed conversion and return the reason, or nil if it
-// succeeds. So a successful conversion need not track a path.
+// A conversion returns nil when it fails. These functions repeat a failed conversion and return the reason, or nil if
+// it succeeds. That way, a successful conversion need not track a path.
 
 extension StoredObject {
     static func failure(reading stored: StoredValue) -> ConversionFailure? {
@@ -102,7 +102,7 @@ extension StoredObject {
     }
 }
 
-/// A type whose values hold others, each of which can fail to convert.
+/// A type whose values contain other values, each of which can fail to convert.
 private protocol StoredContainer {
     static func contentFailure(reading stored: StoredValue) -> ConversionFailure?
     func contentFailureStoring() -> ConversionFailure?
@@ -135,7 +135,7 @@ extension Set: StoredContainer where Element: StoredObject {
         [Element].contentFailure(reading: stored)
     }
 
-    // A set's elements have no stable indices.
+    // The index is hidden, since a set's elements have no stable indices.
     func contentFailureStoring() -> ConversionFailure? {
         firstResult { $0.failureStoring() }?.inside(ConversionFailure.hiddenKey)
     }
@@ -182,7 +182,7 @@ struct UndeclaredKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
-        // This is the form of the standard library's own keys, which may be in the path of an error that a type throws.
+        // The standard library's own keys have this form. They may be in the path of an error that a type throws.
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }
@@ -190,7 +190,7 @@ struct UndeclaredKey: CodingKey {
 
 extension CodingKey {
     /// The key as an error may show it. Only indices and keys that a type declares as cases of an enum are shown. Any
-    /// other key may be data, as a dictionary's is, and so be part of the value.
+    /// other key, such as a dictionary's, may be part of the value.
     var shown: String {
         if let intValue, stringValue == UndeclaredKey(intValue: intValue).stringValue { return String(intValue) }
         if self is UndeclaredKey { return stringValue }

@@ -1,16 +1,16 @@
 public import FoundationEssentials
 
-/// A type whose values can be the keys of a stored dictionary: String, the integers, UUID, and yours.
+/// A type whose values can be the keys of a stored dictionary: String, the integers, UUID, and your own types.
 ///
-/// For an enum with a raw value the conformance is enough: `enum Side: String, DictionaryKey`.
+/// For an enum with a raw value, the conformance is enough: `enum Side: String, DictionaryKey`.
 ///
-/// A dictionary is stored with the keys' texts, so a `[Int: String]` is a dictionary for other tools, too. A text that
-/// is no key of the type, or two texts of one key, make the whole value ``VaultError/Code/unreadable``.
+/// A dictionary is stored with its keys as texts, so that other tools see a `[Int: String]` as a dictionary, too. If a
+/// text is not a key of the type, or two texts are the same key, the whole value is ``VaultError/Code/unreadable``.
 ///
-/// A field of a Codable type is stored as Codable encodes it: keys that are neither strings, integers nor
-/// CodingKeyRepresentable become an array of keys and values in turn.
+/// A dictionary inside a Codable type is stored as Codable encodes it. If its keys are neither strings, integers nor
+/// CodingKeyRepresentable, it becomes an array of alternating keys and values.
 public protocol DictionaryKey: Hashable, SendableMetatype {
-    /// Returns the text for a key. It is unique to the key.
+    /// Returns the text for a key, which no other key may have.
     static func text(of key: Self) -> String
     /// Returns the key for a text; nil if there is none.
     static func key(of text: String) -> Self?

@@ -1,7 +1,7 @@
 import PropertyList
 
-// Arrays, dictionaries and optionals of primitives are primitives. Collections of objects are objects, and are stored
-// as collections of their primitives.
+// Arrays, dictionaries and optionals of primitives are primitives. Such collections of objects are objects, and are
+// stored as collections of the objects' primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var primitiveName: String { "an array" }
@@ -70,12 +70,12 @@ extension Optional: StoredObject where Wrapped: StoredObject {
 }
 
 extension Set: StoredObject where Element: StoredObject {
-    /// Returns the elements in the order of their bytes: equal sets are equal when stored, in every process.
+    /// Returns the elements in bytewise order, so that equal sets have equal stored forms in every process.
     public func toPrimitive() -> [Element.Primitive]? {
         var elements: [[UInt8]: Element.Primitive] = [:]
         for element in self {
             guard let primitive = element.toPrimitive(), let bytes = try? primitive.stored.bytes else { return nil }
-            // Two elements with the same form would be read as one.
+            // Two elements with the same stored form would be read back as one element.
             guard elements.updateValue(primitive, forKey: bytes) == nil else { return nil }
         }
         return elements.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
@@ -112,7 +112,7 @@ extension Array where Element: StoredObject & Comparable {
 }
 
 extension Optional {
-    /// Returns the value. Throws if there is none, which ends the conversion of a collection.
+    /// Returns the wrapped value. Throws if there is none, which ends the conversion of a collection.
     fileprivate func present() throws(ConversionProblem) -> Wrapped {
         guard let value = self else { throw .refused }
         return value

@@ -1,20 +1,20 @@
 public import FoundationEssentials
 public import PropertyList
 
-/// A type whose values have a ``StoredValue``, so that stores can keep them.
+/// A type whose values can be represented as a ``StoredValue`` and therefore stored.
 ///
-/// Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed dictionaries and
-/// optionals of these. Other types, including your own, are stored as one of these: see ``StoredObject``.
+/// These types are Bool, the integers, Float, Double, Decimal, String, Data, Date, URL, UUID, and arrays, string-keyed
+/// dictionaries and optionals of these. Other types are converted to one of these (see ``StoredObject``).
 public protocol StorablePrimitive: SendableMetatype {
     /// The type's name with its article, as errors show it: "an integer".
     static var primitiveName: String { get }
-    /// Returns a value in the form that stores keep.
+    /// Returns the stored form of a value.
     static func stored(_ value: Self) -> StoredValue
     /// Returns the value of a stored form; nil if the form has another type or is out of this type's bounds.
     static func primitive(of stored: StoredValue) -> Self?
 }
 
-// The requirements are static, so that values of String or Bool get no additional members in other programs.
+// The requirements are static, so that types such as String get no additional instance members in other programs.
 extension StorablePrimitive {
     var stored: StoredValue { Self.stored(self) }
 
@@ -24,7 +24,7 @@ extension StorablePrimitive {
     }
 }
 
-/// A type whose values can be converted to a primitive, which stores keep, and back.
+/// A type whose values can be converted to a primitive, which is stored, and back.
 ///
 /// ```swift
 /// struct Angle: StoredObject {
@@ -35,18 +35,18 @@ extension StorablePrimitive {
 /// }
 /// ```
 ///
-/// For an enum with a raw value the conformance is enough: `enum Theme: String, StoredObject`. A Codable type conforms
+/// For an enum with a raw value, the conformance is enough: `enum Theme: String, StoredObject`. A Codable type conforms
 /// to ``StoredAsCodable`` instead.
 ///
-/// Arrays, optionals, sets and ranges of such types are such types too, and so are dictionaries of them whose keys are
-/// a ``DictionaryKey``. A set is stored as an array in bytewise order, a range as the array of its two bounds.
+/// Arrays, optionals, sets and ranges of such types also conform, and so do dictionaries of them whose keys are a
+/// ``DictionaryKey``. A set is stored as an array in bytewise order, and a range as the array of its two bounds.
 public protocol StoredObject: SendableMetatype {
-    /// The type that is stored.
+    /// The type of the stored primitive.
     associatedtype Primitive: StorablePrimitive
 
-    /// Returns the primitive to store. nil refuses: an error with ``VaultError/Code/invalid``, never a removal.
+    /// Returns the primitive to store; nil throws ``VaultError/Code/invalid`` and is never a removal.
     func toPrimitive() -> Primitive?
-    /// Returns the value of a primitive. nil refuses: an error with ``VaultError/Code/unreadable``; it stays stored.
+    /// Returns the value of a primitive; nil throws ``VaultError/Code/unreadable``, and the primitive stays stored.
     static func from(primitive: Primitive) -> Self?
 }
 
@@ -72,22 +72,22 @@ extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive
     public static func from(primitive: RawValue) -> Self? { Self(rawValue: primitive) }
 }
 
-/// A Codable type that is stored field by field: one line of conformance, `extension Profile: StoredAsCodable {}`.
+/// A Codable type that is stored field by field. The conformance is one line: `extension Profile: StoredAsCodable {}`.
 ///
-/// The fields become a dictionary of primitives, real plist types in the preferences. nil is stored if the type's code
-/// encodes it, as in an array; a field that is nil is left out. For types that change see <doc:MovingValues>.
+/// The fields become a dictionary of primitives, which have real plist types in the preferences. nil is stored if the
+/// type's code encodes it, as in an array; nil fields are left out. For types that change, see <doc:MovingValues>.
 ///
-/// An error names the location in the value, such as `points.3.x`. It shows only names that types declare (the cases of
-/// `CodingKeys`); other keys, such as those of a dictionary, are part of the value: `users.*.age`.
+/// An error names the location in the value, such as `points.3.x`. It only shows names that types declare (the cases of
+/// `CodingKeys`). Other keys, such as a dictionary's, may be part of the value: `users.*.age`.
 ///
-/// An enum with a raw value, `enum Mode: String, Codable, StoredAsCodable`, is stored by its raw value. Values nest at
-/// most 511 levels deep. The coders' `userInfo` is empty.
+/// An enum with a raw value, `enum Mode: String, Codable, StoredAsCodable`, is stored as its raw value. Values can be
+/// nested up to 511 levels deep. The coders' `userInfo` is empty.
 public protocol StoredAsCodable: StoredObject, Codable where Primitive == StoredValue {}
 
 extension StoredAsCodable {
-    /// Returns the value as its `encode(to:)` encodes it; nil if that throws.
+    /// Returns the value as encoded by its `encode(to:)`; nil if that throws.
     public func toPrimitive() -> StoredValue? { try? StoredValue(encoding: self) }
-    /// Returns the value as its `init(from:)` decodes it; nil if that throws.
+    /// Returns the value as decoded by its `init(from:)`; nil if that throws.
     public static func from(primitive: StoredValue) -> Self? { try? primitive.decoded(as: Self.self) }
 }
 
@@ -136,7 +136,7 @@ extension Double: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Double? {
         switch stored {
         case .real(let value): value
-        // Other tools may write 1 for 1.0.
+        // Other tools may write 1.0 as 1.
         case .integer(let value): Double(exactly: value)
         default: nil
         }
@@ -149,19 +149,19 @@ extension Float: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Float? {
         guard let double = Double(stored: stored) else { return nil }
         let value = Float(double)
-        // The number is rounded as a literal is, since other tools write 0.1, but not to infinity.
+        // The number is rounded like a literal, since other tools write decimals such as 0.1, but not to infinity.
         return value.isFinite || !double.isFinite ? value : nil
     }
 }
 
 extension Decimal: StoredAsSelf {
     public static var primitiveName: String { String.primitiveName }
-    /// Returns the digits as they are, without an exponent, in the same form in every language: `-12.5`.
+    /// Returns all digits, without an exponent and in the same form in every language, such as `-12.5`.
     public static func stored(_ value: Decimal) -> StoredValue { .string(value.description) }
     public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
         if text == Decimal.nan.description { return .nan }
-        // The initializer ignores what follows the number, and rounds what has too many digits.
+        // The initializer ignores text after the number, and rounds a number with too many digits.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
         return number
     }

@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// The type of a stored value's bytes. A vault seals it with the entry, as its kind.
+/// The type of a stored value's bytes. A vault seals it together with the entry, as the entry's kind.
 package enum StoredKind: UInt8, CaseIterable {
     case unspecified, text, data, boolean, integer, real, date, array, dictionary, null
 }
 
-// The keychain stores a value with the entry's kind as its tag and the entry's bytes as its content: see Format.md,
-// "Values of a kind". A string and data are just their bytes, and scalars are text, so that `vault get` shows them.
+// The keychain stores a value with the entry's kind as its tag and the entry's bytes as its content (see "Values of a
+// kind" in Format.md). Strings and data are just their bytes, and scalars are text, so that `vault get` shows them.
 
 extension StoredValue {
-    /// The value as bytes, for a store of your own that can only keep bytes: one byte for the type, and the content.
+    /// The value as bytes, for a store that can only keep bytes. They are one byte for the type, and then the content.
     ///
-    /// Equal values have equal bytes, in every process and on every machine. They are in ordinary memory, as the value
-    /// is, which is never wiped.
+    /// Equal values have equal bytes, in every process and on every machine. Like the value, the bytes are in ordinary
+    /// memory, which is never wiped.
     ///
     /// - Throws: ``VaultError`` with `invalid` for a value that is nested more than 511 levels deep, and for an integer
     ///   out of bounds.
@@ -25,7 +25,7 @@ extension StoredValue {
         }
     }
 
-    /// Creates the value whose ``bytes`` these are; nil for any other bytes.
+    /// Creates a value from its ``bytes``; nil if no value has these bytes.
     public init?(bytes: some Collection<UInt8>) {
         guard let kind = bytes.first else { return nil }
         guard let value = Array(bytes.dropFirst()).withUnsafeBytes({ StoredValue(kind: kind, $0) }) else { return nil }
@@ -33,7 +33,7 @@ extension StoredValue {
     }
 }
 
-// Writing.
+// MARK: - Writing
 
 extension StoredValue {
     package func encoded(for key: String) throws(VaultError) -> (StoredKind, [UInt8]) {
@@ -54,7 +54,7 @@ extension StoredValue {
         case .string(let value): return (.text, Array(value.utf8))
         case .data(let value): return (.data, Array(value))
         case .untyped(let value): return (.unspecified, Array(value))
-        // The date is stored as seconds since 2001, in the shortest decimal that identifies the Double.
+        // A date is stored as seconds since 2001, in the shortest decimal that identifies the Double.
         case .date(let value): return (.date, Array(value.timeIntervalSinceReferenceDate.description.utf8))
         case .array(let values):
             var bytes: [UInt8] = []
@@ -78,7 +78,7 @@ extension StoredValue {
 }
 
 extension [UInt8] {
-    /// Appends bytes, preceded by their number in LEB128.
+    /// Appends a field, which is the number of its bytes in LEB128 and then the bytes.
     fileprivate mutating func appendField(_ field: some Collection<UInt8>) {
         var count = field.count
         while count >= 0x80 {
@@ -93,7 +93,7 @@ extension [UInt8] {
 // Reading returns a value or nil for any bytes, and never traps.
 
 extension StoredValue {
-    /// Reads a value; nil if the kind is unknown, or the bytes do not have its form.
+    /// Reads a value; nil if the kind is unknown, or the bytes are invalid for that kind.
     package init?(kind: UInt8, _ buffer: UnsafeRawBufferPointer, depth: Int = 0) {
         guard depth < StoredValue.maximumDepth, let kind = StoredKind(rawValue: kind) else { return nil }
         var bytes = buffer[...]

@@ -1,11 +1,11 @@
 extension StoredValue {
-    /// Decodes the value by the type's own code. Throws `DecodingError`, and the errors of that code.
+    /// Decodes the value with the type's `init(from:)`. Throws `DecodingError`, and the errors of that initializer.
     func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try StoredValueDecoder(value: self).decode(type)
     }
 }
 
-/// Decodes a type from a ``StoredValue``, and is as strict about types as the primitives are.
+/// A decoder for a ``StoredValue``. It is as strict about types as the conversions of the primitives are.
 private struct StoredValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: StoredValue
     var codingPath: [any CodingKey] = []
@@ -87,7 +87,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         throw DecodingError.keyNotFound(key, decoder.context(.missing(key.shown)))
     }
 
-    /// Returns null for a missing field: a superclass without fields is not stored.
+    /// Returns the decoder of a field, or of null if it is missing, since a superclass without fields is not stored.
     private func fieldOrNull(_ key: any CodingKey) -> StoredValueDecoder {
         decoder.inside(fields[key.stringValue] ?? .null, at: key)
     }
@@ -121,7 +121,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
     mutating func superDecoder() throws -> any Decoder { try taking { $0 } }
 
-    /// Reads the next element, and advances only if that succeeds.
+    /// Reads the next element, and advances the index only if that succeeds.
     private mutating func taking<Result>(_ read: (StoredValueDecoder) throws -> Result) throws -> Result {
         let result = try read(element(Result.self))
         currentIndex += 1

@@ -1,10 +1,10 @@
 extension StoredValue {
-    /// Encodes a value by its type's own code. Throws `EncodingError`, and the errors of that code.
+    /// Encodes a value with its type's `encode(to:)`. Throws `EncodingError`, and the errors of that method.
     init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// A value that is being encoded: Codable requests a container first, and fills it afterwards. Types that stores keep,
-/// such as Data and Date, are not encoded by their own code.
+/// A value that is being encoded. Codable first requests a container, and fills it afterwards. Primitives, such as Data
+/// and Date, are not encoded by their own code.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     enum Form { case undecided, single, array, dictionary }
 
@@ -13,11 +13,11 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         case pending(StoredValueEncoder)
     }
 
-    /// The first error that could not be thrown where it happened, since requesting a container cannot throw.
+    /// The first error that could not be thrown immediately, because requesting a container cannot throw.
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value, including values that the stored form does not show: each takes stack.
+    /// The nesting depth of this value. It includes levels that the stored form does not show, since each uses stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -62,7 +62,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .array(elements.sortedByBytes(inGroupsOf: type.groupSize))
     }
 
-    /// Returns the stored form of an integer of a wider type than those of stores. Throws if it is out of their bounds.
+    /// Returns the stored form of an Int128 or UInt128. Throws if the integer is out of the bounds of stored integers.
     func wideInteger(_ value: some BinaryInteger, at key: (any CodingKey)? = nil) throws -> StoredValue {
         guard let integer = Int128(exactly: value), StoredValue.integers.contains(integer) else {
             throw inside(key).error(.outOfBounds("an integer"), value)
@@ -70,19 +70,19 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .integer(integer)
     }
 
-    /// Returns an encoder for a value inside this one, which is filled after `put` has added it to this one.
+    /// Returns an encoder for a value inside this one. `put` adds that value to this one before the caller fills it.
     func nested(at key: any CodingKey, put: (Content) -> Void) -> StoredValueEncoder {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // The container is not added, and its depth stays the same however many containers are requested in it.
+            // The result is dropped. The depth stays the same, however many containers are requested inside the result.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
         return inner
     }
 
-    /// Returns this encoder with its value's form decided, or one whose value is dropped if it has another form.
+    /// Decides this value's form and returns this encoder. If it has another form, returns one whose value is dropped.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }
@@ -98,14 +98,14 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
 
     private func note(_ problem: ConversionProblem) { mishap.error = mishap.error ?? error(problem, ()) }
 
-    /// Returns the error for a problem at this location. The value in it is never shown.
+    /// Returns the error for a problem at this location. The value inside the error is never shown.
     private func error(_ problem: ConversionProblem, _ value: Any) -> EncodingError {
         let context = EncodingError.Context(
             codingPath: codingPath, debugDescription: problem.text, underlyingError: problem)
         return .invalidValue(value, context)
     }
 
-    /// The encoded value so far. A type that encodes nothing is an empty dictionary: a later version may add fields.
+    /// The encoded value so far. A type without fields becomes an empty dictionary, since a later version may add some.
     private var finished: StoredValue {
         func finished(_ content: Content) -> StoredValue {
             switch content {
@@ -121,8 +121,8 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-// The protocols require a method for each primitive type. The generic ones implement all but the two widest, which have
-// default implementations that throw.
+// The protocols require a method for each primitive type. Generic methods implement all but those for Int128 and
+// UInt128, which have default implementations that throw.
 
 private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: StoredValueEncoder
@@ -171,10 +171,10 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
 // MARK: - Stable order
 
-/// A collection that lists its elements in another order in each process. They are stored sorted, so that equal
-/// collections are equal when stored, and no observer mistakes one for a change.
+/// A collection whose order of elements differs between processes. The elements are stored sorted, so that equal
+/// collections have equal stored forms, and no observer mistakes another order for a change.
 private protocol Unordered {
-    /// How many elements belong together when the collection is stored as an array.
+    /// The number of consecutive elements that belong together when the collection is stored as an array.
     static var groupSize: Int { get }
 }
 
@@ -187,7 +187,7 @@ extension [StoredValue] {
     fileprivate func sortedByBytes(inGroupsOf size: Int) -> [StoredValue] {
         let groups = stride(from: 0, to: count, by: size).map { start in
             let group = self[start..<Swift.min(start + size, count)]
-            // An element has no bytes if no store can keep it.
+            // An element that no store can keep has no bytes.
             return (bytes: group.flatMap { (try? $0.bytes) ?? [] }, group: group)
         }
         return groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.group)

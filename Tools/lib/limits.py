@@ -103,7 +103,7 @@ OWNERS = {
     "LinuxSystem/PosixFileSystem.swift": "the kernel's side of it",
     "LinuxSystem/WholeFile.swift": "lets a file that root replaces stay its user's",
     "SealedLog/Access/AccessLog.swift": "lets a log that root creates be its user's",
-    "SealedLog/Memory/MemoryFolder.swift": "lets root add records, which are not believed, to a user's log",
+    "SealedLog/Memory/MemoryFiles.swift": "lets root add records, which are not believed, to a user's log",
     "SealedLog/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
     "Vault/Location/VaultConfiguration.swift": "says to each user how to fix it",
     "Vault/Keychain/Keychain+GuardedReading.swift": "records who has read",

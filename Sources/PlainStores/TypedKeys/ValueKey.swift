@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// A name in a store and the type of its value. Keys are ``Storable``, ``KeychainStorable``, ``RAMStorable``, and a
 /// ``DefaultedKey`` of one of these.
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -33,4 +35,224 @@ extension ValueKey {
     public var debugDescription: String { description }
     /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ValueKey {
+    /// Returns the value. If there is none, returns the key's default, or nil if it has no default.
+    ///
+    /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
+    ///   and `unreadable` if the value is not of this type.
+    public func read() throws(VaultError) -> Reading { try reading(converted(storedValue())) }
+
+    /// Sets the value. The store contains the value when this method returns.
+    ///
+    /// - Throws: ``VaultError`` as ``read()-8f9bj``; `invalid` for a value that its type refuses or the store cannot
+    ///   hold. The former value remains, unless the error is `outcomeUnknown`.
+    public func write(_ value: Value) throws(VaultError) { try set(value) }
+
+    /// Removes the value, if there is one.
+    ///
+    /// - Throws: as ``write(_:)-5u2oi``.
+    public func remove() throws(VaultError) { try set(nil) }
+
+    /// Returns whether the key has a value, of any type. A default does not count.
+    ///
+    /// - Throws: ``VaultError`` as ``read()-8f9bj``.
+    public func exists() throws(VaultError) -> Bool { try storedValue() != nil }
+
+    /// Changes the value atomically, so that no write of another thread or process is lost. (For preferences that
+    /// coalesce writes, see ``Preferences/init(suite:coalescing:failures:)``.)
+    ///
+    /// `body` receives the result of ``read()-8f9bj``, which is nil if there is neither a value nor a default. Setting
+    /// it to nil removes the value. `body` may run more than once, so it should only change the value. It must not
+    /// write this key by another call. No lock is held while `body` runs. If it throws, nothing is changed.
+    ///
+    /// A closure that throws errors of its own declares that: `{ value throws(any Error) in … }`.
+    ///
+    /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and the errors of `body`.
+    @discardableResult
+    public func update<Result>(_ body: (inout Reading) throws(VaultError) -> Result) throws(VaultError) -> Result {
+        try resolved().atomically { (transaction) throws(VaultError) in
+            var reading = try transaction.read(self)
+            let result = try body(&reading)
+            try transaction.put(Self.value(of: reading), for: self)
+            return result
+        }
+    }
+
+    private func set(_ value: Value?) throws(VaultError) {
+        let stored = try value?.storedValue(for: name)
+        _ = try resolved(for: value == nil ? .removing : .writing).commitChecked(StoreBatch([name: stored]))
+    }
+}
+
+extension ValueKey {
+    /// Changes the value atomically, for a closure that throws errors of its own.
+    @_disfavoredOverload
+    @discardableResult
+    public func update<Result>(_ body: (inout Reading) throws -> Result) throws -> Result {
+        try resolved().atomically { (transaction) throws(any Error) in
+            var reading = try transaction.read(self)
+            let result = try body(&reading)
+            try transaction.put(Self.value(of: reading), for: self)
+            return result
+        }
+    }
+}
+
+extension ValueKey {
+    /// Checks the key's name and returns its store. If a use is given, first finishes moving the value to that store.
+    package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
+        try Naming.key.check(name)
+        let store = try store.resolve()
+        if let use { try finishMove(into: store, for: use) }
+        return store
+    }
+
+    func storedValue() throws(VaultError) -> StoredValue? { try resolved(for: .reading).value(of: name) }
+
+    func converted(_ stored: StoredValue?) throws(VaultError) -> Value? {
+        guard let stored else { return nil }
+        do throws(VaultError) { return try Value(stored: stored, of: name) } catch {
+            guard let present = store.history.conversion?(stored) else { throw error }
+            return try Value(stored: present, of: name)
+        }
+    }
+}
+
+/// The use of a key, which determines whether a failure of the old store is an error.
+package enum KeyUse {
+    /// A read ignores the failure if the new store has a value, since that value takes precedence.
+    case reading
+    /// A write ignores the failure, since the written value takes precedence from then on.
+    case writing
+    /// A removal throws the failure, since a value removed only from the new store would reappear from the old one.
+    case removing
+}
+
+// MARK: - Access that cannot throw
+
+extension ValueKey {
+    /// The value or the default. Setting it to nil removes the value.
+    ///
+    /// A failure is reported to the store's ``ValueStore/failures``, and reading then returns the default or nil.
+    /// ``read()-8f9bj`` distinguishes a failure from a missing value.
+    public var value: Reading {
+        get { reporting(read) ?? reading(nil) }
+        // Only this setter is mutating, so that it cannot be used on the keys of a struct in a `let` constant.
+        mutating set { setReporting(newValue) }
+    }
+
+    package func setReporting(_ value: Reading) {
+        _ = reporting { () throws(VaultError) in try set(Self.value(of: value)) }
+    }
+
+    private func reporting<Result>(_ body: () throws(VaultError) -> Result) -> Result? {
+        do { return try body() } catch {
+            let failures = (try? store.resolve())?.failures ?? store.failures
+            failures.report(error, key: name)
+            return nil
+        }
+    }
+}
+
+// A value is durable in the new store before it is removed from the old one. So after a crash, it is in the old store
+// or in both. The new store's value takes precedence, and the next use finishes the move.
+
+extension ValueKey {
+    /// Moves the value if the key's history has another store or name.
+    package func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
+        if self.store.history.isMoved { try move(into: store, for: use) }
+    }
+
+    /// Moves the value from the old store to the new one. If the new one already has a value, only removes the old one.
+    ///
+    /// An old value that is not readable as this key's type stays in the old store. That is an error, unless the new
+    /// store has a value or the caller is about to write one.
+    private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
+        let (old, oldName): (any ValueStore, String)
+        do throws(VaultError) {
+            (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
+            // If both are the same entry, the move would mistake its value for a newer one and remove it.
+            guard !new.identity.shows(old.identity, oldName, as: name) else { return }
+            guard try old.value(of: oldName) != nil else { return }
+        } catch { return try passOver(error, for: use, with: new) }
+        let turn = try MoveTurn(of: name, into: new.identity)
+        defer { turn.end() }
+        // Reads the value again, since another thread may have moved it meanwhile.
+        var next = try old.value(of: oldName)
+        while let value = next {
+            guard try isReadable(value, for: use, unlessIn: new) else { return }
+            if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
+                // Another process finished the move and removed the value, so it must not return. If the old value
+                // still exists, the stored one stays, since a process that finishes the move may rely on it.
+                _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
+                return
+            }
+            // Also flushes a value that the new store had before, since its writer may have been killed before a flush.
+            try new.makeDurable()
+            // This commit fails if an older version of the program changed the old value meanwhile.
+            if try old.commit(StoreBatch([oldName: nil], expecting: [oldName: value])) { return }
+            next = try old.value(of: oldName)
+        }
+    }
+
+    /// Ignores the failure of an old store if the use allows that, and reports it unless it is the last reported one.
+    private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
+        switch use {
+        case .reading: guard try new.value(of: name) != nil else { throw error }
+        case .writing: break
+        case .removing: throw error
+        }
+        if new.failures.lastError != error { new.failures.report(error, key: name) }
+    }
+
+    private func isReadable(
+        _ value: StoredValue, for use: KeyUse, unlessIn new: any ValueStore
+    ) throws(VaultError) -> Bool {
+        do { _ = try converted(value) } catch {
+            guard use != .writing, try new.value(of: name) == nil else { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Stores the old value if the new store has none, and returns the stored value. Returns nil if the new store
+    /// already has a value, which is newer.
+    ///
+    /// The value is stored unchanged, since converting it to the key's type and back could lose fields that another
+    /// version of the type has. Only untyped bytes get the type as which they are read, and a value that the store
+    /// refuses is converted to the type's current form.
+    private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
+        func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
+            try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
+        }
+        func storedAsToday() throws(VaultError) -> StoredValue? {
+            guard let present = try converted(value)?.storedValue(for: name) else { return nil }
+            return try stored(present)
+        }
+        if case .untyped = value { return try storedAsToday() }
+        do { return try stored(value) } catch {
+            guard error.code == .invalid, try converted(value)?.storedValue(for: name) != value else { throw error }
+            return try storedAsToday()
+        }
+    }
+}
+
+/// A lock for moving a value. Two threads of this process could each mistake the other's value for its own.
+private struct MoveTurn: Hashable {
+    private static let all = Mutex<Set<MoveTurn>>([])
+
+    private let store: StoreIdentity
+    private let name: String
+
+    /// Waits for the lock. Throws ``VaultError/Code/busy`` after ten seconds.
+    init(of name: String, into store: StoreIdentity) throws(VaultError) {
+        self.store = store
+        self.name = name
+        var contention = Contention()
+        while !MoveTurn.all.withLock({ [self] in $0.insert(self).inserted }) { try contention.pause() }
+    }
+
+    func end() { MoveTurn.all.withLock { _ = $0.remove(self) } }
 }

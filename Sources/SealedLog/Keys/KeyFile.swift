@@ -1,6 +1,6 @@
 private import Glibc
 package import LinuxSystem
-import Sealing
+package import Sealing
 
 package struct KeyFile: ~Copyable {
     package enum Kind: UInt8, Sendable {
@@ -104,5 +104,143 @@ extension KeyFile {
         if isBelieved, let distrust = file.distrust { throw LogError(.untrustworthy, distrust.reason(of: path)) }
         let sharing = file.sharing
         return try parse(file.takeContents(), of: path, sharing)
+    }
+}
+
+// The contents of a key file; Format.md, "Generated key file" and "Any other key file".
+
+extension KeyFile {
+    private static let prefix = Array("vault-key-1-".utf8)
+    private static let family = Array("vault-key-".utf8)
+    private static let comment = Array("# vault key file".utf8)
+    private static var keySize: Int { SecretBox.keySize }
+    private static let checksumSize = 4
+    private static let textLimit = 4_096
+
+    /// The room that ``parse(_:of:_:)`` needs before the text, so that one region of guarded memory is enough.
+    static let parsingRoom = 48
+
+    /// Parses the contents of a key file.
+    /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
+    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
+    ///   cut or changed, which must not be used as another kind of key file.
+    static func parse(
+        _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
+    ) throws(LogError) -> KeyFile {
+        let size = memory.count - parsingRoom
+        guard size > 0 else { throw LogError(.keyUnsuitable, "\(path) is empty") }
+        let isGenerated = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
+            let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
+            if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "\(path) is a vault, not a key file") }
+            // A file that was cut or never written may consist of zeros.
+            if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
+                throw LogError(.keyUnsuitable, "\(path) is blank")
+            }
+            // A generated file in UTF-16, or with other text in its key line, is recognized too, and counts as damaged.
+            guard size <= textLimit, contains(text, family) || contains(text, comment) else {
+                memory.copyMemory(from: text)
+                return false
+            }
+            guard readKey(in: text, into: UnsafeMutableRawBufferPointer(rebasing: memory[..<parsingRoom])) else {
+                let fault = "is a generated key file, but was mistyped, cut or changed"
+                throw LogError(.keyDamaged, "\(path) \(fault)")
+            }
+            return true
+        }
+        memory.truncate(to: isGenerated ? keySize : size)
+        return KeyFile(kind: isGenerated ? .generated : .other, sharing: sharing, secret: memory)
+    }
+
+    package static func generate() throws(LogError) -> KeyFile {
+        var key = try translated(SecretBytes(zeros: keySize, isKey: true))
+        key.withUnsafeMutableBytes { RandomBytes.fill($0) }
+        return KeyFile(kind: .generated, sharing: nil, secret: key)
+    }
+
+    /// Returns the text of a generated key file. Throws `invalid` for another kind of key file.
+    package borrowing func text() throws(LogError) -> SecretBytes {
+        guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be written as text") }
+        let heading = isOfDevice ? KeyFile.deviceHeading : KeyFile.heading
+        let summed = try translated(secret.following(KeyFile.prefix))
+        let sum = try translated(
+            summed.withUnsafeBytes { (input) throws(SealingError) in try KeyFile.checksum(of: input) })
+        return try translated(secret.line(after: heading + String(decoding: KeyFile.prefix, as: UTF8.self), sum))
+    }
+
+    private static let heading =
+        "# vault key file: anyone who has it can open the vault; without it the vault is lost. Keep a backup.\n"
+    private static let deviceHeading =
+        "# vault key file of this machine: it signs what is written here, and opens nothing. Never copy it.\n"
+
+    /// Returns the checksum of `input`, which is the prefix followed by the key.
+    private static func checksum(of input: UnsafeRawBufferPointer) throws(SealingError) -> [UInt8] {
+        Array(try KeyedHash.hash(input)[..<checksumSize])
+    }
+
+    /// Returns whether a text contains `letters`, ignoring their case and zero bytes.
+    private static func contains(_ text: UnsafeRawBufferPointer, _ letters: [UInt8]) -> Bool {
+        text.indices.contains { text[$0...].lazy.filter { $0 != 0 }.starts(with: letters, by: isSameLetter) }
+    }
+
+    /// Parses the key's line and writes the 32 bytes to the start of `room`. Returns false unless the line is valid.
+    private static func readKey(in text: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Bool {
+        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            .filter { $0.first != UInt8(ascii: "#") }
+        let keyEnd = prefix.count + keySize * 2
+        guard lines.count == 1, let line = lines.first.map(UnsafeRawBufferPointer.init(rebasing:)),
+            line.count == keyEnd + 1 + checksumSize * 2, line.starts(with: prefix, by: isSameLetter),
+            line[keyEnd] == UInt8(ascii: "-")
+        else { return false }
+        let input = UnsafeMutableRawBufferPointer(rebasing: room[..<(prefix.count + keySize)])
+        let key = UnsafeMutableRawBufferPointer(rebasing: input[prefix.count...])
+        let keyDigits = UnsafeRawBufferPointer(rebasing: line[prefix.count..<keyEnd])
+        let sumDigits = UnsafeRawBufferPointer(rebasing: line[(keyEnd + 1)...])
+        var written = [UInt8](repeating: 0, count: checksumSize)
+        guard Hexadecimal.decode(keyDigits, into: key),
+            written.withMutableRawBytes({ Hexadecimal.decode(sumDigits, into: $0) })
+        else { return false }
+        input.copyBytes(from: prefix)
+        guard (try? checksum(of: UnsafeRawBufferPointer(input))) == written else { return false }
+        room.copyMemory(from: UnsafeRawBufferPointer(key))
+        return true
+    }
+
+    private static func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
+        ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(left) ? left | 0x20 : left) == right
+    }
+}
+
+extension KeyFile {
+    /// Parses the contents of a key file. `source` names where they come from, at the start of an error message.
+    /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
+    package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
+        guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }
+        let memory = try translated(contents.following([UInt8](repeating: 0, count: parsingRoom)))
+        return try parse(memory, of: source, nil)
+    }
+
+    package borrowing func copy() throws(LogError) -> KeyFile {
+        KeyFile(kind: kind, sharing: sharing, secret: try translated(secret.copyOfKey()))
+    }
+}
+
+extension SecretBytes {
+    /// Returns a line of text: `start`, these bytes in hex, a hyphen, the checksum in hex, and a line feed.
+    borrowing func line(after start: String, _ checksum: [UInt8]) throws(SealingError) -> SecretBytes {
+        let start = Array(start.utf8)
+        let sumStart = start.count + count * 2 + 1
+        var text = try SecretBytes(zeros: sumStart + checksum.count * 2 + 1, isKey: true)
+        try text.withUnsafeMutableBytes { (text) throws(SealingError) in
+            text.copyBytes(from: start)
+            let digits = UnsafeMutableRawBufferPointer(rebasing: text[start.count..<sumStart])
+            try withUnsafeBytes { (bytes) throws(SealingError) in try Hexadecimal.encode(bytes, into: digits) }
+            try checksum.withRawBytes { (checksum) throws(SealingError) in
+                try Hexadecimal.encode(checksum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
+            }
+            // These characters replace the zero bytes that libsodium writes after the digits.
+            text[sumStart - 1] = UInt8(ascii: "-")
+            text[text.count - 1] = UInt8(ascii: "\n")
+        }
+        return text
     }
 }

@@ -4,7 +4,7 @@ package import Vault
 
 /// The command line tool; see `vault help`.
 package enum VaultTool {
-    /// - Parameter databases: opens vaults in databases; without it, another program is asked to.
+    /// - Parameter databases: opens vaults in databases; if it is nil, another program is started for these.
     package static func main(databases: VaultLocation.Databases? = nil) { exit(run(databases).rawValue) }
 
     private static func run(_ databases: VaultLocation.Databases?) -> ExitCode {
@@ -32,7 +32,7 @@ package enum VaultTool {
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             }
-            // The program to be started may use any other exit code.
+            // A program that is started may use any other exit code.
             if let exit = parser.description?.failure, ![.notExecutable, .notInstalled].contains(error.exit) {
                 error.exit = exit
             }
@@ -41,8 +41,8 @@ package enum VaultTool {
         }
     }
 
-    /// Returns the arguments; nil for one that is not UTF-8. Swift's own list repairs such arguments, and a repaired
-    /// path could name another file. A helper's name adds its command in front.
+    /// Returns the arguments, each nil if it is not UTF-8. Swift's own list repairs such arguments, and a repaired path
+    /// could name another file. If the program was started by a helper's name, the helper's command comes first.
     private static func readWords() -> [String?] {
         let program = vault_argument(0).flatMap(String.init(validatingCString:)) ?? ""
         var words: [String?] = []

@@ -27,7 +27,7 @@ def copies(home: Home, folder: Path) -> Copies:
 
 def leaving_out(message: str) -> list[str]:
     """The commands that leave out what a merge has refused of this machine's vault: they move, merge, and look."""
-    (lines,) = re.findall(r"^To leave them out, .*:\n((?:  .*\n)+)If the last command raises an alarm, ", message, re.MULTILINE)
+    (lines,) = re.findall(r"^To leave them out, .*:\n((?:  .*\n)+)If the last command refuses the vault, ", message, re.MULTILINE)
     return [line.strip() for line in lines.splitlines()]
 
 

@@ -86,7 +86,7 @@ def test_what_others_may_change_is_a_warning_with_its_fix(home: Home) -> None:
 def test_a_key_beside_its_vault_is_a_warning(home: Home) -> None:
     paths = ("--vault", str(home.folder / "my.vault"), "--key-file", str(home.folder / "my.key"))
     home.output("init", *paths)
-    assert "beside the vault" in warning(home, "key", *paths)
+    assert "next to the vault" in warning(home, "key", *paths)
 
 
 def test_a_memory_that_is_missing_torn_or_impossible_is_said(home: Home) -> None:

@@ -64,9 +64,9 @@ def test_what_a_person_should_know_of_a_key_file_is_said_when_a_vault_is_made(ho
     assert "Never change the key file." in said and "beside" not in said
     options = key_file(home, b"123456789012345")
     said = home.run("init", "--vault", "x/my.vault", *options).stderr.decode()
-    assert "fewer than 16 bytes" in said and "It is beside" not in said
+    assert "fewer than 16 bytes" in said and "It is next to" not in said
     said = home.run("init", "--vault", "y.vault", "--key-file", "y.key").stderr.decode()
-    assert "It is beside the vault" in said and "fewer" not in said
+    assert "It is next to the vault" in said and "fewer" not in said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of root's")

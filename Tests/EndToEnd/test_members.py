@@ -324,7 +324,7 @@ def test_a_removal_names_whom_the_member_has_added_before_it_is_done(mia: Home, 
     tom.output("member", "add", "eve", "--device", device(eve))
     eve.output("member", "add", "ann", "--device", device(ann))
     mia.output("member", "add", "zoe", "--device", device(zoe))
-    told = 'vault: "tom" added "bob", "eve"; "eve" added "ann". They stay.'
+    told = 'vault: "tom" added "bob", "eve"; "eve" added "ann". They remain members.'
     # Also where it is refused: nothing was changed yet.
     assert told in mia.run("member", "rm", "tom", "--rotate").stderr.decode()
     finished = mia.run("member", "rm", "tom", "--keep", "1")

@@ -296,7 +296,7 @@ def test_a_terminal_is_no_file_to_read_a_value_from(home: Home, file: str) -> No
     """Its own line mode would show what is typed."""
     with Terminal(home, "set", "u.token", "--file", file) as terminal:
         code, shown = terminal.end()
-    assert code == 2 and b"Leave --file out" in shown and not home.vault.exists()
+    assert code == 2 and b"Omit --file" in shown and not home.vault.exists()
 
 
 def test_commands_that_change_things_ask_nothing_without_a_terminal(home: Home) -> None:

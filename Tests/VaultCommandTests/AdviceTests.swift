@@ -83,7 +83,7 @@ import Vault
     @Test func aDatabaseIsMergedTheOtherWay() {
         for (vault, copy) in [("postgresql://db/v", "/v/c"), ("/v/a", "postgresql://db/v")] {
             let advice = MergedSides(vault: vault, copy: copy, advised: AdvisedCommand()).otherWay
-            #expect(advice == "merge the other way: vault --vault '\(copy)' merge '\(vault)'")
+            #expect(advice == "merge in the other direction: vault --vault '\(copy)' merge '\(vault)'")
         }
     }
 

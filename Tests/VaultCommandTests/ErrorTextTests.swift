@@ -53,7 +53,7 @@ import Vault
         ),
         (
             .visibleInput("Standard input"),
-            "Standard input is a terminal, which would show the value as you type it. Leave --file out to type it "
+            "Standard input is a terminal, which would show the value as you type it. Omit --file to type it "
                 + "hidden, or pipe it in."
         ),
         (.notUnicode(2), "Argument 2 is not valid UTF-8. Names and paths must be UTF-8."),

@@ -85,7 +85,7 @@ import Testing
             """
         #expect(Keychain.Created.sample().message(at: .sample) == plain)
         let beside =
-            "\nIt is beside the vault, so a copy of the folder contains both. See `vault help locations` for other locations."
+            "\nIt is next to the vault, so a copy of the folder contains both. See `vault help locations` for other locations."
         #expect(Keychain.Created.sample(isBesideVault: true).message(at: .sample) == plain + beside)
         #expect(
             Keychain.Created.sample(isShort: true).message(at: .sample)

@@ -3,26 +3,26 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// A way to the clipboard: a program that serves the text to others, or an escape sequence of the terminal.
+/// One way to set the clipboard: a program that serves the text to other programs, or a terminal escape sequence.
 enum Clipboard: String, CaseIterable {
     case wlCopy = "wl-copy"
     case xclip, xsel
-    /// OSC 52, named after the number of the escape sequence.
+    /// The terminal's own clipboard, which the escape sequence OSC 52 sets.
     case terminal = "osc52"
 
-    /// Returns the clipboards that the environment suggests, the best first.
+    /// The clipboards that the environment suggests, in order of preference.
     static var candidates: [Clipboard] {
         let wayland: [Clipboard] = environmentVariable("WAYLAND_DISPLAY") == nil ? [] : [.wlCopy]
         let x11: [Clipboard] = environmentVariable("DISPLAY") == nil ? [] : [.xclip, .xsel]
         return wayland + x11 + (TerminalClipboard.path == nil ? [] : [.terminal])
     }
 
-    /// Copies a text, which another process clears after some seconds. That process is started first, so that an
-    /// interruption cannot leave the text in the clipboard.
+    /// Copies a text. With a timeout, first starts the process that will clear it, so that an interruption cannot leave
+    /// the text in the clipboard.
     ///
     /// - Parameter seconds: the time after which the text is cleared; nil to keep it.
     /// - Returns: whether the text was copied.
-    /// - Throws: ``CommandError`` if the terminal cannot take the text, or if the system fails.
+    /// - Throws: ``CommandError`` if the text is too long for the terminal, or if a system call fails.
     func copy(_ text: borrowing SecretBytes, clearedAfter seconds: Int?) throws -> Bool {
         guard let seconds else { return try copy(text) }
         var clearing = try ClipboardClearing.start(self, afterSeconds: seconds, unlessChangedFrom: text)
@@ -39,9 +39,9 @@ enum Clipboard: String, CaseIterable {
     private func copy(_ text: borrowing SecretBytes) throws -> Bool {
         switch self {
         case .wlCopy:
-            // With a type, wl-copy starts no program to guess one. Versions before 2.3 do not support --sensitive.
+            // An explicit type keeps wl-copy from running a program to guess it. Versions before 2.3 lack --sensitive.
             let words = ["wl-copy", "--type", "text/plain"]
-            // wl-copy first writes its input to a temporary file. The runtime folder of a Wayland session is in memory.
+            // wl-copy first writes its input to a temporary file. A Wayland session's runtime folder is in memory.
             if let folder = ScratchFolder.runtimeFolder { setenv("TMPDIR", folder, 1) }
             return try Clipboard.feed(text, to: words + ["--sensitive"]) || Clipboard.feed(text, to: words)
         case .xclip: return try Clipboard.feed(text, to: Clipboard.xclipInput)
@@ -52,7 +52,7 @@ enum Clipboard: String, CaseIterable {
         }
     }
 
-    /// Returns the contents of the clipboard; nil if they cannot be read, as in a terminal.
+    /// Returns the clipboard's contents, or nil if they cannot be read, such as from a terminal.
     func contents() throws -> SecretBytes? {
         switch self {
         case .wlCopy: try Clipboard.output(of: ["wl-paste", "--no-newline", "--type", "text/plain"])
@@ -67,7 +67,7 @@ enum Clipboard: String, CaseIterable {
         let nothing = try SecretBytes(zeroCount: 0)
         switch self {
         case .wlCopy: _ = try Clipboard.feed(nothing, to: ["wl-copy", "--clear"])
-        // xclip cannot clear the clipboard, but can serve another text: an empty one.
+        // xclip cannot clear the clipboard, so it serves an empty text instead.
         case .xclip: _ = try Clipboard.feed(nothing, to: Clipboard.xclipInput)
         case .xsel: _ = try Clipboard.feed(nothing, to: ["xsel", "--clipboard", "--clear"])
         case .terminal: TerminalClipboard.clear(terminal)
@@ -76,11 +76,11 @@ enum Clipboard: String, CaseIterable {
 
     private static let xclipInput = ["xclip", "-selection", "clipboard", "-in"]
 
-    /// Runs a program with a text as its standard input, which process lists do not show. Returns whether it succeeded.
+    /// Pipes a text to a program, since process lists would show an argument. Returns whether the program succeeded.
     private static func feed(_ text: borrowing SecretBytes, to words: [String]) throws -> Bool {
         let pipe = try Pipe()
         guard var process = try start(words, input: .descriptor(pipe.reading.number)) else { return false }
-        // With this end open, writing would block forever if the program ended without reading.
+        // While this end is open, the write below would block forever if the program exited without reading.
         discard(pipe.reading)
         let number = pipe.writing.number
         _ = text.withUnsafeBytes { SystemCall.writeAll($0, to: number) }
@@ -88,7 +88,7 @@ enum Clipboard: String, CaseIterable {
         return process.wait() == .status(0)
     }
 
-    /// Returns the output of a program; nil if it failed.
+    /// Returns a program's output, or nil if the program failed.
     private static func output(of words: [String]) throws -> SecretBytes? {
         let pipe = try Pipe()
         guard var process = try start(words, input: .empty, output: pipe.writing.number) else { return nil }
@@ -98,8 +98,8 @@ enum Clipboard: String, CaseIterable {
         return output
     }
 
-    /// Starts a program that may keep running in the background to serve the text, and therefore gets none of the
-    /// standard streams. Returns nil if the program is not installed.
+    /// Starts a program without this process's standard streams, because it may keep running in the background to serve
+    /// the text. Returns nil if the program is not installed.
     private static func start(
         _ words: [String], input: ChildProcess.Input, output: Int32? = nil
     ) throws -> ChildProcess? {

@@ -5,18 +5,17 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// Clears the clipboard some time after a value was copied, if it still has the value.
+/// A background process that clears the clipboard after a timeout, if the clipboard still has the copied value.
 ///
-/// A separate process waits: this program under another name. It has not opened a vault, and has only a keyed hash of
-/// the value.
+/// The process is this program under another name. It opens no vault, and receives only a keyed hash of the value.
 enum ClipboardClearing {
-    /// The name in process lists, where the clipboard and the time follow it.
+    /// The process name, which process lists show together with the clipboard and the timeout.
     private static let programName = "vault-clear-clipboard"
     private static let keySize = 32
 
-    /// Starts the process. The returned object ends it at the end of its own lifetime, unless it is detached.
+    /// Starts the process. Destroying the returned object terminates the process, unless it was detached.
     ///
-    /// - Throws: ``CommandError`` if the process cannot be started, or ends at once.
+    /// - Throws: ``CommandError`` if the process cannot be started, or exits immediately.
     static func start(
         _ clipboard: Clipboard, afterSeconds seconds: Int, unlessChangedFrom text: borrowing SecretBytes
     ) throws -> ChildProcess {
@@ -32,7 +31,7 @@ enum ClipboardClearing {
         return process
     }
 
-    /// Starts this program again. Without /proc, it is found by the path by which it was started.
+    /// Starts this program again from /proc/self/exe or, without /proc, from the path by which it was started.
     private static func started(_ words: [String], input: Int32, output: Int32) throws -> ChildProcess {
         let start = { (path: String) throws(SystemError) in
             try ChildProcess(
@@ -62,7 +61,7 @@ enum ClipboardClearing {
     static var isThisProcess: Bool { vault_argument(0).flatMap(String.init(validatingCString:)) == programName }
 
     static func run(_ words: [String]) throws -> ExitCode {
-        // The process keeps no file system busy, and does not end with the terminal.
+        // A working directory elsewhere would keep its file system from being unmounted.
         chdir("/")
         let expected = try ValueInput.read(from: STDIN_FILENO, named: "The hash", isExact: true).unsafeArray()
         guard words.count == 3, let clipboard = Clipboard(rawValue: words[0]), let seconds = Int(words[1]),

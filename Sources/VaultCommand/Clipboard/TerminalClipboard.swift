@@ -3,14 +3,14 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The clipboard of the terminal emulator, which also works over ssh: the control sequence OSC 52 sets it. Few
-/// terminals allow programs to read it, so it is unknown whether it has the text, or still has it.
+/// The terminal emulator's clipboard, which the escape sequence OSC 52 sets, even over ssh. Few terminals allow
+/// programs to read it, so this program cannot find out whether it has the text.
 enum TerminalClipboard {
-    /// The largest text in bytes. Terminals accept sequences of at least 100,000 bytes, in base64.
+    /// The maximum size of a text in bytes. Terminals accept sequences of at least 100,000 bytes, in base64.
     static let largestText = 74_994
 
-    /// The path of the terminal behind one of the standard streams, if it may have a clipboard. To clear the clipboard,
-    /// the path is opened again.
+    /// The path of the terminal that a standard stream refers to, or nil if the terminal may not support OSC 52. The
+    /// process that clears the clipboard opens this path again.
     static var path: String? {
         guard EscapeSequences.areObeyed else { return nil }
         for descriptor in [STDERR_FILENO, STDIN_FILENO, STDOUT_FILENO] {
@@ -31,8 +31,8 @@ enum TerminalClipboard {
         }
     }
 
-    /// Sets a blank, which all terminals and tmux accept, and then nothing, which clears the clipboard where that is
-    /// allowed.
+    /// Overwrites the clipboard with a space, which all terminals and tmux accept, and then with an empty text, which
+    /// clears the clipboard in terminals that allow it.
     static func clear(_ path: String) {
         for text in ["IA==", ""] {
             guard let sequence = try? sequence(SecretBytes(utf8: text)) else { continue }

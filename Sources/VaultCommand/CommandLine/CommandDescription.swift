@@ -86,7 +86,7 @@ enum ToolVersion {
 struct CommandDescription: Sendable {
     let name: CommandName
     let section: CommandSection
-    /// Whether it only reads, in every case.
+    /// Whether the command never writes to the vault, whatever its arguments.
     var changesNothing = false
     /// A phrase without a full stop.
     let summary: String
@@ -96,14 +96,14 @@ struct CommandDescription: Sendable {
     var details = ""
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
-    /// Whether a user may have typed a secret on the command line by mistake. Errors then repeat no word.
+    /// Whether users may type a secret as an argument by mistake. If so, errors do not repeat any argument.
     var mayHoldSecrets = false
-    /// The exit code of all its failures; nil if they have different ones.
+    /// The exit code of every failure of the command, or nil if failures have different exit codes.
     var failure: ExitCode?
 
     var paragraphs: [String] { details.split(separator: "\n\n").map(String.init) }
 
-    /// Whether its arguments are the command line of another program, with options of that program.
+    /// Whether the arguments are another program's command line, including options of that program.
     var takesProgram: Bool { arguments.last?.count == .program }
 }
 
@@ -150,7 +150,7 @@ enum Completion: String, Sendable, Encodable {
     case variable
 }
 
-/// Every option of the tool by its long name. Its meaning may differ between commands, but not its spelling.
+/// Every option of the tool by its long name. An option's meaning may differ between commands, but not its spelling.
 enum OptionName: String, CaseIterable, Sendable, Encodable {
     // These options are valid for every command.
     case vault, json, timeout, offline, help, version, identity
@@ -222,7 +222,7 @@ enum GlobalOptions {
             help: "The time to wait for another writer (default: 10). 0 does not wait."),
         .init(
             name: .offline,
-            help: "Use this machine's copy of a vault in a database without its server, and report its age."),
+            help: "Use this machine's copy of a vault in a database, without the server, and report the copy's age."),
         .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
         .init(
             name: .acceptDiverged,
@@ -247,5 +247,5 @@ extension OptionDescription {
 
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",
-        help: "Argon2id passes and memory: the cost of guessing a key file that was not generated.")
+        help: "Argon2id passes and memory. They slow down guessing a key file that was not generated.")
 }

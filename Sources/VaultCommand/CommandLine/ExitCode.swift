@@ -1,4 +1,4 @@
-/// The exit codes of the process. The numbers are stable: scripts rely on them.
+/// The exit codes of the process. The numbers never change, because scripts rely on them.
 enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case success = 0
     case other = 1
@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case inputOutput = 8
     case alarm = 9
     case expiring = 10
-    // These three follow env(1), for a program that is not started.
+    // These three are the codes that env(1) uses when it cannot start a program.
     case notStarted = 125
     case notExecutable = 126
     case notInstalled = 127

@@ -1,13 +1,13 @@
-/// The names under which other programs start this one: git runs `git-credential-vault` for its helper `vault`.
+/// The names by which other programs start this one. git runs `git-credential-vault` for its helper `vault`.
 ///
-/// Each is a symbolic link to `vault` in the same folder. `Tools/install` takes the names from this file and creates
-/// the links; a package has to do the same.
+/// Each name is a symbolic link to `vault` in the same folder. `Tools/install` reads the names from this file and
+/// creates the links; a package must do the same.
 enum HelperName: String, CaseIterable {
     case gitCredential = "git-credential-vault"
     case dockerCredential = "docker-credential-vault"
     case askpass = "vault-askpass"
 
-    /// The command that the name stands for. The arguments of the command line follow it.
+    /// The command that the name stands for. The arguments on the command line are appended to it.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential
@@ -16,19 +16,19 @@ enum HelperName: String, CaseIterable {
         }
     }
 
-    /// Returns the words to insert before the arguments of a program that was started by this path; none for a name
-    /// that is not in the table.
+    /// Returns the words to insert before the arguments of a program that was started from this path, or none if the
+    /// path's last component is not a helper name.
     static func words(forProgramAt path: String) -> [String] {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         guard let helper = HelperName(rawValue: String(name)) else { return [] }
-        // A prompt may come from a server. It is never an option: a help text would be an answer.
+        // A server may have written the prompt. It must not act as an option, since --help would print an answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }
 
-/// The commands of other tools, as a hint for users who are accustomed to these.
+/// Other tools' command names, for which errors suggest a command of this tool.
 enum ForeignWord {
-    /// Returns the command that corresponds to a word of another tool; nil for an unknown word.
+    /// Returns this tool's command for another tool's command name, or nil for an unknown name.
     static func command(for word: String) -> CommandName? {
         switch word.lowercased() {
         case "list", "dir", "tree": .list

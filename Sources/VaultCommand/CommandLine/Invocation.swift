@@ -8,7 +8,7 @@ struct Invocation: Equatable, Sendable {
     /// The values of each given option, in order; empty for an option without values.
     var options: [OptionName: [String]] = [:]
     var changesNothing = false
-    /// Opens vaults in databases; nil in a program that cannot.
+    /// The functions that open vaults in databases, or nil in a program without database support.
     var databases: VaultLocation.Databases?
     /// The location of the vault, once it is known.
     var knownLocation: VaultLocation?
@@ -18,7 +18,7 @@ struct Invocation: Equatable, Sendable {
 }
 
 extension Invocation {
-    /// The timeout; nil unless `--timeout` is given. `vault unlock` has an option of the same name for itself.
+    /// The timeout; nil unless `--timeout` is given. `vault unlock` has its own `--timeout` with another meaning.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
@@ -38,7 +38,7 @@ extension Invocation {
         return .seconds(number * (unit ?? 1))
     }
 
-    /// The expiry, from a span of time or a date; nil unless `--expires` is given.
+    /// The expiry, from a duration or a date; nil unless `--expires` is given.
     var expiry: Date? {
         get throws(UsageError) {
             guard let text = value(of: .expires) else { return nil }
@@ -47,7 +47,7 @@ extension Invocation {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            // A bare number would be seconds elsewhere. For an expiry, users may mean days.
+            // Other options read a bare number as seconds. An expiry needs a unit, because users may mean days.
             guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
@@ -64,7 +64,7 @@ extension Invocation {
         }
     }
 
-    /// The limits of the history, from a number of values and of days; nil unless `--keep` is given.
+    /// The history's limits, from a number of values and a number of days; nil unless `--keep` is given.
     var historyLimits: Keychain.History.Retention? {
         get throws(UsageError) {
             guard let text = value(of: .keep) else { return nil }
@@ -85,7 +85,7 @@ extension Invocation {
         return number
     }
 
-    /// The cost, from the number of passes and the memory in MiB; nil unless `--argon2id` is given.
+    /// The Argon2id cost, from the number of passes and the memory in MiB; nil unless `--argon2id` is given.
     var stretchCost: Keychain.KeyFileCost? {
         get throws(UsageError) {
             guard let text = value(of: .argon2id) else { return nil }
@@ -100,7 +100,7 @@ extension Invocation {
 
 /// Attributes in the form in which they are typed: `KEY=VALUE`.
 enum Attributes {
-    /// Returns the pairs as a dictionary. Errors do not repeat them, since a secret may have been typed by mistake.
+    /// Returns the pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {
         var attributes: [String: String] = [:]
         for pair in pairs {
@@ -110,7 +110,7 @@ enum Attributes {
         return attributes
     }
 
-    /// Splits an attribute, or an option and its value; nil if it has no equals sign, or nothing before it.
+    /// Splits `KEY=VALUE` or `--option=VALUE`. Returns nil if there is no equals sign, or nothing before it.
     static func split(_ pair: String) -> (key: String, value: String)? {
         guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), equals > pair.startIndex else { return nil }
         return (String(pair[..<equals]), String(pair[pair.utf8.index(after: equals)...]))

@@ -1,4 +1,4 @@
-/// The errors of a command line. Words that may hold a secret are nil, so that errors cannot repeat them.
+/// The errors in a command line. An argument that may be a secret is nil, so that the message cannot repeat it.
 enum UsageError: Error, Equatable, CustomStringConvertible {
     case noCommand, badTimeout, badCost, badAttribute, doubledAttribute, valueInName, oneKeyOnly, badSplit, binaryOutput
     case badExpiry, oneLookOnly, tooManyCharacters, folderIntoItself, oneListOnly, badClasses, badSeparator, badSince
@@ -70,7 +70,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .folderIntoItself: return "A folder cannot be moved or copied into itself."
         case .oneListOnly: return "Use only one of --layout, --long and --json."
         case .descriptorHandedOn:
-            return "Other programs do not pass --key-fd on to the programs they run. Use --key-file or --key-command."
+            return "Other programs do not pass on the descriptor of --key-fd. Use --key-file or --key-command."
         case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
         case .noOptionsHandedOn(let program, let helper):
             return "\(program) passes no options to \(helper.rawValue). Name the vault and its key in the "
@@ -124,7 +124,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
             return "NAME contains an equals sign, and may include the value. Such a name is accepted only with a pipe "
                 + "or with --file. \(Self.rightWays)"
         case .visibleInput(let source):
-            return "\(source) is a terminal, which would show the value as you type it. Leave --file out to type it "
+            return "\(source) is a terminal, which would show the value as you type it. Omit --file to type it "
                 + "hidden, or pipe it in."
         case .notUnicode(let index): return "Argument \(index) is not valid UTF-8. Names and paths must be UTF-8."
         case .unknownTopic(let word, let near):
@@ -134,7 +134,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
 
     private static let seeList = " Run `vault help` for the list."
 
-    /// The help for a user who may have typed the value as an argument.
+    /// The advice for a user who may have typed the value as an argument.
     private static let rightWays = """
         A value is never an argument: shell history and process lists would show it. Use one of:
           vault set NAME                  (asks for the value, hidden)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// An entry as it was when editing began.
+/// An entry in its state before editing.
 struct EditedEntry: ~Copyable {
     let name: String
     /// The kind of the value; nil for a new entry.
@@ -12,11 +12,11 @@ struct EditedEntry: ~Copyable {
     /// The text to edit: the value in the form of `get`.
     let shown: SecretBytes
 
-    /// Reads the entry. Without a vault, it is a new one.
+    /// Reads the entry. Without a vault, the entry is new.
     ///
     /// - Parameter reading: reads the value of an entry.
-    /// - Throws: ``CommandError``: refused for an attribute, for a value that is not text, and for one that its text
-    /// does not represent in full.
+    /// - Throws: ``CommandError`` (refused) for an attribute, for a value that is not text, and for a value whose text
+    ///   form would lose types.
     static func read(
         _ name: String, in keychain: Keychain?, reading: (String) throws -> SealableValue?
     ) throws -> EditedEntry {
@@ -51,7 +51,7 @@ struct EditedEntry: ~Copyable {
         )
     }
 
-    /// Returns the text without a newline that the editor added at its end; nil if the text is unchanged.
+    /// Returns the text without the final newline that the editor added, or nil if the text is unchanged.
     func changed(_ text: consuming SecretBytes) -> SecretBytes? {
         if text.isEqual(to: shown) { return nil }
         if endsWithEditorsNewline(text) { text.truncate(to: text.count - 1) }
@@ -59,8 +59,8 @@ struct EditedEntry: ~Copyable {
         return text
     }
 
-    /// Whether the text ends with a newline that the value lacked. In a new value of several lines it is part of the
-    /// value, as in `set`.
+    /// Returns whether the editor added the text's final newline, which the value lacked. In a new value of several
+    /// lines, the newline belongs to the value, as in `vault set`.
     private func endsWithEditorsNewline(_ text: borrowing SecretBytes) -> Bool {
         let newline = UInt8(ascii: "\n")
         let hadNewline = shown.withUnsafeBytes { $0.last == newline }
@@ -72,8 +72,8 @@ struct EditedEntry: ~Copyable {
     /// The type for `vault set --type` that keeps the value's kind; nil for a value without a type.
     var type: ValueType? { kind.flatMap { ValueType($0) } }
 
-    /// Returns the expiry for `vault set --expires`, so that the value does not outlive its entry: the current or
-    /// former expiry of the entry, if it is in the future.
+    /// Returns the entry's current or former expiry for `vault set --expires`, if it is in the future. With it, the
+    /// stored value does not outlive its entry.
     func expiry(in keychain: Keychain?) -> Date? {
         let current = (try? keychain?.item(name)?.expires) ?? expires
         return current.flatMap { $0 > Date() ? $0 : nil }
@@ -94,7 +94,7 @@ struct EditedEntry: ~Copyable {
 
     /// Stores a value with the current attributes and expiry of the entry.
     ///
-    /// - Throws: ``CommandError``: refused if the entry has changed since it was read.
+    /// - Throws: ``CommandError`` (refused) if the entry has changed since it was read.
     func store(_ value: borrowing SealableValue, in keychain: Keychain) throws {
         try keychain.transaction { transaction in
             guard try isCurrent(in: keychain, &transaction) else {
@@ -104,8 +104,8 @@ struct EditedEntry: ~Copyable {
         }
     }
 
-    /// Whether the entry is unchanged. This is the transaction's first read: if the entry changes later, the
-    /// transaction fails.
+    /// Returns whether the entry is unchanged. This is the transaction's first read, so that the transaction fails if
+    /// the entry changes later.
     private func isCurrent(in keychain: Keychain, _ transaction: inout Keychain.Transaction) throws -> Bool {
         guard let current = try transaction.get(name) else { return kind == nil }
         return try kind != nil && current.isEqual(to: stored) && keychain.item(name)?.valueKind == kind
@@ -113,7 +113,7 @@ struct EditedEntry: ~Copyable {
 }
 
 extension ValueType {
-    /// Returns nil for values without a type, and for those that have no text form.
+    /// Creates the type for a kind, or returns nil for values that have no type or no text form.
     fileprivate init?(_ kind: Keychain.ValueKind) {
         switch kind {
         case .text: self = .string
@@ -129,8 +129,8 @@ extension ValueType {
 }
 
 extension StoredValue {
-    /// Whether JSON would return something in it as another type. A whole number that returns as an integer makes no
-    /// difference: programs read it as either.
+    /// Whether some value would change its type in a round trip through JSON. A whole number that becomes an integer
+    /// does not count, because programs read it as either.
     fileprivate var holdsMoreThanJSON: Bool {
         switch self {
         case .boolean, .integer, .string: false

@@ -6,11 +6,11 @@ import Vault
 enum ExportFormat: String, CaseIterable {
     case json, env, csv
 
-    /// Combines the entries whose names begin with `prefix` into one text.
+    /// Combines the entries whose names have the prefix into one text.
     ///
     /// - Parameter reading: reads the value of an entry.
     /// - Returns: the text, and the number of entries in it.
-    /// - Throws: ``CommandError``: refused for entries that the format cannot hold; the errors of ``Keychain/get(_:)``.
+    /// - Throws: ``CommandError`` (refused) for entries that do not fit the format; the errors of ``Keychain/get(_:)``.
     func text(
         of keychain: Keychain, prefix: String, reading: (String) throws -> SealableValue?
     ) throws -> (text: ExportedText, entries: Int) {
@@ -25,7 +25,7 @@ enum ExportFormat: String, CaseIterable {
     }
 }
 
-/// A whole export in guarded memory.
+/// The text of an export, in guarded memory.
 final class ExportedText {
     private let bytes: SecretBytes
 
@@ -77,13 +77,13 @@ extension CommandError {
     }
 }
 
-/// All properties of the entries, in the form that `vault import json` reads.
+/// The entries with all their properties, in the form that `vault import json` reads.
 private enum JSONDocument {
     static func text(of entries: [ExportedEntry]) throws -> SecretBytes {
         var text = try SecretText()
         try text.append("{\"vault_export\":\(EntryDocument.version),\"entries\":[")
         for (index, entry) in entries.enumerated() {
-            // Each entry has its own line, since errors of an import name the line.
+            // Each entry has its own line, because import errors name the line.
             try text.append(index == 0 ? "\n" : ",\n")
             try append(entry, to: &text)
         }
@@ -173,7 +173,7 @@ private enum LoginRows {
         return text.finish()
     }
 
-    /// Whether the row of its login contains the entry.
+    /// Returns whether the row of the entry's login contains the entry.
     private static func isField(_ entry: ExportedEntry, of entries: [EntryName?: ExportedEntry]) -> Bool {
         guard let (login, field) = Login.split(entry.name) else { return false }
         return (field == Login.Field.notes.rawValue || field == Login.Field.otp.rawValue)

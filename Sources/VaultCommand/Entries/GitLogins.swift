@@ -3,16 +3,16 @@ import FoundationEssentials
 import LinuxSystem
 import Vault
 
-/// git's credentials in a vault: entries below `git/`. They are found by the attributes `protocol`, `host`, `path` and
-/// `username`, so users may rename the entries.
+/// git's credentials in a vault, which are entries below `git/`. They are found by the attributes `protocol`, `host`,
+/// `path` and `username`, so users may rename the entries.
 struct GitLogins {
     static let prefix = "git/"
 
     let keychain: Keychain
     let invocation: Invocation
 
-    /// Returns the credential for a request; nil if there is none. If several match, one without a path is preferred
-    /// unless the request has a path, and then the newest one.
+    /// Returns the credential for a request, or nil if there is none. If several match, returns the newest one,
+    /// preferring those without a path unless the request has one.
     ///
     /// - Throws: the errors of ``Keychain/get(_:)``.
     func find(_ request: GitCredential) throws -> GitCredential? {
@@ -23,7 +23,7 @@ struct GitLogins {
         if let login = newest(of: logins, for: request), let secret = try read(login.name) {
             return try credential(login, secret)
         }
-        // The password has expired. git passes the token to a helper that gets a new password.
+        // The password has expired. git passes the refresh token to another helper, which gets a new password.
         guard let field = newest(of: items.filter(\.isField), for: request) else { return nil }
         var found = GitCredential()
         found.username = field.attributes[Key.username]
@@ -48,10 +48,10 @@ struct GitLogins {
         return found
     }
 
-    /// Stores a credential that has worked. An equal one is not written again.
+    /// Stores a credential that has worked, unless an equal one is already stored.
     ///
-    /// Older versions of git send no expiry and no refresh token. If these are missing, the stored ones stay as long as
-    /// the password does.
+    /// Older versions of git send neither an expiry nor a refresh token. Missing ones keep their stored values until
+    /// the password changes.
     ///
     /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func store(_ given: GitCredential) throws {
@@ -60,7 +60,7 @@ struct GitLogins {
             let name = try name(for: given)
             let field = Login.name(of: .refreshToken, in: name)
             let isEqual = try transaction.has(secret, under: name)
-            // This is read after the value: if another process changes the attributes now, the transaction runs again.
+            // The attributes are read after the value, so a change of them now makes the transaction run again.
             let former = try keychain.item(name)
             var attributes = former?.attributes ?? [:]
             attributes[Key.authtype] = nil
@@ -81,7 +81,7 @@ struct GitLogins {
         }
     }
 
-    /// Returns the name of the entry with the same purpose, or of a new one.
+    /// Returns the name of the entry for the same purpose or, if there is none, a new name.
     private func name(for given: GitCredential) throws(VaultError) -> String {
         let items = try keychain.items(prefix: GitLogins.prefix, attributes: given.purpose).filter {
             $0.attributes[Key.path].isSame(as: given.path) && $0.attributes[Key.username].isSame(as: given.username)
@@ -92,8 +92,8 @@ struct GitLogins {
         return try keychain.freeName(like: given.name, withField: .refreshToken)
     }
 
-    /// Removes the entries that match a request. A request with a password removes only an entry with an equal one:
-    /// another git process may have stored a new password since.
+    /// Removes the entries that match a request. A request with a password removes only an entry with an equal one,
+    /// because another git process may have stored a new password since.
     ///
     /// - Throws: the errors of ``Keychain/transaction(_:)``.
     func erase(_ request: GitCredential) throws {
@@ -111,8 +111,8 @@ struct GitLogins {
         _ item: Keychain.Item, _ request: GitCredential, _ transaction: inout Keychain.Transaction
     ) throws(VaultError) -> Bool {
         if item.isField {
-            // If the request has no password to compare, a token is removed with its login, or once the login has
-            // expired.
+            // A request with a password removes a token only together with its login. Other requests also remove the
+            // token of an expired login.
             guard request.password == nil, request.credential == nil else { return false }
             guard let token = request.refreshToken else { return true }
             return try transaction.has(token, under: item.name)
@@ -124,23 +124,23 @@ struct GitLogins {
     }
 }
 
-/// The keys of attributes.
+/// The attribute keys of git's credentials.
 private enum Key {
     static let scheme = "protocol"
     static let host = "host"
     static let path = "path"
     static let username = Login.AttributeKey.username
     static let authtype = "authtype"
-    /// Marks an entry that holds a field of a login. It also has the login's attributes, so that it is found without
-    /// it.
+    /// Marks an entry as a field of a login. The entry also has the login's attributes, so it is found without the
+    /// login.
     static let field = "field"
 }
 
 extension Keychain.Item { fileprivate var isField: Bool { attributes[Key.field] != nil } }
 
 extension GitCredential {
-    /// Whether it has a protocol and a host. git's own requests always do, with an empty host if there is none; without
-    /// a host, it would match the credentials of all hosts.
+    /// Whether the request has a protocol and a host. git's own requests always have both, but the host may be empty. A
+    /// request without a host would match the credentials of all hosts.
     fileprivate var isAddressed: Bool { scheme != nil && host != nil }
 
     /// The purpose of the credential, as attributes.
@@ -149,8 +149,8 @@ extension GitCredential {
         return Dictionary(uniqueKeysWithValues: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } })
     }
 
-    /// The name of a new entry: `git/github.com/mia`; with the protocol unless it is https, and with the path if the
-    /// credential has one.
+    /// The name for a new entry, such as `git/github.com/mia`. It includes the protocol unless that is https, and the
+    /// path if there is one.
     fileprivate var name: String {
         let server = (scheme == "https" ? "" : "\(scheme ?? "")://") + (host ?? "")
         let path = path.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }

@@ -3,16 +3,16 @@ import SealedLog
 import Sealing
 import Vault
 
-/// Converts other programs' items to entries: chooses their names, and decides which texts become a value, an attribute
-/// or a field; see ``Login``.
+/// The conversion of other programs' items to entries. It chooses names, and decides which texts become values,
+/// attributes or fields; see ``Login``.
 struct ImportPlan {
-    /// Limits below those of an entry, 64 attributes and 8,000 bytes: the rest is for its name and its earlier
-    /// versions.
+    /// These limits are below those of an entry (64 attributes and 8,000 bytes), to leave space for its name and its
+    /// earlier versions.
     private static let attributeLimits = (count: 60, bytes: 6_000)
 
     let prefix: String
     private(set) var entries: [PlannedEntry] = []
-    /// The names so far. As strings, two spellings of an accented letter would be equal.
+    /// The names so far, compared by bytes. As strings, two spellings of an accented letter would be equal.
     private var names: Set<EntryName> = []
     /// The number of items for each proposed name.
     private var numbers: [String: Int] = [:]
@@ -43,7 +43,7 @@ struct ImportPlan {
         let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: parts.value))
         try add(PlannedEntry(name, value, attributes: parts.attributes, expires: item.expires, line: item.line))
         for (field, text) in parts.fields {
-            // git's helper uses these to find a token that outlives its password.
+            // git's helper uses these attributes to find a refresh token that outlives its password.
             let isToken = field == Login.Field.refreshToken.rawValue
             let attributes = isToken ? parts.attributes.merging(["field": field]) { $1 } : [:]
             let value = try SealableValue(kind: .unspecified, bytes: SecretBytes(utf8: text))
@@ -112,9 +112,9 @@ struct ImportPlan {
     }
 }
 
-/// Converts texts of other programs to parts of names.
+/// The conversion of other programs' texts to parts of names.
 enum SafeName {
-    /// Returns a text without slashes and control characters; the substitute if nothing else is left.
+    /// Returns a text without slashes and control characters, or the substitute if nothing else is left.
     static func component(_ text: String, or substitute: String) -> String {
         let plain = text.unicodeScalars.map { scalar in
             scalar == "/" ? "-" : scalar.properties.generalCategory == .control ? " " : Character(scalar)

@@ -17,7 +17,7 @@ extension Login {
 
     static func name(of field: Field, in login: String) -> String { name(of: field.rawValue, in: login) }
 
-    /// Returns the name of the entry for a login's field; nil if it is too long for an entry.
+    /// Returns the name of the entry for a login's field, or nil if it is too long for an entry.
     static func entryName(of field: String, in login: String) -> String? {
         let name = name(of: field, in: login)
         return (try? Naming.name.check(name)).map { name }

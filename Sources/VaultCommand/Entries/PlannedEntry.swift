@@ -30,16 +30,16 @@ enum EntryChange: String, Encodable {
     case kept
 }
 
-/// The decision for a name that has a different value.
+/// The treatment of a name that already has a different value.
 enum ClashPolicy { case refuse, replace, keep }
 
 extension Keychain {
-    /// Stores entries all together or not at all, with one durable write.
+    /// Stores entries atomically, with one durable write.
     ///
     /// - Parameter isDryRun: whether to determine the changes without storing anything.
     /// - Returns: the change of each entry.
-    /// - Throws: ``CommandError``: refused, with the names that have different values; the errors of
-    /// ``transaction(_:)``.
+    /// - Throws: ``CommandError`` (refused), with the names that have different values; the errors of
+    ///   ``transaction(_:)``.
     func store(
         _ entries: [PlannedEntry], onClash policy: ClashPolicy, isDryRun: Bool, step: () -> Void
     ) throws -> [EntryChange] {
@@ -60,14 +60,14 @@ extension Keychain {
 }
 
 extension PlannedEntry {
-    /// Applies the entry. A name with an equal value is left alone, so that an import can be repeated. Unless values
-    /// are to be replaced, the attributes in the vault stay too.
+    /// Returns the change that the entry makes. A name with an equal value is left alone, so that an import can be
+    /// repeated. Unless values are to be replaced, the attributes in the vault are kept too.
     fileprivate func change(
         in transaction: inout Keychain.Transaction, of keychain: Keychain, _ policy: ClashPolicy
     ) throws(VaultError) -> EntryChange {
         guard let former = try transaction.get(name) else { return .stored }
         guard former.isEqual(to: value.bytes) else { return policy == .replace ? .replaced : .kept }
-        // This is read after the value: if another process changes the attributes now, the transaction runs again.
+        // The attributes are read after the value, so a change of them now makes the transaction run again.
         guard policy == .replace, let item = try keychain.item(name) else { return .unchanged }
         let isSame = item.valueKind == value.kind && item.attributes == attributes && item.expires == expires
         return isSame ? .unchanged : .replaced

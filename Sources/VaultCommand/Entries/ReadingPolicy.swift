@@ -2,7 +2,7 @@ import SealedLog
 import Sealing
 import Vault
 
-// The policies that users may set with a command.
+// The checks of policies that users set, and the reads to which policies apply.
 
 extension ReadingPolicy {
     /// Throws a usage error for attributes with an unknown policy. An empty policy means none.
@@ -11,7 +11,7 @@ extension ReadingPolicy {
         throw .invalid("Unknown policy. The attribute `policy` must be \(known) or empty.")
     }
 
-    /// Throws a usage error for an unknown or empty policy: attributes that are added cannot lift a policy.
+    /// Throws a usage error for an unknown or empty policy, because added attributes cannot lift a policy.
     static func check(_ attributes: [String: String], addedTo entry: String) throws(CommandError) {
         try check(attributes)
         guard attributes[Login.policyKey] == "" else { return }
@@ -22,11 +22,11 @@ extension ReadingPolicy {
 }
 
 extension Invocation {
-    /// Returns the value that this command reads under a name: the value of the entry; if there is none and the name is
-    /// `LOGIN.FIELD`, the attribute FIELD of the entry LOGIN; nil if there is neither.
+    /// Returns the value of the entry with a name. If there is none and the name is `LOGIN.FIELD`, returns the
+    /// attribute FIELD of the entry LOGIN, or nil if that does not exist either.
     ///
-    /// Commands read values only this way. It obeys the entry's policy, and records the read in the access log before
-    /// it returns the value. If the log is on and cannot be written, nothing is read.
+    /// Commands read values only by this method or `readingEntry`. Both enforce the entry's policy, and record the read
+    /// in the access log before they return the value. If the log is on but cannot be written, they read nothing.
     ///
     /// - Parameters:
     ///   - action: the task of a command that has several, such as the `get` of a helper.
@@ -37,7 +37,7 @@ extension Invocation {
     ) throws -> SealableValue? {
         let value = try readingEntry(name, from: keychain, action: action, starting: program)
         if let value { return value }
-        // An attribute is not secret: lists show it.
+        // An attribute is not secret, since lists show it.
         guard let (login, field) = Login.split(name), let text = try keychain.item(login)?.attributes[field] else {
             return nil
         }
@@ -45,7 +45,7 @@ extension Invocation {
         return SealableValue(kind: .text, bytes: try SecretBytes(utf8: text))
     }
 
-    /// Reads the value of an entry in the same way, but never an attribute.
+    /// Returns the value of an entry in the same way, but never an attribute.
     func readingEntry(
         _ name: String, from keychain: Keychain, action: String? = nil, starting program: String? = nil
     ) throws -> SealableValue? {
@@ -59,7 +59,7 @@ extension Invocation {
     }
 }
 
-/// A value in guarded memory, which collections can hold.
+/// A value in guarded memory, in a class so that collections can hold it.
 final class HeldValue: Sendable {
     /// The value's description in messages, as the beginning of a sentence.
     let label: String

@@ -2,15 +2,15 @@ import Vault
 
 /// A name with everything below it, for `-r` and for a name that ends with a slash.
 ///
-/// `web/` covers every name that begins with it. A name without a slash at its end covers the name itself, its fields
+/// `web/` covers every name with this prefix. A name without a final slash covers the name itself, its fields
 /// (`web.otp`) and the folder of that name (`web/mia`).
 struct Subtree {
     let root: String
 
     var isFolder: Bool { root.hasSlashAtEnd }
 
-    /// Whether a name is covered. The comparison is by bytes: as strings, two spellings of an accented letter are
-    /// equal.
+    /// Returns whether a name is covered. The bytes are compared, because two spellings of an accented letter are equal
+    /// as strings.
     func contains(_ name: String) -> Bool {
         let name = name.utf8
         let root = root.utf8

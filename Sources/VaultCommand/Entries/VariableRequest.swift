@@ -35,7 +35,7 @@ struct VariableRequest {
         for request in requests where !names.insert(request.name).inserted { throw .doubledVariable(request.name) }
     }
 
-    /// The prefix of a value that is a reference.
+    /// The prefix that marks a value as a reference to an entry.
     static let scheme = Array("vault:".utf8)
 
     /// Reads `.env` files. A value `vault:NAME` refers to an entry. All others are taken literally.
@@ -69,7 +69,7 @@ struct VariableRequest {
         self.source = source
     }
 
-    /// Whether shells accept it as the name of a variable.
+    /// Returns whether shells accept the name for a variable.
     private static func isVariable(_ name: String) -> Bool {
         let isFirst: (UInt8) -> Bool = {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)

@@ -1,14 +1,14 @@
 import Formats
 import LinuxSystem
 
-/// A command in the advice of a message, ready to be copied: with the options for the vault and its key from the
-/// command line.
+/// A command that a message advises, ready to be copied. It includes the command line's options for the vault and its
+/// key.
 struct AdvisedCommand {
     /// The value of `--vault`, if it was given, and the path of the command line's vault.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
     private var keyOptions: String
-    /// The options for a vault that is named by its path: no section of the configuration applies to it.
+    /// The key options for a vault that is named by its path, so that no section of the configuration applies to it.
     private var otherKeyOptions: String
 
     /// - Parameters:
@@ -46,7 +46,7 @@ struct AdvisedCommand {
         return line((["merge"] + options + copies.map { AdvisedCommand.path($0) }).joined(separator: " "), of: path)
     }
 
-    /// Returns the advice with a key file in place of the options for the key.
+    /// Returns advice with a key file instead of the options for the key.
     ///
     /// - Parameter placeholder: a placeholder for the key file's path.
     func withKeyFile(_ placeholder: String) -> AdvisedCommand {
@@ -69,8 +69,8 @@ struct AdvisedCommand {
         return name.shellWord == name ? name : word(name)
     }
 
-    /// Returns a word for the shell. Characters that a terminal would not show as they are, are written in ASCII. A
-    /// line feed at the end is not read back.
+    /// Returns a word quoted for the shell. A word that a terminal would not show unchanged becomes a printf command in
+    /// ASCII. The shell then drops a line feed at the word's end.
     ///
     /// - Parameter inASCII: whether to write the whole word in ASCII.
     static func word(_ text: String, inASCII: Bool = false) -> String {
@@ -78,7 +78,7 @@ struct AdvisedCommand {
             !text.unicodeScalars.contains(where: \.isUnsafeOnTerminal)
             && (!inASCII || text.utf8.allSatisfy { $0 < 0x80 })
         guard !isSeen else { return ShellQuoting.quoted(text) }
-        // printf would take a leading dash for an option.
+        // printf would read a leading dash as an option.
         let pieces = text.utf8.enumerated().map { index, byte in
             let isPlain = (0x20..<0x7F).contains(byte) && !(index == 0 ? "-%'\\" : "%'\\").utf8.contains(byte)
             let octal = String(byte, radix: 8)
@@ -91,7 +91,7 @@ struct AdvisedCommand {
 
 /// The other side of a vault with a merge conflict in git.
 struct GitSide {
-    /// A command that writes this side to a file, and that file.
+    /// A command that writes this side to a file, and the path of that file.
     let (command, file): (String, String)
 
     /// - Parameters:

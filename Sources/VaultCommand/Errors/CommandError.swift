@@ -4,13 +4,13 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The one error of the tool: a code for programs, a message for users, the exit code for the shell. Errors of the
-/// layers below are translated into it, once.
+/// The tool's only error type, with a code for programs, a message for users and an exit code for the shell. Errors of
+/// lower layers are converted to it once.
 struct CommandError: Error, Equatable, Encodable {
     /// The code, which is stable and documented by `vault help json`.
     let code: String
     var exit: ExitCode
-    /// One or more sentences, never a secret.
+    /// One or more sentences, which contain no secrets.
     var message: String
 }
 
@@ -21,7 +21,7 @@ extension CommandError {
         case let error as UsageError: self.init(code: "usage", exit: .usage, message: error.description)
         case let error as VaultError: self.init(error, advising: advised)
         case is SealingError: self = .unavailable("No guarded memory is left for the value.")
-        // Only the type is shown: the text of an unknown error could contain a secret.
+        // Only the type is shown, because the text of an unknown error could contain a secret.
         default: self = .other("Unexpected error: \(type(of: error)).")
         }
     }
@@ -32,7 +32,7 @@ extension CommandError {
         return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }
 
-    /// Returns the error for a failed write to standard output; the number is EPIPE if its reader has closed its end.
+    /// Returns the error for a failed write to standard output. The number is EPIPE if the reader has closed the pipe.
     static func unwritableOutput(_ number: Int32) -> CommandError {
         system("Standard output could not be written", number)
     }
@@ -59,7 +59,7 @@ extension CommandError {
     static let tooLarge = invalid(
         "The value is too large (at most \(Keychain.maximumValueSize >> 20) MiB); nothing was stored.")
 
-    /// Returns names for the end of a message, one per line.
+    /// Returns the names, one per line, for the end of a message.
     static func lines(_ names: [String]) -> String {
         names.prefix(50).map { "\n  \($0)" }.joined() + (names.count > 50 ? "\n  …" : "")
     }
@@ -103,7 +103,8 @@ extension CommandError {
         }
     }
 
-    /// Returns the hint for an alarm with other copies beside the vault: the most common cause first, acceptance last.
+    /// Returns the hint for a vault that was rolled back or has diverged and has other copies next to it. The hint
+    /// begins with the most common cause, and ends with acceptance.
     private static func hint(
         _ copies: CopiesBeside, tried: [String], isMerged: Bool, _ alarm: VaultError.Code, _ advised: AdvisedCommand
     ) -> String {
@@ -146,7 +147,7 @@ extension CommandError {
     private static func hint(
         _ copies: CopiesBeside, insteadOfDamaged isDamaged: Bool, _ advised: AdvisedCommand
     ) -> String {
-        // In the order of their names, the last copy is the newest.
+        // The copies are sorted by name, so the last one is the newest.
         let copy = copies.files.last ?? ""
         let words = [copy, resolvedPath(copies.vault)].map { AdvisedCommand.path($0) }
         let moves =
@@ -154,7 +155,7 @@ extension CommandError {
             ? VaultExchange(of: copies.vault, for: copy).moves
             : "ln -T \(words[0]) \(words[1]) && rm \(words[0])"
         return "Check the copy first: `\(advised.line("verify", of: copy))`. "
-            + "If it is intact and raises no alarm, replace the vault by it: `\(moves)`."
+            + "If that reports no problem, replace the vault by it: `\(moves)`."
     }
 
     private static func puttingBack(_ url: String, _ advised: AdvisedCommand) -> String {
@@ -165,7 +166,7 @@ extension CommandError {
         "To start a new one, run `\(advised.line("init --force"))`."
     }
 
-    /// Returns the hint for a cause, which needs more than the error's code.
+    /// Returns the hint for a cause, which is more specific than the error's code.
     private static func hint(_ cause: VaultError.Cause, _ advised: AdvisedCommand) -> String {
         switch cause {
         case .copiesBeside(let copies, let tried, let isMerged, let alarm):
@@ -179,7 +180,7 @@ extension CommandError {
                 + "it."
         case .changesLeft(let path, isLocked: true):
             "If OLD is the key file that opened the vault when they were made, and NEW the current one, run "
-                + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))`: the next command then "
+                + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))`. The next command then "
                 + "stores them."
         case .changesLeft(let path, isLocked: false):
             "Copy its intact parts to a new vault with `\(advised.line("salvage OUT", of: path))`. Store the values "
@@ -214,7 +215,7 @@ extension CommandError {
                 + "`\(advised.line("merge FILE", of: target))`."
         case .copyKept(let path, isComplete: true): "Merge it with `\(advised.merge([path]))`."
         case .copyKept(let path, isComplete: false):
-            "It is incomplete: copy its intact parts with `\(advised.line("salvage OUT", of: path))`."
+            "It is incomplete. Copy its intact parts with `\(advised.line("salvage OUT", of: path))`."
         case .otherName: "Create such a copy with `vault clone`."
         case .goneFromDatabase(let url):
             "If this machine has a complete copy, restore it with `\(puttingBack(url, advised))`. \(newVault(advised))"

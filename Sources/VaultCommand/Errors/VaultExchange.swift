@@ -16,7 +16,7 @@ struct VaultExchange {
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
-    /// Returns an unused path for the old vault. Not even a dangling link has it now.
+    /// Returns a path for the old vault at which not even a dangling symbolic link exists now.
     private static func freePath(_ resolved: String) -> String {
         let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in

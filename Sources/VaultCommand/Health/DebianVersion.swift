@@ -1,4 +1,4 @@
-/// The version of a Debian package, in the order that Debian Policy 5.6.12 defines: `dpkg --compare-versions`.
+/// A Debian package version, ordered like `dpkg --compare-versions` and Debian Policy 5.6.12.
 struct DebianVersion: Comparable {
     let text: String
     private let epoch: [UInt8]
@@ -28,7 +28,7 @@ struct DebianVersion: Comparable {
         return 0
     }
 
-    /// Compares alternating parts: first texts without digits, then numbers.
+    /// Compares alternating parts: a text without digits, then a number.
     private static func order(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Int {
         var left = left
         var right = right

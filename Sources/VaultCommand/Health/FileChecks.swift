@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// Checks the files of a vault from outside: modes, folders, file systems.
+/// The checks of a vault's files that do not open the vault. They concern modes, folders and file systems.
 struct FileChecks {
     let location: VaultLocation
     /// How the vault and the key file were located.
@@ -21,7 +21,7 @@ struct FileChecks {
         .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `vault init`.")
     }
 
-    /// The check of the vault file; nil if it is missing: opening the vault reports whether it existed before.
+    /// The check of the vault file, or nil if the file is missing. Opening the vault reports whether it existed before.
     private var vault: HealthCheck? {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
@@ -47,13 +47,13 @@ struct FileChecks {
         }
         guard resolvedPath(location.keyFile).parentFolder != resolvedPath(location.vault).parentFolder else {
             return .warning(
-                "key", "\(described) is beside the vault, so a copy of the folder contains both.",
+                "key", "\(described) is next to the vault, so a copy of the folder contains both.",
                 fix: "Move it, and pass its path with --key-file or VAULT_KEY_FILE.")
         }
         return .ok("key", described)
     }
 
-    /// Checks the folder of a file: a user who can write to it can replace that file.
+    /// Checks a folder's mode, because a user who can write to the folder can replace the files in it.
     private func folder(_ path: String) -> HealthCheck? {
         guard let status = Self.status(path), status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
             return nil
@@ -75,17 +75,17 @@ struct FileChecks {
         let volume = files.volume(of: folder)
         if volume.isRemote {
             return .warning(
-                "file system", "The vault is on NFS, SMB or FUSE: reads need a lock, and changes appear late.",
+                "file system", "The vault is on NFS, SMB or FUSE, where reads need a lock and changes appear late.",
                 fix: "Keep it on a local disk, and merge copies with `vault merge`.")
         }
         if volume.isInMemory {
             return .warning(
-                "file system", "The vault is on a file system in memory: a restart loses it.",
+                "file system", "The vault is on a file system in memory, so a restart loses it.",
                 fix: "Keep it on a disk.")
         }
         if volume.isOverlay {
             return .warning(
-                "file system", "The vault is in the writable layer of a container: it is deleted with the container.",
+                "file system", "The vault is in the writable layer of a container, and is deleted with it.",
                 fix: "Keep it in a volume.")
         }
         if volume.isReadOnly { return .ok("file system", "mounted read-only: the vault can only be read") }
@@ -95,7 +95,7 @@ struct FileChecks {
     private var space: HealthCheck? {
         var status = statvfs()
         guard statvfs(resolvedPath(location.vault).parentFolder, &status) == 0 else { return nil }
-        // A file system may report any numbers.
+        // A file system may report any numbers, so their product may overflow.
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let free = isTooMuch ? Int.max : Int(clamping: bytes)
         // A compaction writes a second copy of the vault.

@@ -25,14 +25,14 @@ struct HealthCheck {
     var report: JSONObject { ["name": name, "state": state.rawValue, "message": message, "fix": fix] }
 }
 
-/// A package that is statically linked into the executable, as recorded by the build. Only a new build of the
-/// executable brings fixes of its code.
+/// A package that is statically linked into the executable, as recorded by the build. Fixes of its code require a new
+/// build of the executable.
 struct LinkedLibrary: Equatable {
     let package, version: String
     /// The Debian source that the package is built from, which also builds packages of shared libraries.
     let source, sourceVersion: String
 
-    /// The packages; nil if the build does not record them, as a plain `swift build`.
+    /// The packages, or nil if the build does not record them, such as a plain `swift build`.
     static let all: [LinkedLibrary]? = parse(String(cString: vault_linked_libraries()))
 
     /// Parses a table with four words per line; nil if it is empty.

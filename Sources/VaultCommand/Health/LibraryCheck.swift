@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// Compares the libraries in the executable with the machine's packages. If the distribution has fixed them since, only
-/// a new build of the executable brings the fixes.
+/// The comparison of the executable's libraries with the machine's packages. If the distribution has fixed a library
+/// since the build, only a new build brings the fix.
 enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
 
-    /// The check; nil if the build does not list its libraries, or if the system has no list of packages.
+    /// The check, or nil if the build does not list its libraries or the system has no list of packages.
     static var check: HealthCheck? {
         guard let libraries = LinkedLibrary.all,
             let contents = try? WholeFile(database, in: PosixFileSystem()).read(upTo: sizeLimit)

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// Checks what the system permits to this process.
+/// The checks of what the system permits to this process.
 enum SystemChecks {
     static var all: [HealthCheck] {
         [coreDumps, lockedMemory, keyring, editedTexts] + [LibraryCheck.check].compactMap(\.self) + programs
@@ -34,7 +34,7 @@ enum SystemChecks {
         do throws(SystemError) { try KernelKeyring.check() } catch {
             return .warning(
                 "kernel keyring", "`vault unlock` does not work here: \(SystemError.message(for: error.number)).",
-                fix: "Containers often forbid it: allow the calls add_key and keyctl.")
+                fix: "Containers often forbid it. Allow the system calls add_key and keyctl.")
         }
         return .ok("kernel keyring", "usable: `vault unlock` works")
     }
@@ -65,7 +65,7 @@ enum SystemChecks {
             return .warning("command", "`vault` is not in the PATH.", fix: "Add its folder to the PATH.")
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
-        // The program for vaults in databases is in the same folder as `vault`, which starts it.
+        // `vault` starts the program for vaults in databases, which is in the same folder.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(

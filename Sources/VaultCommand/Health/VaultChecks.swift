@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedLog
 import Vault
 
-/// Checks an opened vault. It opens no value.
+/// The checks of an opened vault, which open no value.
 enum VaultChecks {
     /// - Parameter memory: the state of this machine's rollback memory before the vault was read.
     static func all(
@@ -16,7 +16,7 @@ enum VaultChecks {
             + (try entries(keychain))
     }
 
-    /// Checks a vault in a database: its server, and this machine's copy.
+    /// Checks the server of a vault in a database, and this machine's copy.
     private static func store(_ keychain: Keychain, _ advised: AdvisedCommand) throws -> [HealthCheck] {
         let found = try keychain.maintenance.storeFindings().map { finding -> HealthCheck in
             finding.fix.map { .warning(finding.name, finding.message, fix: $0) } ?? .ok(finding.name, finding.message)
@@ -24,13 +24,13 @@ enum VaultChecks {
         return found + (keychain.copies.keptCopy.map { [copy($0, advised)] } ?? [])
             + keychain.copies.changesElsewhere.map { path in
                 .warning(
-                    "changes", "Changes from a time without the server wait for another URL, in \(path).",
+                    "changes", "Changes made without the server are waiting for another URL, in \(path).",
                     fix: "If they belong to this vault, store them with `\(advised.merge([path]))`; then delete the "
                         + "file.")
             }
             + keychain.copies.refusedChanges.map { path in
                 .warning(
-                    "changes", "Some changes from a time without the server were not stored, from \(path).",
+                    "changes", "Some changes made without the server were not stored. They are in \(path).",
                     fix: "If they belong to this vault, `\(advised.merge([path]))` lists them, and explains how to "
                         + "store them. Delete the file once you need none of them.")
             }
@@ -50,7 +50,7 @@ enum VaultChecks {
         switch state {
         case .kept where isKept: return .ok(name, "kept")
         case .torn:
-            return .warning(name, "It was damaged: until now, a rollback would not have been detected on this machine.")
+            return .warning(name, "It was damaged. Until now, a rollback would not have been detected on this machine.")
         case .none where isKept: return .ok(name, "This machine remembers the vault from now on.")
         case .kept, .none, .off:
             return .warning(
@@ -90,21 +90,21 @@ enum VaultChecks {
     }
 
     /// - Parameters:
-    ///   - newest: the time of the newest change of an entry.
-    /// - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or there
-    /// is no server.
+    ///   - newest: the time of an entry's newest change.
+    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or there
+    ///     is no server.
     static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
         let here = "This machine's clock shows \(Timestamp.text(now))"
         if let difference, abs(difference) > ClockDifference.tolerance {
             return .warning(
                 "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
-                fix: "Correct the wrong clock: expiry, history and merges depend on it.")
+                fix: "Correct the wrong clock. Expiry, history and merges depend on it.")
         }
         // The clocks of machines that share a vault may differ by some seconds.
         guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
         return .warning(
             "clock", "\(here), but an entry was changed at \(Timestamp.text(newest)).",
-            fix: "Correct the wrong clock: expiry and history depend on it. Then set the entry again.")
+            fix: "Correct the wrong clock. Expiry and history depend on it. Then set the entry again.")
     }
 }
 

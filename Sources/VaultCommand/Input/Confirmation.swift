@@ -1,16 +1,16 @@
 import Glibc
 import LinuxSystem
 
-/// Asks a question that only an explicit yes confirms.
+/// A question that only an explicit yes confirms.
 enum Confirmation {
-    /// Returns whether the user confirms; false without a terminal.
+    /// Returns whether the user confirms, which is false without a terminal.
     static func ask(_ question: String) -> Bool {
         let answer = TerminalLine.ask(question)?.lowercased()
         return answer == "y" || answer == "yes"
     }
 }
 
-/// Writes lines to the terminal, and reads answers.
+/// Lines that are written to the terminal, and answers that are read from it.
 enum TerminalLine {
     /// Writes a text. Returns false without a terminal.
     static func show(_ text: String) -> Bool {
@@ -20,8 +20,8 @@ enum TerminalLine {
         return true
     }
 
-    /// Returns the answer; nil without a terminal, or at the end of its input. Input that was typed before the question
-    /// is no answer, and the rest of a long line must not reach the shell.
+    /// Returns the answer, or nil without a terminal or at the end of its input. Input typed before the question is
+    /// dropped, and the rest of a long line does not reach the shell.
     static func ask(_ question: String) -> String? {
         guard let terminal = try? PromptTerminal.open(for: .question) else { return nil }
         SystemCall.writeAll(question, to: terminal.descriptor)

@@ -1,20 +1,20 @@
-/// Edits a hidden line with the few keys that a terminal's own line mode handles.
+/// An editor for a hidden line, with the few keys that a terminal's own line mode supports.
 ///
-/// That mode silently drops everything beyond 4,095 bytes of a line: a pasted token could be cut, both times alike.
-/// Keys that are not text are ignored: in a hidden line, a user would not see the bytes that an arrow key or the escape
-/// sequences around a paste add.
+/// The terminal's own mode silently drops everything beyond 4,095 bytes of a line, so a pasted token could be cut, both
+/// times alike. Keys that are not text are ignored, because in a hidden line a user would not see the bytes that an
+/// arrow key or the escape sequences around a paste add.
 struct LineEditor {
     enum Outcome { case goesOn, finished, cancelled }
 
     /// The keys as configured in the terminal. A disabled key is 0.
     struct Keys { let erase, eraseWord, eraseLine, literal, endOfFile: UInt8 }
 
-    /// The state that the previous bytes have led to. It reveals nothing about the line.
+    /// The state after the previous bytes. It reveals nothing about the line's contents.
     private enum State {
         case text
         /// Stores the next byte, whatever it is.
         case literal
-        /// Follows Esc: the next byte decides between the Esc key, a sequence, and Alt with a character.
+        /// Follows Esc. The next byte distinguishes between the Esc key, a sequence, and Alt with a character.
         case escape
         /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
         case sequence
@@ -27,13 +27,13 @@ struct LineEditor {
 
     init(keys: Keys) { self.keys = keys }
 
-    /// Whether only a pause distinguishes the Esc key from other keys that begin with the same byte.
+    /// Whether the last byte was Esc. Only a pause after it shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { state == .escape }
 
-    /// Ends the Esc key after a pause: the next byte is a separate key.
+    /// Completes the Esc key after a pause, so that the next byte is a separate key.
     mutating func endEscape() { state = .text }
 
-    /// Takes the typed byte, which was read to the first unused byte of the line.
+    /// Processes a typed byte, which the caller has read into the line's first unused byte.
     mutating func takeByte(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) -> Outcome {
         let byte = line[used]
         let isControl = byte < 0x20 || byte == 0x7F
@@ -63,14 +63,14 @@ struct LineEditor {
         case keys.eraseLine: used = 0
         case keys.literal: state = .literal
         case 0x1B: state = .escape
-        // A tab is text: terminals paste it unchanged.
+        // A tab is text, because terminals paste it unchanged.
         case ..<0x20 where line[used] != UInt8(ascii: "\t"): break
         default: used += 1
         }
         return .goesOn
     }
 
-    /// Removes a whole UTF-8 scalar: its continuation bytes and its first byte.
+    /// Removes a whole UTF-8 scalar, which consists of continuation bytes after a first byte.
     private func eraseCharacter(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0 {
             used -= 1
@@ -78,7 +78,7 @@ struct LineEditor {
         }
     }
 
-    /// Removes the blanks at the end, and the word before them.
+    /// Removes the trailing blanks, and the word before them.
     private func eraseWord(_ line: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         while used > 0, line[used - 1].isBlank { used -= 1 }
         while used > 0, !line[used - 1].isBlank { used -= 1 }

@@ -4,8 +4,8 @@ import Vault
 enum PassphrasePrompt {
     /// Asks for a passphrase. Returns nil without a terminal, or while other programs control it.
     ///
-    /// - Parameter isAnswered: checks, after others have used the prompt before, whether the question is still open; if
-    /// not, this also returns nil.
+    /// - Parameter isAnswered: called if this prompt had to wait for another one; returns whether the answer is no
+    ///   longer needed. If so, this method returns nil.
     static func ask(_ prompt: String, unless isAnswered: () -> Bool = { false }) throws(VaultError) -> SecretBytes? {
         guard let terminal = try? PromptTerminal.open() else { return nil }
         if terminal.hasWaited, isAnswered() { return nil }
@@ -17,7 +17,7 @@ enum PassphrasePrompt {
         }
     }
 
-    /// - Throws: ``CommandError``: refused if the two inputs differ, if the prompt is cancelled, or without a terminal.
+    /// - Throws: ``CommandError`` (refused) if the inputs differ, the prompt is cancelled, or there is no terminal.
     static func askForNew() throws -> SecretBytes {
         let first = try ValueInput.askTwice(
             "New passphrase (not shown): ", "Repeat the passphrase: ", consequence: "no key was added")

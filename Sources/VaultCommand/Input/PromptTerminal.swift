@@ -1,28 +1,28 @@
 import Glibc
 import LinuxSystem
 
-/// The terminal during a prompt, usually with the echo off. The echo is restored however the process ends: by return,
-/// error or signal.
+/// The terminal during a prompt, usually with the echo off. The echo is restored whether the process ends normally, by
+/// an error or by a signal.
 ///
-/// There is no signal handler: during a prompt, signals are held back and polled together with the keyboard. If one is
-/// pending, the echo is restored before the signal is released, so that it ends or stops the process as usual. If the
+/// There is no signal handler. During a prompt, signals are blocked, and polled together with the keyboard. If one is
+/// pending, the echo is restored before the signal is unblocked, so that it ends or stops the process as usual. If the
 /// process continues, the echo is turned off again. The same happens if other programs get control of the terminal.
 struct PromptTerminal: ~Copyable {
     enum Event {
         case byte
         /// No key was pressed in time.
         case pause
-        /// The process was stopped or otherwise interrupted, and continues: show the prompt again.
+        /// The process was stopped or otherwise interrupted, and has continued. The caller shows the prompt again.
         case interruption
     }
 
     /// The kind of text that is shown.
     enum Display {
-        /// A question. The answer is typed in the terminal's own line mode, and shown.
+        /// A question, whose answer is typed in the terminal's own line mode and is visible.
         case question
         case prompt
-        /// Lines from the cursor on, which are erased before the terminal is restored. A change of the terminal's size
-        /// is an interruption. Ctrl-C is a key, not a signal.
+        /// Lines that begin at the cursor, and are erased before the terminal is restored. A change of the terminal's
+        /// size is an interruption. Ctrl-C is a key, not a signal.
         case list
     }
 
@@ -36,7 +36,7 @@ struct PromptTerminal: ~Copyable {
 
     var descriptor: Int32 { device.number }
 
-    /// Whether another process has shown a prompt here before this one.
+    /// Whether this prompt had to wait for another process's prompt.
     var hasWaited: Bool { turn.hasWaited }
 
     /// The keys of the terminal's own line mode.
@@ -49,12 +49,12 @@ struct PromptTerminal: ~Copyable {
     }
 
     static func open(for display: Display = .prompt) throws(CommandError) -> PromptTerminal {
-        // In some containers standard input is a terminal, but not the controlling one of the process.
+        // In some containers standard input is a terminal, but not the process's controlling terminal.
         let own = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         let device = FileDescriptor(owning: own >= 0 ? own : dup(STDIN_FILENO))
         var modes = termios()
         guard tcgetattr(device.number, &modes) == 0 else { throw .system(PromptTerminal.isUnusable, errno) }
-        // With SIGTTOU held back, the echo can be restored even if other programs control the terminal.
+        // With SIGTTOU blocked, the echo can be restored even if other programs control the terminal.
         let signals = try HeldSignals(
             besides: [SIGCHLD, SIGURG] + (display == .list ? [] : [SIGWINCH]), problem: PromptTerminal.isUnusable)
         let turn = TerminalTurn(at: device.number)
@@ -65,8 +65,8 @@ struct PromptTerminal: ~Copyable {
 
     private static let isUnusable = "The terminal could not be prepared for hidden input"
 
-    /// The error if other programs control the terminal, and nothing can return it, as in `diff <(vault get a) <(vault
-    /// get b)`.
+    /// The error if other programs control the terminal and no shell can return it to this process, as in `diff <(vault
+    /// get a) <(vault get b)`.
     static let isInBackground = CommandError(
         code: "locked", exit: .locked,
         message: "Another program controls the terminal, so no prompt can be shown. Run `vault unlock` first, "
@@ -74,7 +74,7 @@ struct PromptTerminal: ~Copyable {
 
     deinit { show() }
 
-    /// Waits for a key, forever with -1, and reads its byte directly into the caller's guarded memory, which has room.
+    /// Waits for a key, forever if `milliseconds` is -1, and reads its byte directly into the caller's guarded buffer.
     func next(into free: UnsafeMutableRawBufferPointer, within milliseconds: Int32) throws(CommandError) -> Event {
         var waiting = [
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -98,8 +98,8 @@ struct PromptTerminal: ~Copyable {
         return .byte
     }
 
-    /// Waits for the terminal and for the turn. Signals are held back first: a signal in between would leave the echo
-    /// off.
+    /// Turns the echo off, once this process controls the terminal and no other prompt is shown there. Blocks signals
+    /// first, because a signal in between would leave the echo off.
     private func hide() throws(CommandError) {
         while true {
             try awaitFront()
@@ -120,21 +120,21 @@ struct PromptTerminal: ~Copyable {
             // 0 disables a key.
             if display == .list { keys[Int(VINTR)] = 0 }
         }
-        // Input that was typed before the list appeared is meant for the list.
+        // Input that was typed before the list appeared is meant for the list, so it is kept.
         try turn.set(modes, dropping: display != .list)
     }
 
-    /// Stops this process while it is in the background, as the system stops any process that reads there.
+    /// Stops this process while it is in the background, as the kernel does with background reads of the terminal.
     private func awaitFront() throws(CommandError) {
         var isReported = ProcessState.isIgnored(SIGTTOU)
         while !ProcessState.isInFront(at: device.number) {
             signals.release()
-            // The shell only reports that the job is stopped.
+            // The shell only reports that the job is stopped, so this gives the reason.
             if !isReported, StandardError.isTerminal {
                 StandardError.write("vault: Waiting to show a prompt. Run `fg`.\n")
             }
             isReported = true
-            // This call has no effect of its own. It fails if no process could continue this one.
+            // This call only raises SIGTTOU, which stops this process. It fails if no process could continue it.
             guard tcdrain(device.number) == 0 || errno == EINTR, !ProcessState.isIgnored(SIGTTOU) else {
                 throw PromptTerminal.isInBackground
             }
@@ -145,7 +145,7 @@ struct PromptTerminal: ~Copyable {
         // This clears from the start of the line to the end of the screen.
         if display == .list, turn.isTaken { SystemCall.writeAll("\r\u{1b}[J", to: device.number) }
         turn.end()
-        // Pending signals take effect here.
+        // Pending signals take effect at this point.
         signals.release()
     }
 }

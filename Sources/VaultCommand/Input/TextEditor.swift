@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 
 enum TextEditor {
-    /// - Throws: ``CommandError``: refused if the editor fails, or if a signal requests this process to end. The signal
-    /// is then pending.
+    /// - Throws: ``CommandError`` (refused) if the editor fails, or if a signal requests this process to end. The
+    ///   signal is then pending.
     static func edit(_ path: String, holding signals: borrowing HeldSignals) throws {
         let line = try chosen()
         var editor: ChildProcess
@@ -20,7 +20,7 @@ enum TextEditor {
         }
     }
 
-    /// Returns the editor, chosen as other programs choose it. Without a terminal, vi would write the value to a log.
+    /// Returns the editor from VISUAL or EDITOR, or vi. Without a terminal, vi would write the value to a log.
     private static func chosen() throws(CommandError) -> String {
         if let line = environmentVariable("VISUAL") ?? environmentVariable("EDITOR") { return line }
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
@@ -34,29 +34,29 @@ enum TextEditor {
         .refused("Editor not found: `\(line)`. Set VISUAL or EDITOR to an installed one.")
     }
 
-    /// Starts the editor at the terminal even if a standard stream is a pipe: otherwise its screen would become part of
-    /// this command's output.
+    /// Starts the editor at the terminal even if a standard stream is a pipe. Otherwise, the editor's screen would
+    /// become part of this command's output.
     private static func start(_ line: String, _ path: String, _ signals: Int32) throws(SystemError) -> ChildProcess {
         let terminal = FileDescriptor(owning: open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))
         let hasTerminal = terminal.number >= 0
         let readsTerminal = isatty(STDIN_FILENO) != 1 && hasTerminal
         let words = words(line, path)
-        // The editor gets the terminal once no prompt is shown there. The turn is not kept: a user who stops the editor
-        // may want to run a command of the vault that shows a prompt.
+        // The editor starts once no prompt is shown at the terminal. It does not keep other prompts waiting, because a
+        // user who stops the editor may want to run a vault command that prompts.
         if hasTerminal { TerminalTurn.pass(at: terminal.number, interruptedBy: signals) }
         return try ChildProcess(
             words[0], words, input: readsTerminal ? .descriptor(terminal.number) : .inherited,
             output: isatty(STDOUT_FILENO) == 1 ? STDOUT_FILENO : hasTerminal ? terminal.number : STDERR_FILENO)
     }
 
-    /// Returns the command line. A line of several words is run by the shell, as in git. A single word is run directly:
-    /// the shell would keep signals from the editor.
+    /// Returns the command line. The shell runs a line of several words, as in git. A single word is run directly,
+    /// because the shell would keep signals from the editor.
     private static func words(_ line: String, _ path: String) -> [String] {
         let isPlain = line.utf8.allSatisfy { !" \t\n|&;<>()$`\\\"'*?[#~=%".utf8.contains($0) }
         return isPlain ? [line, path] : ["/bin/sh", "-c", line + " \"$@\"", line, path]
     }
 
-    /// Waits for the editor. Ctrl-C and Ctrl-\ at the terminal are its keys.
+    /// Waits for the editor. Ctrl-C and Ctrl-\ are keys of the editor, so their signals are ignored here.
     private static func wait(
         for editor: inout ChildProcess, _ signals: borrowing HeldSignals
     ) throws -> ChildProcess.Exit {
@@ -66,7 +66,7 @@ enum TextEditor {
             if [SIGCHLD, SIGINT, SIGQUIT].contains(number) { continue }
             editor.send(number)
             _ = editor.end()
-            // The signal was consumed above. Raise it again, to take effect when the signals are released.
+            // The signal was consumed above, so it is raised again. It takes effect when the signals are unblocked.
             raise(number)
             throw CommandError.refused("A signal ended the editor; nothing was stored.")
         }

@@ -3,7 +3,7 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// Reads the value that `set` stores directly into guarded memory.
+/// The input of values and keys, which is read directly into guarded memory.
 enum ValueInput {
     /// - Parameter limit: the maximum size in bytes; by default that of a value.
     static func readFile(at path: String, upTo limit: Int = Keychain.maximumValueSize) throws -> SecretBytes {
@@ -12,7 +12,7 @@ enum ValueInput {
         return try read(from: descriptor, named: path, isExact: true, upTo: limit)
     }
 
-    /// Reads a pipe or a file to its end. Errors contain the name `source`. An exact value keeps its final newline.
+    /// Reads a pipe or a file to its end. Errors name it as `source`. An exact value keeps its final newline.
     static func read(
         from descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize
     ) throws -> SecretBytes {
@@ -20,8 +20,8 @@ enum ValueInput {
         return try readToEnd(descriptor, named: source, isExact: isExact, upTo: largest)
     }
 
-    /// Reads another program's request from standard input: to its end, or until `isComplete`, since the program may
-    /// keep its end open while it waits for the answer.
+    /// Reads another program's request from standard input, to its end or until `isComplete`, because the program may
+    /// keep the pipe open while it waits for the answer.
     static func readRequest(
         upTo largest: Int, until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
@@ -36,7 +36,7 @@ enum ValueInput {
         _ descriptor: Int32, named source: String, isExact: Bool, upTo largest: Int = Keychain.maximumValueSize,
         until isComplete: (UnsafeRawBufferPointer) -> Bool = { _ in false }
     ) throws -> SecretBytes {
-        // To detect a value that is too large, two more bytes are enough: one byte and a final newline.
+        // Two bytes more than the maximum are enough to detect a larger value: one byte and a final newline.
         let value = try growing(from: likelySize(descriptor), to: largest + 2) { buffer, used in
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
             let count = try SystemCall.retrying("\(source) could not be read") {
@@ -50,21 +50,21 @@ enum ValueInput {
         return value
     }
 
-    /// Removes the final newline if it is the only one: `echo` adds one to a token, but a private key of several lines
-    /// includes its last one. A carriage return is part of the value.
+    /// Removes the final newline if it is the only one. `echo` adds one to a token, but in a private key of several
+    /// lines the last newline belongs to the key. A carriage return is part of the value.
     private static func dropFinalNewline(_ bytes: UnsafeMutableRawBufferPointer, _ used: inout Int) {
         let newline = UInt8(ascii: "\n")
         if used > 0, bytes[used - 1] == newline, !bytes[..<(used - 1)].contains(newline) { used -= 1 }
     }
 
-    /// Returns a file's size plus one byte, so that the buffer does not have to grow; a page for anything else.
+    /// Returns a file's size plus one byte, so that the buffer need not grow, or the size of a page for anything else.
     private static func likelySize(_ descriptor: Int32) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 4096 }
         return max(4096, min(status.st_size, Keychain.maximumValueSize) + 1)
     }
 
-    /// Reads a text that is not a secret of the vault: from a file or from standard input, even at a terminal.
+    /// Reads a text that is not a secret of the vault, from a file or from standard input, even at a terminal.
     static func readText(at path: String?) throws -> [UInt8] {
         do {
             if let path { return try readFile(at: path).unsafeArray() }
@@ -75,15 +75,15 @@ enum ValueInput {
         }
     }
 
-    /// Reads the shares of a key from standard input, even at a terminal: a single share reveals nothing.
+    /// Reads the shares of a key from standard input, even at a terminal, because a single share reveals nothing.
     static func readShares() throws -> SecretBytes {
         if isatty(STDIN_FILENO) == 1 { StandardError.write("Enter the shares, then press Ctrl-D on a new line:\n") }
         return try readToEnd(STDIN_FILENO, named: "Standard input", isExact: true)
     }
 
-    /// - Parameter check: throws for an invalid value before it has to be typed again.
-    /// - Throws: ``CommandError``: refused if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
-    /// `check`.
+    /// - Parameter check: throws for an invalid value, before the user has to repeat it.
+    /// - Throws: ``CommandError`` (refused) if the two inputs differ, or if Ctrl-D cancels an empty one; the errors of
+    ///   `check`.
     static func ask(for name: String, _ check: (borrowing SecretBytes) throws -> Void) throws -> SecretBytes {
         try askTwice(
             "Value of \(name.forTerminal) (not shown): ", "Repeat the value: ", consequence: "nothing was stored", check
@@ -112,7 +112,7 @@ enum ValueInput {
         defer { SystemCall.writeAll("\n", to: descriptor) }
         var editor = LineEditor(keys: terminal.keys)
         return try growing(from: 4096, to: Keychain.maximumValueSize + 1) { line, used in
-            // If no byte follows Esc within 50 ms, it was the Esc key: the bytes of other keys arrive together.
+            // If no byte follows Esc within 50 ms, it was the Esc key, because the bytes of other keys arrive together.
             let free = UnsafeMutableRawBufferPointer(rebasing: line[used...])
             switch try terminal.next(into: free, within: editor.awaitsEscape ? 50 : -1) {
             case .byte:
@@ -131,7 +131,7 @@ enum ValueInput {
         }
     }
 
-    /// Reads an input of unknown length. Input beyond `limit` bytes is refused.
+    /// Reads an input of unknown length. Throws if the input is longer than `limit` bytes.
     private static func growing(
         from capacity: Int, to limit: Int, _ read: (UnsafeMutableRawBufferPointer, inout Int) throws -> Bool
     ) throws -> SecretBytes {
@@ -141,13 +141,13 @@ enum ValueInput {
     }
 }
 
-/// The key from `--key-fd`. A descriptor can be read once, but a command may open its vault several times.
+/// The key from `--key-fd`. A descriptor can be read only once, but a command may open its vault several times.
 enum GivenKey {
     private static let held = Mutex<KeyFileContents?>(nil)
 
     static func contents(of descriptor: Int32) throws -> KeyFileContents {
         if let held = held.withLock({ $0 }) { return held }
-        // Programs that are run to find another key must not inherit this one.
+        // Programs that are run to find another key must not inherit this descriptor.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = try ValueInput.read(from: descriptor, named: "Descriptor \(descriptor)", isExact: true)
         let contents = KeyFileContents(bytes)

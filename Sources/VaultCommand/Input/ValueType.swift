@@ -2,13 +2,13 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The types of `set --type`, which typed keys of programs read. A value without a type is bytes, exactly as typed.
+/// The types of `set --type`, for values that programs read by typed keys. A value without a type is bytes, as typed.
 enum ValueType: String, CaseIterable {
     case bool, int, real, string, data, date, json
 
-    /// Converts a value from the form in which it is typed.
+    /// Converts a value from the text that the user typed.
     ///
-    /// - Throws: ``CommandError`` with the expected form for a malformed text. It never shows the text.
+    /// - Throws: ``CommandError`` with the expected form for a malformed text. The error never contains the text.
     func value(_ text: consuming SecretBytes, for name: String) throws -> SealableValue {
         switch self {
         case .data: return SealableValue(kind: .data, bytes: text)
@@ -36,8 +36,8 @@ enum ValueType: String, CaseIterable {
         .invalid("The value does not have the type \(rawValue); nothing was stored. Write \(form).")
     }
 
-    /// Parses a typed value. Returns nil for a malformed text, for strings and for data. White space around it is
-    /// ignored.
+    /// Parses a typed value, ignoring white space around it. Returns nil for a malformed text, for strings and for
+    /// data.
     private func parsed(_ text: borrowing SecretBytes) -> StoredValue? {
         text.withUnsafeBytes { bytes in
             let trimmed = UnsafeRawBufferPointer(rebasing: bytes.trimming(while: \.isWhiteSpace))
@@ -52,7 +52,7 @@ enum ValueType: String, CaseIterable {
             case .date: return String(validating: trimmed, as: UTF8.self).flatMap(Timestamp.date).map(StoredValue.date)
             case .json:
                 guard let value = try? StoredValue(json: Array(trimmed)) else { return nil }
-                // The other types have their own names, and null is not a value.
+                // The other types have their own names in `--type`, and null is not a value.
                 switch value {
                 case .array, .dictionary: return value
                 default: return nil

@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// A file of another program in which a command changes some lines. Symbolic links to it are followed; root follows
-/// only its own.
+/// Another program's file, in which a command changes some lines. Symbolic links to the file are followed, but root
+/// follows only its own links.
 struct EditedFile {
     let path: String
     /// The contents; empty if the file does not exist.
@@ -47,7 +47,7 @@ struct FileLines {
 
     func contain(_ word: String) -> Bool { lines.contains { String(decoding: $0, as: UTF8.self).contains(word) } }
 
-    /// Returns the range of these lines, if they occur one after the other; otherwise nil.
+    /// Returns the range of these lines if they occur consecutively, or nil.
     func range(of wanted: [String]) -> Range<Int>? {
         let wanted = wanted.map { Array($0.utf8)[...] }
         let start = lines.indices.first { lines[$0...].starts(with: wanted) }

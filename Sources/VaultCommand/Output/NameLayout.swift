@@ -7,7 +7,7 @@ enum NameLayout: String, CaseIterable {
     /// The default layout: a tree for users, lines for programs.
     static var standard: NameLayout { StandardOutput.isTerminal ? .tree : .names }
 
-    /// Writes the names of a listing, all of which begin with `prefix`, each as soon as it is read.
+    /// Writes each name of a listing as soon as it is read. All names begin with `prefix`.
     func print(_ names: KeyListing, below prefix: String) throws {
         var names = names
         var output = OutputBuffer()
@@ -39,7 +39,7 @@ enum NameLayout: String, CaseIterable {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// Writes names up to the next slash after the prefix, with the number of names that begin with each.
+    /// Writes the names directly below the prefix, and the folders there with the number of names in each.
     private static func printLevel(
         _ names: inout KeyListing, below prefix: String, to output: inout OutputBuffer
     ) throws {

@@ -3,14 +3,14 @@ import SealedLog
 import Sealing
 import Vault
 
-/// A file that a command writes for the user, completely or not at all.
+/// A file that a command writes atomically for the user.
 enum NewFile {
-    /// Writes a file of mode 0600, never over an existing one.
+    /// Writes a file of mode 0600. Never replaces an existing file.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         try bytes.withRawBytes { (bytes) throws(CommandError) in try write(bytes, to: path) }
     }
 
-    /// Writes directly from memory, so that a secret stays in guarded memory.
+    /// Writes directly from a buffer, so that a secret stays in guarded memory.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws(CommandError) {
         try write(bytes, to: path, mode: 0o600, replacing: false)
     }
@@ -27,14 +27,14 @@ enum NewFile {
         }
     }
 
-    /// Throws, for root, if a path contains a symbolic link of another user.
+    /// Throws if this process runs as root and a path contains another user's symbolic link.
     static func checkLinks(in path: String) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkLinks(in: path) } catch { throw CommandError(error) }
     }
 
-    /// Throws, for root, if a file of another program would be created in another user's home, or would become root's.
+    /// Throws if root would create another program's file in another user's home, or the file would become root's.
     ///
-    /// - Parameter isReplaced: whether that program replaces the file, which does not keep its owner.
+    /// - Parameter isReplaced: whether that program replaces the file, so that its owner changes.
     static func checkParentFolder(of path: String, isReplaced: Bool = false) throws(CommandError) {
         do throws(VaultError) { try WrittenPath.checkParentFolder(of: path, isReplaced: isReplaced) } catch {
             throw CommandError(error)
@@ -64,8 +64,8 @@ enum NewFile {
 // MARK: - Files that other programs write
 
 extension NewFile {
-    /// Throws, for root, if git would write another user's configuration: git follows any link, and the new file
-    /// belongs to root.
+    /// Throws if root would write another user's git configuration. git follows any link, and the new file belongs to
+    /// root.
     static func checkGitConfiguration(isGlobal: Bool) throws(CommandError) {
         guard isGlobal else {
             return try checkParentFolder(
@@ -80,7 +80,7 @@ extension NewFile {
         if (try? PosixFileSystem().status(at: path)) != nil { try checkParentFolder(of: path, isReplaced: true) }
     }
 
-    /// Checks kubectl's configuration in the same way.
+    /// Throws in the same cases for kubectl's configuration.
     static func checkKubeconfig() throws(CommandError) {
         let listed = environmentVariable("KUBECONFIG")?.split(separator: ":").map { absolutePath(String($0)) } ?? []
         let paths = listed.isEmpty ? [try OtherProgram.path(".kube/config", orIn: "KUBECONFIG")] : listed

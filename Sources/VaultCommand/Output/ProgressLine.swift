@@ -1,8 +1,8 @@
 import LinuxSystem
 import SealedLog
 
-/// A line at the terminal with the progress of a long call. It appears after a second, and disappears with the end of
-/// the call.
+/// A line at the terminal with the progress of a long call. It appears after a second, and disappears when the call
+/// ends.
 final class ProgressLine: Sendable {
     private enum State { case hidden, drawn, over }
 

@@ -1,7 +1,7 @@
 import Sealing
 import Vault
 
-/// A text that is composed in guarded memory, with a length that is unknown beforehand.
+/// A text of unknown length that is composed in guarded memory.
 struct SecretText: ~Copyable {
     private var held: SecretBytes
     private var used = 0

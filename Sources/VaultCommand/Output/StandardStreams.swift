@@ -9,7 +9,7 @@ enum StandardOutput {
 
     static func write(_ text: String) throws(CommandError) { try Array(text.utf8).withRawBytes(write) }
 
-    /// Writes directly from memory, so that a secret stays in guarded memory.
+    /// Writes directly from a buffer, so that a secret stays in guarded memory.
     ///
     /// - Throws: ``CommandError/unwritableOutput(_:)``.
     static func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
@@ -27,7 +27,7 @@ enum StandardOutput {
 
     static func write(_ secret: borrowing SecretBytes) throws(CommandError) { try secret.withUnsafeBytes(write) }
 
-    /// Returns a text from the vault for a line of a list: unchanged for a pipe, escaped for a terminal.
+    /// Returns a text from the vault in the form for lists, which is escaped at a terminal and otherwise unchanged.
     static func shown(_ text: String) -> String { isTerminal ? text.forTerminal : text }
 }
 
@@ -43,8 +43,8 @@ func terminalWidth(_ descriptor: Int32) -> Int? {
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
 }
 
-/// Writes long lists to standard output in pieces. A shorter list is written only by ``finish()``, so that a command
-/// that fails early has no output.
+/// A buffer for long lists, which are written to standard output in pieces. A shorter list is written only by
+/// ``finish()``, so that a command that fails early has no output.
 struct OutputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
 
@@ -68,7 +68,7 @@ struct OutputBuffer: ~Copyable {
     consuming func finish() throws(CommandError) { try bytes.withRawBytes(StandardOutput.write) }
 }
 
-/// Writes everything but results to standard error: errors, warnings, and reports on files that were created.
+/// All output that is not a result, on standard error: errors, warnings, and reports on files that were created.
 enum Notes {
     static func report(_ error: CommandError, asJSON: Bool) {
         write("vault: " + error.message, asJSON ? ["error": error] : nil)
@@ -76,8 +76,8 @@ enum Notes {
 
     private static let warned = Mutex<Set<String>>([])
 
-    /// Reports a problem that did not stop the command, but only once: a command may open the vault and its memory
-    /// several times.
+    /// Reports a problem that did not stop the command. Drops repetitions, because a command may open the vault and the
+    /// rollback memory several times.
     static func warn(_ error: CommandError, asJSON: Bool) {
         guard warned.withLock({ $0.insert(error.message).inserted }) else { return }
         let text = "vault: warning: " + error.message
@@ -100,7 +100,7 @@ enum Notes {
     static func warnIfMemoryIsOpen(asJSON: Bool) {
         guard ProcessState.former.isDumpable else { return }
         let error = CommandError.unavailable(
-            "The system prevents this process from forbidding core dumps and reads of its memory (prctl): "
+            "The system prevents this process from forbidding core dumps and reads of its memory (prctl), so "
                 + "your other programs can read its secrets. Allow the call prctl in the sandbox or container."
         )
         warn(error, asJSON: asJSON)
@@ -127,7 +127,7 @@ extension Keychain.Created {
     func message(at location: VaultLocation) -> String {
         let what = location.keyCommand == nil ? "key file" : "key"
         let besideVault =
-            "It is beside the vault, so a copy of the folder contains both."
+            "It is next to the vault, so a copy of the folder contains both."
             + " See `vault help locations` for other locations."
         let lines = [
             vault ? "Created a new vault: \(location.vault)" : "The vault: \(location.vault)",
@@ -142,10 +142,10 @@ extension Keychain.Created {
     }
 }
 
-/// The sequences that move the cursor, clear and colour a terminal, and set its clipboard. All code that writes one
-/// checks this first.
+/// The escape sequences that move the cursor, clear and colour a terminal, and set its clipboard. All code that writes
+/// such a sequence checks this first.
 enum EscapeSequences {
-    /// Whether the terminals of this process interpret them. A terminal of the type `dumb`, such as a shell in an
-    /// editor, shows them as text.
+    /// Whether this process's terminals interpret escape sequences. A terminal of the type `dumb`, such as a shell in
+    /// an editor, shows them as text.
     static let areObeyed = environmentVariable("TERM") != "dumb"
 }

@@ -17,7 +17,7 @@ enum ValueText {
         return value.takeBytes()
     }
 
-    /// Returns a tree of values as JSON, with sorted keys.
+    /// Returns a value as JSON, with sorted keys.
     static func json(_ value: StoredValue, isIndented: Bool = false) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -25,7 +25,7 @@ enum ValueText {
         return Array(try encoder.encode(JSONForm(value: value)))
     }
 
-    /// Returns the text of a date. One outside the calendar is shown as it is stored: in seconds since 2001.
+    /// Returns a date as text. A date outside the calendar is shown as it is stored, in seconds since 2001.
     private static func text(_ date: Date) -> String {
         let text = Timestamp.text(date)
         return Timestamp.date(text) == nil ? date.timeIntervalSinceReferenceDate.description : text
@@ -41,7 +41,7 @@ enum ValueText {
             case .null: try container.encodeNil()
             case .boolean(let value): try container.encode(value)
             case .integer(let value):
-                // Stored integers fit one of the two types.
+                // A stored integer fits one of the two types.
                 if let value = Int64(exactly: value) { return try container.encode(value) }
                 try container.encode(UInt64(clamping: value))
             case .real(let value): try value.isFinite ? container.encode(value) : container.encode(value.description)

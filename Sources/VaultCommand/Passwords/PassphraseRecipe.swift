@@ -2,7 +2,7 @@ import Glibc
 import Sealing
 import Vault
 
-/// The recipe for a random passphrase: words of a list, all equally likely.
+/// The recipe for a random passphrase of words from a list, all equally likely.
 struct PassphraseRecipe {
     static let standardSeparator = "-"
     static let longest = 256
@@ -11,7 +11,7 @@ struct PassphraseRecipe {
     private let separator: String
 
     /// - Returns: nil if the number of words is out of bounds, or if the separator is too long or could be part of a
-    /// word: different words might then give the same text, and the entropy would be lower.
+    ///   word. Different words could then form the same text, which would lower the entropy.
     init?(count: Int, separator: String = standardSeparator) {
         let isLowerCase = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
         guard (1...PassphraseRecipe.longest).contains(count), (1...8).contains(separator.utf8.count),

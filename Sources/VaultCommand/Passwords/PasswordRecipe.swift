@@ -25,7 +25,7 @@ struct PasswordRecipe {
     let length: Int
     private let alphabets: [[UInt8]]
 
-    /// - Returns: nil if the length is out of bounds. The least length is the number of classes.
+    /// - Returns: nil if the length is out of bounds. The minimum length is the number of classes.
     init?(length: Int = standardLength, classes: Set<CharacterClass>, avoidsAmbiguous: Bool = false) {
         guard !classes.isEmpty, classes.count <= length, length <= PasswordRecipe.longest else { return nil }
         self.length = length
@@ -37,7 +37,7 @@ struct PasswordRecipe {
     func password(from numbers: inout UniformNumbers) throws -> SecretBytes {
         let alphabet = alphabets.flatMap(\.self)
         var password = try SecretBytes(zeroCount: length)
-        // A password without one of the classes is discarded as a whole. To insert the missing class would make some
+        // A candidate without one of the classes is discarded as a whole. Inserting the missing class would make some
         // passwords more likely than others.
         repeat {
             password.withUnsafeMutableBytes { password in
@@ -54,8 +54,8 @@ struct PasswordRecipe {
     /// The binary logarithm of the number of possible passwords.
     var entropy: Double {
         let all = alphabets.reduce(0) { $0 + $1.count }
-        // This is the fraction of candidates that contain every class, by inclusion and exclusion over the sets of
-        // missing classes.
+        // This is the fraction of candidates that contain every class, by inclusion-exclusion over the sets of missing
+        // classes.
         let share = (0..<1 << alphabets.count).reduce(0.0) { share, mask in
             let missing = alphabets.indices.filter { mask >> $0 & 1 == 1 }
             let rest = all - missing.reduce(0) { $0 + alphabets[$1].count }

@@ -6,10 +6,10 @@ struct KeyDecoder {
         case up, down, enter, cancel, erase, eraseWord, eraseLine
     }
 
-    /// The state that the previous bytes have led to.
+    /// The state after the previous bytes.
     private enum State {
         case start
-        /// Follows Esc: the next byte decides between the Esc key, a sequence, and Alt with a character.
+        /// Follows Esc. The next byte distinguishes between the Esc key, a sequence, and Alt with a character.
         case escape
         /// Follows `ESC [` or `ESC O`, until the sequence's last byte.
         case sequence
@@ -19,16 +19,16 @@ struct KeyDecoder {
 
     private var state = State.start
 
-    /// Whether only a pause distinguishes the Esc key from other keys that begin with the same byte.
+    /// Whether the last byte was Esc. Only a pause after it shows that the Esc key itself was pressed.
     var awaitsEscape: Bool { if case .escape = state { true } else { false } }
 
-    /// Ends the Esc key after a pause.
+    /// Completes the Esc key after a pause.
     mutating func endEscape() -> Key {
         state = .start
         return .cancel
     }
 
-    /// Returns the key that a byte completes; nil if it completes none, and for keys without a meaning.
+    /// Returns the key that a byte completes, or nil if there is none or it has no meaning here.
     mutating func take(_ byte: UInt8) -> Key? {
         let former = state
         state = .start
@@ -73,7 +73,7 @@ struct KeyDecoder {
         return nil
     }
 
-    /// Ends a character as soon as its bytes are complete. Invalid UTF-8 is ignored.
+    /// Adds a byte to a character, and returns the character once it is complete. Ignores invalid UTF-8.
     private mutating func takeCharacter(_ former: [UInt8], _ byte: UInt8, _ isIgnored: Bool) -> Key? {
         guard byte & 0xC0 == 0x80 else { return startKey(byte) }
         let bytes = former + [byte]

@@ -13,8 +13,8 @@ struct PickList {
             searched = ([name] + attributes).map(FuzzyMatch.characters)
         }
 
-        /// Returns the score of a query; nil if a word matches neither the name nor an attribute. Matches of the name
-        /// score higher.
+        /// Returns the score of a query, or nil if a word matches neither the name nor an attribute. Matches of the
+        /// name score higher.
         fileprivate func score(_ words: [[Unicode.Scalar]]) -> Int? {
             var sum = 0
             for word in words {
@@ -37,7 +37,7 @@ struct PickList {
 
     private let candidates: [Candidate]
     private(set) var query = ""
-    /// Indices of candidates, best match first.
+    /// The indices of the matching candidates, best match first.
     private var matches: [Int]
     private var selected = 0
 
@@ -64,7 +64,7 @@ struct PickList {
         return .goesOn
     }
 
-    /// Searches the candidates. A longer query matches no more than the shorter one did.
+    /// Searches the candidates. A longer query matches only a part of what the shorter one matched.
     private mutating func search(_ query: String, within searched: [Int]? = nil) {
         self.query = query
         selected = 0
@@ -87,7 +87,7 @@ struct PickList {
 
     /// Returns the line with the query, the cursor's column in it, and the page of names with the selected one.
     func lines(columns: Int, rows: Int) -> (query: String, cursor: Int, names: [String]) {
-        // The last column stays empty: after a character there, terminals differ in the position of the cursor.
+        // The last column stays empty, because terminals differ in the cursor's position after a character there.
         let width = max(columns - 1, 1)
         let prompt = PickList.prompt.columns * 2 > width ? "" : PickList.prompt
         let line = prompt + query.endFitted(to: width - prompt.columns)

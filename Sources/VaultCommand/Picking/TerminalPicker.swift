@@ -1,9 +1,9 @@
 import Glibc
 import Vault
 
-/// Offers the choice of a name in a list below the cursor, which disappears afterwards.
+/// The choice of a name in a list below the cursor, which disappears afterwards.
 enum TerminalPicker {
-    /// - Throws: ``CommandError``: refused without a terminal, or if the user chooses none.
+    /// - Throws: ``CommandError`` (refused) without a terminal, or if the user chooses none.
     static func choose(from candidates: [PickList.Candidate]) throws -> String {
         guard EscapeSequences.areObeyed else {
             throw CommandError.refused("This terminal cannot show a list (TERM is dumb). Use --with PROGRAM.")
@@ -36,7 +36,7 @@ enum TerminalPicker {
         }
     }
 
-    /// Draws over the previous list. The cursor stays in the first line.
+    /// Draws the list over the previous one. The cursor stays in the first line.
     private static func draw(_ list: PickList, on terminal: Int32) {
         var size = winsize()
         let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

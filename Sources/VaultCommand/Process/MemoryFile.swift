@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 import Sealing
 
-/// A value in a file that exists only in memory and cannot be changed, for programs that take a secret as a file.
+/// A value in a file that exists only in memory and cannot be changed, for programs that read a secret from a file.
 ///
-/// The file has no name in any folder, and ends with the last process that has its descriptor. Its pages may be swapped
-/// out, like those of the program that reads it.
+/// The file has no name in any folder, and disappears with the last process that has its descriptor. Its pages may be
+/// swapped out, like those of the program that reads it.
 enum MemoryFile {
-    /// Returns the descriptor of a new file. Other programs inherit it, and this process keeps it open until it ends.
+    /// Returns the descriptor of a new file. Other programs inherit it, and this process keeps it open until it exits.
     static func create(_ value: borrowing SecretBytes) throws(CommandError) -> Int32 {
         let problem = "No file could be created in memory"
         let file = try SystemCall.retrying(problem) { vault_memory_file() }

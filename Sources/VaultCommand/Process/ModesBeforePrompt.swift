@@ -19,8 +19,8 @@ enum ModesBeforePrompt {
         return modes
     }
 
-    /// Returns the stored modes; nil if the modes are not those of a prompt. If another program has turned the echo on,
-    /// it has kept the two characters.
+    /// Returns the stored modes, or nil if the modes are not those of a prompt. A program that has turned the echo on
+    /// again has kept the two characters, so the echo is checked too.
     static func of(_ modes: termios) -> termios? {
         let marks = withUnsafeBytes(of: modes.c_cc) { ($0[indices.flags], $0[indices.interrupt]) }
         guard marks.0 & 0xF8 == sign, modes.c_lflag & tcflag_t(ECHO | ICANON) == 0 else { return nil }

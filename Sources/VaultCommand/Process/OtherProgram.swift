@@ -36,8 +36,8 @@ enum OtherProgram {
         environmentVariable("PATH").flatMap { programPath(of: name, in: $0) }
     }
 
-    /// Returns the word by which other programs start this one: its name in the PATH; if that name is missing or
-    /// belongs to another program, such as HashiCorp's Vault, the path of the executable.
+    /// The word by which other programs start this one. It is the name in the PATH or, if that is missing or belongs to
+    /// another program such as HashiCorp's Vault, the path of the executable.
     static var ownWord: String {
         guard let own = vault_program_path().map({ absolutePath(String(cString: $0)) }) else { return "vault" }
         let name = ["vault", "svault"].first { name in path(of: name).map { isSameFile($0, own) } ?? false }
@@ -55,7 +55,7 @@ enum OtherProgram {
 
     static func line(_ words: [String]) -> String { words.map(\.shellWord).joined(separator: " ") }
 
-    /// Returns the path of a program's file: the value of the variable, or `path` in the home folder.
+    /// Returns the path of a program's file, which is the value of the variable or `path` in the home folder.
     static func path(_ path: String, orIn name: String) throws(CommandError) -> String {
         if let path = environmentVariable(name) { return absolutePath(path) }
         guard let home = environmentVariable("HOME") else {

@@ -4,7 +4,7 @@ import Glibc
 import LinuxSystem
 
 enum ProcessState {
-    /// The state before ``harden()``, which other programs are to get.
+    /// The state before ``harden()``, which is restored for other programs.
     struct Former {
         var closedStreams: [Int32] = []
         /// The signals among SIGPIPE and SIGXFSZ that would have ended the process, and are now ignored.
@@ -19,12 +19,12 @@ enum ProcessState {
 
     static var former: Former { held.withLock { $0 } }
 
-    /// Forbids core dumps and reading of this process's memory by the user's other programs, makes new files private,
-    /// and turns a closed pipe or a file size limit into an error instead of a silent death. If the system refuses one
-    /// of these, the tool continues: they are a second line of defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` reports
-    /// it.
+    /// Forbids core dumps and reads of this process's memory by the user's other programs, makes new files private, and
+    /// turns a closed pipe or an exceeded file size limit into an error, which would otherwise end the process
+    /// silently. If the system refuses one of these measures, the tool continues, since they are a second line of
+    /// defence. ``Notes/warnIfMemoryIsOpen(asJSON:)`` reports that.
     ///
-    /// - Returns: whether a closed pipe would have ended the process, as is the default: SIGPIPE was not ignored.
+    /// - Returns: whether SIGPIPE was not ignored, so that a closed pipe would have ended the process.
     static func harden() -> Bool {
         vault_restore_environment()
         var former = Former()
@@ -33,7 +33,7 @@ enum ProcessState {
         former.isDumpable = vault_forbid_reading() != 0
         former.endingSignals = [SIGPIPE, SIGXFSZ].filter { !isIgnored($0) }
         for number in former.endingSignals { signal(number, SIG_IGN) }
-        // If the parent ignores SIGCHLD, this process inherits that. Here the end of children must be noticed.
+        // A process inherits an ignored SIGCHLD from its parent, but this one must notice when its children exit.
         former.ignoresChildren = isIgnored(SIGCHLD)
         if former.ignoresChildren { signal(SIGCHLD, SIG_DFL) }
         // With these handlers, an interrupted compaction leaves no temporary file behind.
@@ -43,8 +43,8 @@ enum ProcessState {
         return former.endingSignals.contains(SIGPIPE)
     }
 
-    /// Restores the state of the process for the program that replaces it. The kernel does the rest: the memory of a
-    /// new program is readable again, and signals with a handler get their default action.
+    /// Restores the process's state for the program that replaces it. The kernel itself makes a new program's memory
+    /// readable again, and resets signals with a handler to their default action.
     static func restore() {
         let former = former
         vault_permit_core_dumps(0)
@@ -65,7 +65,7 @@ enum ProcessState {
         return body()
     }
 
-    /// Whether the process ignores the signal, as with `nohup`.
+    /// Returns whether the process ignores the signal, as with `nohup`.
     static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         return sigaction(number, nil, &action) == 0
@@ -73,15 +73,15 @@ enum ProcessState {
                 == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Whether this process may use a terminal: it is in the foreground, or the terminal is not its controlling one.
+    /// Returns whether this process is in the foreground of a terminal, or the terminal is not its controlling one.
     static func isInFront(at terminal: Int32) -> Bool {
         let group = tcgetpgrp(terminal)
         return group < 0 || group == getpgrp()
     }
 
-    /// Opens /dev/null in place of closed standard streams. Otherwise the vault file could get such a number, and a
-    /// value for standard output would be written into it. They are opened in the wrong direction, so that reading and
-    /// writing fail as before.
+    /// Opens /dev/null in place of closed standard streams. Otherwise the vault file could get such a descriptor, and
+    /// output would be written into it. The streams are opened in the wrong direction, so that reads and writes fail as
+    /// before.
     ///
     /// - Returns: the numbers of the closed streams.
     private static func occupyStandardDescriptors() -> [Int32] {
@@ -109,7 +109,7 @@ enum SystemCall {
         _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// Writes all bytes, in as few calls as possible. Returns 0 or the number of the error.
+    /// Writes all bytes, in as few calls as possible. Returns 0 or the error number.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -118,7 +118,7 @@ enum SystemCall {
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno == EAGAIN {
-                // The pipe is nonblocking: wait for the reader instead of losing the rest.
+                // The pipe is nonblocking, so this waits for the reader instead of losing the rest.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {

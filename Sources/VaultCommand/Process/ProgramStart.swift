@@ -3,13 +3,13 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Another program that gets secrets: in its environment, in files in memory, or as its standard input.
+/// Another program that gets secrets in its environment, in files in memory, or as its standard input.
 ///
-/// Its command line is the last arguments of this process, byte for byte.
+/// Its command line consists of this process's last arguments, byte for byte.
 struct ProgramStart: ~Copyable {
-    /// `NAME=VALUE` and a zero byte for each additional variable.
+    /// Each additional variable, as `NAME=VALUE` and a zero byte.
     private let variables: SecretBytes
-    /// The descriptor that becomes its standard input; nil for that of this process.
+    /// The descriptor that becomes the program's standard input, or nil for this process's standard input.
     private let input: Int32?
     private let firstWord: Int32
 
@@ -23,14 +23,14 @@ struct ProgramStart: ~Copyable {
         firstWord = all - Int32(clamping: count)
     }
 
-    /// Replaces this process by the program, which keeps its process number, its terminal and its open streams. The
-    /// secrets in this process's memory end with it.
+    /// Replaces this process by the program, which keeps the process number, the terminal and the open streams. The
+    /// kernel frees this process's memory with the secrets.
     ///
-    /// - Throws: always, since it returns only if the program cannot be started.
+    /// - Throws: always, because it returns only if the program cannot be started.
     consuming func replaceThisProcess() throws(CommandError) -> Never {
         let error = withVariables {
             ProcessState.restore()
-            // This follows the restore, which may have closed standard input.
+            // This comes after the restore, which may have closed standard input.
             if let input, dup2(input, STDIN_FILENO) < 0 { return errno }
             return vault_execute(firstWord)
         }
@@ -45,12 +45,12 @@ struct ProgramStart: ~Copyable {
         case same
     }
 
-    /// Starts the program as a child, which does not outlive this process. Otherwise, after SIGKILL, the child would
-    /// stay behind with the secrets, and its output would be lost.
+    /// Starts the program as a child, which does not outlive this process. Otherwise, after SIGKILL to this process,
+    /// the child would keep running with the secrets, and its output would be lost.
     ///
     /// - Parameters:
-    ///   - terminal: the path of a terminal, which becomes the controlling one of a new session.
-    ///   - signals: the signals that are blocked in the child. All must be held back in this process.
+    ///   - terminal: the path of a terminal, which becomes the controlling terminal of a new session.
+    ///   - signals: the signals that are blocked in the child. In this process, all signals must be blocked.
     func startChild(
         input: Stream, output: Stream, error: Stream, terminal: String?, signals: SignalSet
     ) throws(CommandError) -> pid_t {

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import LinuxSystem
 
-/// A terminal for a child process. This process connects it to the user's own terminal.
+/// A terminal for a child process, which this process connects to the user's own terminal.
 final class PseudoTerminal {
-    /// The outer end: reading it returns the child's output, and writing to it is input for the child.
+    /// The outer end. Reads return the child's output, and writes are the child's input.
     let outer: FileDescriptor
-    /// The path at which the child opens it.
+    /// The path at which the child opens the terminal.
     let path: String
     private let isRaw: Bool
     /// The modes that this process set last.
@@ -14,7 +14,7 @@ final class PseudoTerminal {
 
     /// Opens a terminal with the modes and the size of the user's terminal.
     ///
-    /// - Parameter isRaw: whether the user's terminal will be raw; otherwise that one converts newlines.
+    /// - Parameter isRaw: whether the user's terminal will be raw. Otherwise the user's terminal converts newlines.
     init(like descriptor: Int32, isRaw: Bool) throws(CommandError) {
         var name = [CChar](repeating: 0, count: 128)
         let number = try SystemCall.retrying("No terminal could be opened for the program") {
@@ -28,8 +28,8 @@ final class PseudoTerminal {
         takeSize(of: descriptor)
     }
 
-    /// Adopts the modes of the user's terminal again, unless the child has changed its own. While this process is in
-    /// the background, the user's terminal has the modes of a shell's prompt.
+    /// Adopts the modes of the user's terminal again, unless the child has changed those of its own. Before this
+    /// process came to the foreground, the user's terminal had the modes of a shell's prompt.
     func take(_ modes: termios) {
         var found = termios()
         if tcgetattr(outer.number, &found) == 0, found.isLike(given) { give(modes) }

@@ -1,28 +1,28 @@
 import Glibc
 import LinuxSystem
 
-/// The user's terminal, which passes on each key unchanged to another program.
+/// The user's terminal in raw mode, in which each key is passed on unchanged to another program.
 ///
-/// This happens only in the foreground. In the background, the terminal and its input belong to a shell.
+/// The mode is set only in the foreground. In the background, the terminal and its input belong to a shell.
 final class RawTerminal {
     enum Turn {
         case kept, none
-        /// This process has come to the foreground; `first` is set the first time, to the modes that the terminal had.
+        /// This process has come to the foreground. The first time, `first` is set to the terminal's former modes.
         case taken(first: termios?)
     }
 
     private let terminal: Int32
-    /// The same terminal, opened again so that reads never block. Only this process has this descriptor: processes that
-    /// share the other one expect it to block.
+    /// The same terminal, opened again so that reads never block. Only this process has this descriptor, because
+    /// processes that share the other one expect it to block.
     private let own: FileDescriptor
-    /// The modes without this process; nil before it was first in the foreground.
+    /// The terminal's modes without this process; nil until it is in the foreground for the first time.
     private var former: termios?
-    /// Whether the modes are set, and the input belongs to the program.
+    /// Whether the raw mode is set, so that the input is for the program.
     private(set) var isInUse = false
 
     init(_ terminal: Int32) {
         self.terminal = terminal
-        // In another session there are no jobs of this one, and no other process reads the terminal.
+        // No job of this session reads a terminal of another session, so such a terminal is not opened again.
         let isOfSession = tcgetsid(terminal) == getsid(0)
         own = FileDescriptor(owning: isOfSession ? open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1)
     }
@@ -36,7 +36,7 @@ final class RawTerminal {
 
     /// Sets the modes if this process has come to the foreground.
     ///
-    /// - Parameter signals: a descriptor; if it becomes readable, the wait for other prompts at the terminal ends.
+    /// - Parameter signals: a descriptor that ends the wait for other prompts at the terminal when it becomes readable.
     func follow(interruptedBy signals: Int32) -> Turn {
         guard isInFront else {
             isInUse = false
@@ -44,7 +44,7 @@ final class RawTerminal {
         }
         if isInUse { return .kept }
         let isFirst = former == nil
-        // A visible prompt has other modes than the ones to restore later.
+        // While a prompt is shown, the terminal's modes are not the ones to restore later.
         if isFirst { TerminalTurn.pass(at: terminal, interruptedBy: signals) }
         var found = termios()
         guard tcgetattr(terminal, &found) == 0 else { return .none }
@@ -58,8 +58,8 @@ final class RawTerminal {
         return .taken(first: isFirst ? found : nil)
     }
 
-    /// Makes the next ``follow(interruptedBy:)`` set the modes again: this process was stopped, and a shell may have
-    /// changed them.
+    /// Makes the next ``follow(interruptedBy:)`` set the modes again, because a shell may have changed them while this
+    /// process was stopped.
     func forget() { isInUse = false }
 
     func end() {

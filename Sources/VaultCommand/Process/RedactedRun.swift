@@ -3,17 +3,17 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Runs a program as a child, hides secrets in its output, and represents it towards all other processes: signals are
-/// passed on, and the exit status is the child's. If this process is killed, so is the child.
+/// A program that runs as a child, with secrets hidden in its output. This process passes signals on to the child, and
+/// ends with the child's exit status. If this process is killed, so is the child.
 ///
-/// If standard output or standard error is a terminal, the child gets another terminal in its place, in a session of
-/// its own. Otherwise it stays in this process's group, and the terminal's signals reach both.
+/// If standard output or standard error is a terminal, the child gets another terminal instead, in a session of its
+/// own. Otherwise the child stays in this process's group, and the terminal's signals reach both.
 struct RedactedRun: ~Copyable {
-    /// The time in milliseconds after which a few bytes that may be the beginning of a secret are shown. After the
+    /// The time in milliseconds after which a few bytes are shown that may be the beginning of a secret. After the
     /// program has ended, this is also the time to wait for more output.
     private static let pause: Int32 = 50
-    /// The interval, in milliseconds, at which this process checks whether it has come to the foreground: no signal
-    /// reports that.
+    /// The interval, in milliseconds, at which this process checks whether it has come to the foreground, because no
+    /// signal reports that.
     private static let glance: Int32 = 100
 
     private let signals: AwaitedSignals
@@ -83,11 +83,11 @@ struct RedactedRun: ~Copyable {
                 poll(&polled, nfds_t(polled.count), patience)
             }
             if ready == 0 {
-                // Another process that the program has started may keep its streams open.
+                // Another process that the program has started may keep the streams open.
                 if isWaitingForMore { break }
                 let holding = outputs.filter(\.holdsLittle)
                 for output in holding { output.flush() }
-                // Output from before the stop is shown before the child counts as stopped.
+                // Output from before the stop is shown before this process stops too.
                 if isStopping, holding.isEmpty {
                     isStopping = false
                     stop()
@@ -100,7 +100,7 @@ struct RedactedRun: ~Copyable {
             }
         }
         for output in outputs { output.finish() }
-        // EPIPE and EIO are no failures: a missing reader or terminal has ended the program, as without this process.
+        // EPIPE and EIO are not failures, since a missing reader or terminal ends the program as usual.
         let failure = outputs.compactMap(\.failure).first { $0 != EPIPE && $0 != EIO }
         if let failure { throw CommandError.unwritableOutput(failure) }
         return exit ?? .unseen
@@ -126,27 +126,27 @@ struct RedactedRun: ~Copyable {
     }
 
     private func pass(on signal: vault_signal) {
-        // This process sends such a signal to itself, for instance SIGPIPE when it writes to a closed pipe.
+        // This process or the child caused such a signal, for instance SIGPIPE by a write to a closed pipe.
         guard signal.is_of_child == 0, signal.sender != getpid() else { return }
         var number = signal.number
         let isTerminals = signal.is_from_kernel != 0 && SignalSet.ofTerminal.contains(number)
         guard let terminal else {
-            // The kernel has also sent it to the child, which is in the same group.
+            // The kernel has also sent the terminal's signals to the child, which is in the same group.
             if !isTerminals { kill(child, number) }
             return
         }
         if number == SIGWINCH {
             terminal.takeSize(of: screen)
-            // The size of the child's own terminal is set, and the kernel then signals the child.
+            // Setting the size of the child's terminal makes the kernel signal the child.
             if isTerminals { return }
         }
-        // No process in the child's session could continue it, so the kernel ignores such a signal there unless it is
-        // handled. SIGSTOP stops it instead.
+        // The kernel ignores an unhandled stop signal in the child's session, where no process could continue the
+        // child. SIGSTOP stops it instead.
         if SignalSet.stopping.contains(number), handlesOrIgnores(number, process: child) != true { number = SIGSTOP }
         kill(signal.is_from_kernel != 0 || [SIGSTOP, SIGCONT].contains(number) ? -child : child, number)
     }
 
-    /// Stops this process as the child has stopped, so that its parent sees the same state.
+    /// Stops this process like the child, so that its parent sees the same state.
     private func stop() {
         keyboard?.end()
         raise(SIGSTOP)
@@ -154,7 +154,7 @@ struct RedactedRun: ~Copyable {
         terminal?.takeSize(of: screen)
     }
 
-    /// Reads keys of the user's terminal only in the foreground: a background job runs as the program alone would.
+    /// Reads the user's keys only in the foreground, so that a background job runs as the program alone would.
     private func followTerminal() {
         guard case .taken(let modes)? = keyboard?.follow(interruptedBy: signals.descriptor) else { return }
         if let modes { terminal?.take(modes) }
@@ -162,8 +162,8 @@ struct RedactedRun: ~Copyable {
     }
 }
 
-/// Signals that are read instead of delivered: all that can be, to be passed on to the child or to observe it. A signal
-/// that this process ignores may be one that the child does not ignore.
+/// All signals that can be read instead of delivered. They are passed on to the child, or report its state. Signals
+/// that this process ignores are included, because the child may not ignore them.
 private struct AwaitedSignals: ~Copyable {
     private let pending: FileDescriptor
     /// The signals that were blocked before.
@@ -179,14 +179,14 @@ private struct AwaitedSignals: ~Copyable {
     /// A descriptor that is readable when a signal is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Takes a pending signal; nil if there is none.
+    /// Consumes a pending signal and returns it, or nil if there is none.
     func next() -> vault_signal? {
         var signal = vault_signal()
         return vault_next_signal(pending.number, &signal) == 0 ? signal : nil
     }
 
-    /// Lets job control stop this process if `body` uses a terminal that other programs control. With those signals
-    /// held back, `body` would fail, or change the terminal under the other programs.
+    /// Lets job control stop this process if `body` uses a terminal that other programs control. If those signals were
+    /// blocked, `body` would fail, or change the terminal while the other programs use it.
     func withJobControl<Result>(at terminal: Int32?, _ body: () -> Result) -> Result {
         guard let terminal, !ProcessState.isInFront(at: terminal) else { return body() }
         let signals = SignalSet([SIGTTIN, SIGTTOU])

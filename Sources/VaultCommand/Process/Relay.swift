@@ -2,25 +2,25 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// Passes bytes from one descriptor to another, with secrets replaced. It never blocks: it makes a call only when
-/// `poll` reports that it can succeed. It writes everything it has read before it reads more.
+/// A relay of bytes from one descriptor to another, with secrets replaced. It never blocks, because it makes a call
+/// only when `poll` reports that the call can succeed. It writes everything it has read before it reads more.
 final class Relay {
-    /// The size of a read in bytes: a pipe that is ready can take that much.
+    /// The maximum size of a read in bytes. A pipe that is ready for writing accepts that much.
     private static let pieceSize = 4_096
 
     private let source: Int32
     private let target: Int32
-    /// The source, if no other code uses it.
+    /// The source, if this object owns it.
     private var pipe: FileDescriptor?
     /// The source, if it is the user's terminal.
     private var keyboard: RawTerminal?
     private var redactor: Redactor
     private var pending: [UInt8] = []
     private(set) var hasEnded = false
-    /// The error that stopped writing to the target; nil as long as it works.
+    /// The error that stopped writes to the target; nil as long as they succeed.
     private(set) var failure: Int32?
 
-    /// Relays from the end of a pipe. If the target fails, the pipe is closed, and its writer notices.
+    /// Relays from the end of a pipe. If writing to the target fails, the pipe is closed, and its writer notices.
     init(from pipe: consuming FileDescriptor, to target: Int32, hiding patterns: [Redactor.Pattern]) {
         source = pipe.number
         self.target = target
@@ -52,7 +52,7 @@ final class Relay {
 
     /// Reads or writes once, when ``interest`` is ready.
     ///
-    /// - Parameter buffer: memory for the bytes that are read.
+    /// - Parameter buffer: a buffer for reads.
     func proceed(_ buffer: inout SecretBytes) {
         if pending.isEmpty { receive(&buffer) } else { send() }
     }
@@ -62,9 +62,9 @@ final class Relay {
         if let keyboard, !keyboard.isInFront { return }
         let count = buffer.withUnsafeMutableBytes { read(source, $0.baseAddress, min($0.count, Relay.pieceSize)) }
         if count < 0, errno == EINTR || errno == EAGAIN { return }
-        // The terminal may have passed to a shell since the check. With SIGTTIN held back, the read then fails.
+        // A shell may have taken the terminal since the check. The read then fails, because SIGTTIN is blocked.
         if count < 0, let keyboard, !keyboard.isInFront { return }
-        // A terminal that no program has open any longer fails with EIO.
+        // Reading a terminal that no program has open any longer fails with EIO.
         guard count > 0 else {
             redactor.finish(into: &pending)
             hasEnded = true
@@ -74,7 +74,7 @@ final class Relay {
         if failure != nil { pending = [] }
     }
 
-    /// Writes the bytes that are held back, although more may follow.
+    /// Queues the bytes that are held back for writing, although more may follow.
     func flush() { redactor.flush(into: &pending) }
 
     private func send() {
@@ -94,7 +94,7 @@ final class Relay {
         hasEnded = true
     }
 
-    /// Writes everything that is left, and waits for that.
+    /// Writes all remaining bytes, and waits for that.
     func finish() {
         redactor.finish(into: &pending)
         while !pending.isEmpty {

@@ -4,13 +4,12 @@ import Glibc
 import LinuxSystem
 import Sealing
 
-/// A folder for one secret file, only in memory. At the end of this value's lifetime it is wiped, with all files that
-/// another program has created in it, such as an editor's backup. Signals that would end the process take effect after
-/// that.
+/// A folder in memory for one secret file. At the end of this value's lifetime it is wiped, with all files that other
+/// programs have created in it, such as an editor's backup. Signals that would end the process take effect afterwards.
 ///
 /// SIGKILL leaves the folder behind. It is locked as long as this process or its editor runs, so that a later process
-/// can identify it: see ``removeLeftovers()``. A file without a name, by memfd_create(2), would end with its processes.
-/// But then an editor that replaces the file cannot save, and vim puts its swap file into /var/tmp.
+/// can identify leftovers; see ``removeLeftovers()``. A nameless file, by memfd_create(2), would disappear with its
+/// processes. But then an editor that replaces the file could not save, and vim would put its swap file into /var/tmp.
 struct ScratchFolder: ~Copyable {
     let file: String
     let signals: HeldSignals
@@ -23,7 +22,7 @@ struct ScratchFolder: ~Copyable {
     static func create(containing secret: borrowing SecretBytes) throws -> ScratchFolder {
         // The shell and the editor stop and continue together with this process.
         let exceptions = [SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH]
-        let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be held back")
+        let signals = try HeldSignals(besides: exceptions, problem: "The signals could not be blocked")
         let folder = try newFolder()
         let file = folder.path + "/value"
         let original = FileDescriptor(owning: open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
@@ -49,8 +48,8 @@ struct ScratchFolder: ~Copyable {
         return lstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
     }
 
-    /// Keeps the text for the user, who would otherwise lose it, under a name that differs from those of a killed
-    /// process. Returns its path.
+    /// Keeps the text for the user, who would otherwise lose it, and returns its path. Renames the folder, to
+    /// distinguish it from those that killed processes leave behind.
     ///
     /// - Parameter size: the size of the text, without a newline that the editor added; nil if it is unknown.
     consuming func keep(_ size: Int? = nil) -> String {
@@ -83,7 +82,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The session's folder in memory; nil if there is none, or if others can write to it. In a user's environment,
+    /// The session's folder in memory, or nil if there is none or if others can write to it. With a user's environment,
     /// root would find that user's folder, and the user could replace root's files there.
     static var runtimeFolder: String? {
         let files = PosixFileSystem()
@@ -101,7 +100,7 @@ struct ScratchFolder: ~Copyable {
         let files = PosixFileSystem()
         for root in roots {
             guard let parent = try? files.open(root, .folder), files.volume(of: parent).isInMemory else { continue }
-            // Another process may have taken a new folder for a leftover one before it was locked, and removed it.
+            // Before a new folder is locked, another process may remove it as a leftover.
             for _ in 0..<10 {
                 let path = "\(root)/\(usedName)" + String(UInt64.random(in: .min ... .max), radix: 36)
                 guard mkdir(path, 0o700) == 0 else { break }
@@ -125,7 +124,7 @@ struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// The number of texts that are being edited: another process has the lock of this user's folder.
+    /// The number of texts that are being edited. Other processes have locked their folders.
     static var openCount: Int {
         folders(named: usedName).count { path in
             let folder = FileDescriptor(owning: open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))

@@ -8,8 +8,8 @@ import Vault
 enum SharedProgram {
     private static let name = "vault-shared"
 
-    /// Replaces this process by it, with the same arguments, if the vault is in a database. Call this before anything
-    /// is read from standard input.
+    /// Replaces this process by that program, with the same arguments, if the vault is in a database. Must be called
+    /// before standard input is read.
     static func takeOver(_ invocation: Invocation) throws(CommandError) {
         guard invocation.databases == nil else { return }
         guard
@@ -17,14 +17,14 @@ enum SharedProgram {
         else { return }
         guard let path else {
             throw CommandError.unavailable(
-                "The vault is in a database. Install `\(name)` beside `vault`, or in the PATH: "
+                "The vault is in a database. Install `\(name)` next to `vault` or in the PATH, with "
                     + "`Tools/install --shared`.")
         }
         ProcessState.restore()
         throw .system("Cannot start \(path)", vault_execute_instead(path))
     }
 
-    /// The path beside this executable, or else in the PATH.
+    /// The path next to this executable or, if the program is not there, in the PATH.
     private static var path: String? {
         let own = vault_program_path().map { resolvedPath(String(cString: $0)) }
         let beside = own.map { "\($0.parentFolder)/\(name)" }

@@ -36,9 +36,9 @@ struct SignalSet {
     func blockExactly() { _ = vault_change_blocked_signals(SIG_SETMASK, bits) }
 }
 
-/// Signals that take effect only when they are released, so that terminals are restored and secrets wiped first.
+/// Signals that are blocked until they are released, so that terminals are restored and secrets wiped first.
 ///
-/// They are blocked in the calling thread: use this in a process with only one thread that receives signals.
+/// They are blocked only in the calling thread, so no other thread of the process may receive signals.
 struct HeldSignals: ~Copyable {
     private let pending: FileDescriptor
     private let signals: SignalSet
@@ -47,7 +47,7 @@ struct HeldSignals: ~Copyable {
     /// A descriptor that is readable while one of the signals is pending.
     var descriptor: Int32 { pending.number }
 
-    /// Holds back all signals, except those for faults of the process itself and those that it ignores.
+    /// Blocks all signals, except those for faults of the process itself and those that it ignores.
     ///
     /// - Parameters:
     ///   - exceptions: signals that take effect as before.
@@ -66,7 +66,7 @@ struct HeldSignals: ~Copyable {
     func hold() { signals.block() }
     func release() { former.blockExactly() }
 
-    /// Waits for one of the signals, and consumes it without an effect. Returns its number.
+    /// Waits for one of the signals, consumes it without an effect, and returns its number.
     func take() -> Int32 {
         var signal = vault_signal()
         while vault_next_signal(pending.number, &signal) != 0 {}

@@ -1,16 +1,16 @@
 import Glibc
 import LinuxSystem
 
-/// The turn for a prompt at a terminal, which only one process has at a time, and the terminal's modes, which only that
-/// process reads and changes.
+/// A process's turn to show a prompt at a terminal. Only one process has it at a time, and only that process reads and
+/// changes the terminal's modes.
 ///
-/// The turn is a lock on the terminal's device, which the kernel releases with its process. If other processes wait at
-/// the end of a turn, the echo stays off for them: input that is typed too early is not shown. While the echo is off,
-/// the terminal's modes contain the earlier modes, so that the next process can restore them if one was killed.
+/// The turn is a lock on the terminal's device, which the kernel releases when the process exits. If other processes
+/// wait at the end of a turn, the echo stays off for them, so that input typed too early is not shown. While the echo
+/// is off, the terminal's modes contain the earlier modes, so that the next process can restore them if one was killed.
 final class TerminalTurn {
     enum Outcome {
         case taken
-        /// A held-back signal is pending, or other programs control the terminal.
+        /// A blocked signal is pending, or other programs control the terminal.
         case interrupted
     }
 
@@ -20,9 +20,9 @@ final class TerminalTurn {
 
     private let terminal: Int32
     private let lock: TurnLock?
-    /// The modes of the terminal without a prompt.
+    /// The terminal's modes without a prompt.
     private(set) var modes = termios()
-    /// Whether another process has had the turn in the meantime.
+    /// Whether this process had to wait for another one's turn.
     private(set) var hasWaited = false
     private(set) var isTaken = false
 
@@ -34,9 +34,9 @@ final class TerminalTurn {
 
     deinit { end() }
 
-    /// Waits for the turn, and takes it.
+    /// Waits for the turn, and begins it.
     ///
-    /// - Parameter signals: a descriptor that is readable while a held-back signal is pending.
+    /// - Parameter signals: a descriptor that is readable while a blocked signal is pending.
     func begin(interruptedBy signals: Int32) throws(CommandError) -> Outcome {
         if let lock, !lock.tryTake() {
             hasWaited = true
@@ -70,8 +70,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Ends the turn: turns the echo on again, unless other processes wait. Drops pending input: the part of a paste
-    /// beyond the value must not reach the shell as a command.
+    /// Ends the turn, and turns the echo on again unless other processes wait. Drops pending input, because the part of
+    /// a paste beyond the value must not reach the shell as a command.
     func end(dropping isDropping: Bool = true) {
         guard isTaken else { return }
         isTaken = false
@@ -85,8 +85,8 @@ final class TerminalTurn {
         if isAwaited, !lock.isAwaited { restoreUnlessAwaited() }
     }
 
-    /// Waits until no prompt is shown at a terminal, and leaves the modes as they are without one. If there was no
-    /// prompt, typed-ahead input is meant for the program that follows.
+    /// Waits until no prompt is shown at a terminal, and leaves the terminal's modes as without a prompt. If there was
+    /// no prompt, typed-ahead input is kept, because it is meant for the program that follows.
     static func pass(at terminal: Int32, interruptedBy signals: Int32 = -1) {
         let turn = TerminalTurn(at: terminal)
         if (try? turn.begin(interruptedBy: signals)) == .taken { turn.end(dropping: turn.hasWaited) }
@@ -94,8 +94,8 @@ final class TerminalTurn {
 
     private static let kept = Mutex<(isWanted: Bool, lock: TurnLock?)>((false, nil))
 
-    /// Runs a command whose effect makes the prompts of waiting processes unnecessary: after a prompt in `body`, their
-    /// turn comes only at its end.
+    /// Runs a command whose effect makes the prompts of waiting processes unnecessary. After a prompt in `body`, those
+    /// processes get their turn only when `body` ends.
     static func untilEnd<Result>(of body: () throws -> Result) rethrows -> Result {
         kept.withLock { $0.isWanted = true }
         defer { releaseKept() }
@@ -133,7 +133,7 @@ final class TerminalTurn {
 
     /// Restores the modes, unless another program has changed them since the prompt.
     ///
-    /// - Parameter known: the modes that this process has found; otherwise they are taken from the terminal's modes.
+    /// - Parameter known: the earlier modes; nil to read them from the terminal's modes.
     private func restore(_ known: termios? = nil) {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, let former = ModesBeforePrompt.of(found) else { return }
@@ -152,8 +152,8 @@ final class TerminalTurn {
         }
     }
 
-    /// Reports the wait, unless another prompt is visible: otherwise a silent wait would be a riddle, since the process
-    /// that has the turn may be stopped.
+    /// Reports the wait, unless another prompt is visible. Otherwise users could not explain the silence, because the
+    /// process that has the turn may be stopped.
     private func reportWaiting() {
         var found = termios()
         guard tcgetattr(terminal, &found) == 0, found.c_lflag & tcflag_t(ECHO) != 0,

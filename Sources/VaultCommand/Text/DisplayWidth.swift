@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// The number of columns that a terminal needs for the character: none for combining characters, two for East Asian
+    /// The number of columns of the character on a terminal, which is 0 for combining characters, and 2 for East Asian
     /// ones and emoji. Control characters are not supported.
     fileprivate var columns: Int {
         switch value {
@@ -47,7 +47,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The text, from the vault, as a part of one line.
+    /// A text from the vault in a form that fits on one line.
     var onOneLine: String {
         let shown = forTerminal
         guard shown.utf8.contains(where: { $0 < 0x20 }) else { return shown }

@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// Escapes bytes for a terminal, and for the inside of a JSON string. It emits them one by one through `put`, so that a
-/// secret stays in guarded memory.
+/// The escaping of bytes for a terminal, and for the inside of a JSON string. Bytes are emitted one by one through
+/// `put`, so that a secret stays in guarded memory.
 enum Escaping {
-    /// Emits a text for a terminal. Newlines and tabs stay. Other unsafe characters become `\x1b` or `\u{202e}`, and
-    /// bytes that are not UTF-8 become `\xff`. A backslash stays, so that the text can be copied and pasted.
+    /// Emits a text for a terminal. Newlines and tabs are kept. Other unsafe characters become `\x1b` or `\u{202e}`,
+    /// and bytes that are not UTF-8 become `\xff`. A backslash is kept, so that the text can be copied and pasted.
     static func terminal(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
         walk(bytes) { scalar, piece in
             switch scalar {
@@ -50,8 +50,8 @@ enum Escaping {
         return escaped
     }
 
-    /// Calls `body` for each scalar and its bytes, and with nil for bytes that belong to no scalar, without copying
-    /// them.
+    /// Calls `body` with each scalar and its bytes, or with nil and bytes that belong to no scalar. Does not copy the
+    /// bytes.
     private static func walk(
         _ bytes: UnsafeRawBufferPointer, _ body: (Unicode.Scalar?, Slice<UnsafeRawBufferPointer>) -> Void
     ) {

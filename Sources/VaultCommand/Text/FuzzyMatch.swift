@@ -1,4 +1,4 @@
-/// Ranks texts by how prominently they contain the characters of a query, in the same order but with gaps.
+/// The ranking of texts by how prominently they contain a query's characters, in the same order but with gaps.
 enum FuzzyMatch {
     private static let character = 16
     private static let wordStart = 10
@@ -6,16 +6,16 @@ enum FuzzyMatch {
     private static let firstGap = 3
     private static let longerGap = 1
 
-    /// Returns a text's characters in the form in which they are compared: in lower case.
+    /// Returns a text's characters in lower case, the form in which they are compared.
     static func characters(_ text: some StringProtocol) -> [Unicode.Scalar] { Array(text.lowercased().unicodeScalars) }
 
-    /// Returns the score of a query in a text: that of the best way to find its characters. Characters at the start of
-    /// a word and consecutive ones score higher, gaps lower. Returns nil if the query does not match.
+    /// Returns the score of a query's best match in a text, or nil if there is no match. Characters at the start of a
+    /// word and consecutive characters score higher, gaps lower.
     static func score(_ query: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Int? {
         guard isSubsequence(query, of: text) else { return nil }
         guard !query.isEmpty else { return 0 }
-        // These are the best scores of the query so far, with its last character at each position; nil if it cannot be
-        // there.
+        // For each position, this is the best score of the query so far if its last character matches there, or nil if
+        // that does not match.
         var scores: [Int?] = []
         for (index, wanted) in query.enumerated() { scores = row(wanted, in: text, isFirst: index == 0, after: scores) }
         return scores.compactMap(\.self).max()
@@ -25,7 +25,7 @@ enum FuzzyMatch {
         _ wanted: Unicode.Scalar, in text: [Unicode.Scalar], isFirst: Bool, after former: [Int?]
     ) -> [Int?] {
         var row = [Int?](repeating: nil, count: text.count)
-        // This is the best score of the previous row with a gap after it that ends here.
+        // This is the best score of the previous row, minus a gap that ends here.
         var afterGap: Int?
         for index in text.indices {
             if index > 1, let score = former.isEmpty ? nil : former[index - 2] {

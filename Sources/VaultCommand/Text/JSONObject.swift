@@ -27,9 +27,9 @@ struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
-    /// Returns the object on one line, with sorted keys and underscores. Characters that JSON allows but a terminal
-    /// would interpret are escaped. Outside its strings JSON is plain ASCII, so such characters occur only where
-    /// escapes are valid.
+    /// Returns the object on one line, with sorted keys in snake case. Characters that JSON allows but a terminal would
+    /// interpret are escaped. Outside its strings JSON is plain ASCII, so such characters occur only where escapes are
+    /// valid.
     func line() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

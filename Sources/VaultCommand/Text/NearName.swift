@@ -1,11 +1,11 @@
 import Formats
 
 enum NearName {
-    /// Returns the candidate with the fewest typing mistakes; nil if none is similar. A mistake is an extra, missing,
-    /// wrong or swapped letter. Case is ignored.
+    /// Returns the candidate with the fewest typing mistakes, or nil if none is similar. A mistake is an extra,
+    /// missing, wrong or swapped letter. Case is ignored.
     static func nearest(to typed: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(typed.lowercased().utf8)
-        // One mistake per three letters, at most three: more distant guesses annoy.
+        // The limit is one mistake per three letters, at most three. More distant guesses would annoy users.
         var limit = min(3, max(1, word.count / 3))
         var best: String?
         for candidate in candidates where abs(candidate.utf8.count - word.count) <= limit {
@@ -18,7 +18,7 @@ enum NearName {
         return best
     }
 
-    /// Returns the question that follows an error, with a leading space; empty without a similar name.
+    /// Returns the question that follows an error, with a leading space, or an empty text without a similar name.
     static func question(_ near: String?) -> String { near.map { " Did you mean \"\($0)\"?" } ?? "" }
 
     /// Returns the optimal string alignment distance of two words.
@@ -46,7 +46,7 @@ enum NearName {
 // Words of a command line: parsing, and quoting so that they are parsed back unchanged.
 
 extension String {
-    /// Whether the word looks like an option. A single dash is an argument: by convention, standard input.
+    /// Whether the word looks like an option. A single dash is an argument, by convention for standard input.
     var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 
     /// The word for a shell, quoted only if necessary.

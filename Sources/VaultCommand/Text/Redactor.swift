@@ -1,9 +1,9 @@
 import Sealing
 
-/// Replaces secrets in a stream of bytes by asterisks, even if the stream is cut within a secret.
+/// A filter that replaces secrets in a stream of bytes by asterisks, even if the stream is cut within a secret.
 ///
-/// Each secret is searched for by the algorithm of Knuth, Morris and Pratt, so the work for a byte depends only on the
-/// number of secrets that it may belong to. Bytes that may become a secret are held back. They are the beginning of a
+/// Each secret is searched for with the Knuth-Morris-Pratt algorithm, so the work for a byte depends only on the number
+/// of secrets that it may belong to. Bytes that may begin a secret are held back. They equal the beginning of that
 /// secret, so no copy of them is needed.
 struct Redactor {
     final class Pattern: Sendable {
@@ -11,7 +11,7 @@ struct Redactor {
         /// For each number of matching bytes, the next smaller number that also matches.
         fileprivate let fallbacks: [Int32]
 
-        /// - Parameter text: the text, not empty.
+        /// - Parameter text: the text, which must not be empty.
         init(_ text: consuming SecretBytes) {
             fallbacks = text.withUnsafeBytes(Pattern.fallbacks)
             self.text = text
@@ -48,7 +48,7 @@ struct Redactor {
     }
 
     private static let mask = Array("********".utf8)
-    /// The number of bytes of a secret that may be shown: that many first bytes also occur in other texts.
+    /// The maximum number of a secret's first bytes that may be shown. So few bytes also occur in other texts.
     private static let longestLittle = 3
 
     private let patterns: [Pattern]
@@ -57,13 +57,13 @@ struct Redactor {
     private var matches: [Match] = []
     /// For each pattern, whether it is among the matches.
     private var isMatching: [Bool]
-    /// The number of bytes that have arrived.
+    /// The number of bytes that were received.
     private var position = 0
-    /// The number of those bytes that were written or replaced.
+    /// The number of received bytes that were written or replaced.
     private var written = 0
     /// The ranges of secrets that are not yet written, in order.
     private var secrets: [Range<Int>] = []
-    /// Whether the asterisks for the first of them are already written.
+    /// Whether the asterisks for the first of these secrets are already written.
     private var isMasked = false
 
     init(_ patterns: [Pattern]) {
@@ -74,8 +74,8 @@ struct Redactor {
         isMatching = [Bool](repeating: false, count: patterns.count)
     }
 
-    /// Whether only a few bytes are held back, which are then written as they are: a prompt must not wait for its own
-    /// answer.
+    /// Whether only a few bytes are held back. They are then written unchanged, because a prompt must not be held back
+    /// until its own answer arrives.
     var holdsLittle: Bool {
         guard let longest else { return false }
         return written < position && longest.count <= Redactor.longestLittle
@@ -103,8 +103,8 @@ struct Redactor {
         }
     }
 
-    /// Appends the bytes that were held back, at the end of the stream. More than a few bytes of a secret are replaced:
-    /// a program was ended while it printed the secret.
+    /// Appends the bytes that were held back, at the end of the stream. Replaces more than a few bytes of a secret,
+    /// because the program may have ended while it printed the secret.
     mutating func finish(into output: inout [UInt8]) {
         if let longest, longest.count > Redactor.longestLittle { hide(position - longest.count..<position) }
         flush(into: &output)
@@ -125,7 +125,7 @@ struct Redactor {
         }
     }
 
-    /// Updates all patterns that continue, begin or end with the byte.
+    /// Updates the matches that the byte continues, begins or ends.
     private mutating func advance(by byte: UInt8) {
         let former = matches
         matches.removeAll(keepingCapacity: true)

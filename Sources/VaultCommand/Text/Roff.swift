@@ -27,7 +27,7 @@ enum Roff {
 
     private static func line(_ escaped: String) -> String { (escaped.hasPrefix(".") ? "\\&" : "") + escaped + "\n" }
 
-    /// Returns at least four hexadecimal digits, as roff requires.
+    /// Returns a number with at least four hexadecimal digits, as roff requires.
     private static func fourDigits(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -2,8 +2,7 @@ import Sealing
 import Vault
 
 extension SecretBytes {
-    /// Composes the bytes that `write` emits in guarded memory of exactly that size. `write` is called twice, first to
-    /// count them.
+    /// Creates guarded memory for exactly the bytes that `write` emits. Calls `write` twice, first to count them.
     init(composing write: ((UInt8) -> Void) -> Void) throws {
         var count = 0
         write { _ in count += 1 }

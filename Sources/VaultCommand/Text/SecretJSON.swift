@@ -13,12 +13,12 @@ enum SecretJSON {
         value.withUnsafeBytes { $0.first == UInt8(ascii: "{") }
     }
 
-    /// Creates an object. Missing members are left out.
+    /// Creates an object. Leaves out members without a value.
     static func object(_ members: KeyValuePairs<String, SecretJSON?>) -> SecretJSON {
         .object(members.compactMap { member in member.value.map { (member.key, $0) } })
     }
 
-    /// Returns the JSON on one line; nil if a secret is not UTF-8, which JSON cannot hold.
+    /// Returns the JSON on one line, or nil if a secret is not UTF-8, which JSON cannot hold.
     func line() throws -> SecretBytes? {
         guard isText else { return nil }
         return try SecretBytes(composing: { put in

@@ -1,8 +1,8 @@
-/// Lays out plain text. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
+/// The layout of plain text. Paragraphs and rows are lines of any length until ``fitted(_:to:)`` breaks them.
 enum TextLayout {
     /// The width for output that is not a terminal.
     static let width = 80
-    /// The largest width, since longer lines are hard to read.
+    /// The maximum width, because longer lines are hard to read.
     static let maximumWidth = 100
 
     static func wrapped(_ text: String, indent: Int, width: Int = width) -> String {
@@ -31,7 +31,7 @@ enum TextLayout {
     /// Returns the column in which the meanings of terms begin.
     static func column(of terms: [String]) -> Int { min(26, (terms.map(\.count).max() ?? 0) + 4) }
 
-    /// Returns one line per label and fact: `Label:  fact`.
+    /// Returns one line per label and fact, in the form `Label:  fact`.
     static func table(_ rows: [(String, String)]) -> String {
         let column = (rows.map(\.0.count).max() ?? 0) + 3
         return rows.map { padded($0.0 + ":", to: column) + $0.1 + "\n" }.joined()
@@ -62,7 +62,7 @@ enum TextLayout {
 
     private struct Row {
         static let indent = 2
-        /// The indent up to which lines are not reflowed: examples and their meanings, the lines of a file.
+        /// The maximum indent of lines that are not reflowed, such as examples, their meanings and the lines of a file.
         static let exampleIndent = 6
 
         let indent: Int
@@ -80,13 +80,13 @@ enum TextLayout {
             column = gap > 0 ? line.count - words.joined(separator: " ").count : indent
         }
 
-        /// Whether the line continues the paragraph or the meaning of the line before it.
+        /// Returns whether the line continues the paragraph or the meaning of the line before it.
         func continues(_ last: Row) -> Bool {
             !words.isEmpty && !last.words.isEmpty && indent >= last.column
                 && (indent == 0 || last.column > Row.exampleIndent)
         }
 
-        /// Returns the row with its meaning beside the term or, if there is too little space, below it.
+        /// Returns the row with its meaning next to the term or, if there is too little space, below it.
         func text(_ width: Int) -> String {
             guard column <= width / 2, column + longest(words) <= width else {
                 return (term.isEmpty ? "" : lines(term, indent: indent, width))
@@ -107,7 +107,7 @@ enum TextLayout {
 }
 
 enum Quantity {
-    /// Returns the digits in groups of three: `4,560`.
+    /// Returns the digits in groups of three, as in `4,560`.
     static func number(_ value: some BinaryInteger) -> String {
         let digits = String(value)
         return digits.count <= 3 ? digits : number(value / 1_000) + "," + digits.suffix(3)
@@ -116,11 +116,11 @@ enum Quantity {
     /// Returns `1 entry` or `4,560 entries`.
     static func entries(_ count: Int) -> String { "\(number(count)) \(count == 1 ? "entry" : "entries")" }
 
-    /// Returns a size in the largest unit that fits, with one decimal below ten: `512 bytes`, `1.5 KiB`, `64 MiB`.
+    /// Returns a size in the largest unit that fits, with one decimal below ten, such as `512 bytes` or `1.5 KiB`.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         let (unit, scale) = bytes < 1 << 20 ? ("KiB", 1 << 10) : bytes < 1 << 30 ? ("MiB", 1 << 20) : ("GiB", 1 << 30)
-        // `bytes * 10` could overflow: a vault may contain any number as a size.
+        // `bytes * 10` could overflow, because a vault may contain any number as a size.
         let tenths = bytes / scale * 10 + bytes % scale * 10 / scale
         let decimal = tenths < 100 && !tenths.isMultiple(of: 10) ? ".\(tenths % 10)" : ""
         return "\(number(tenths / 10))\(decimal) \(unit)"
@@ -132,7 +132,7 @@ enum Quantity {
 extension String {
     var hasSlashAtEnd: Bool { utf8.last == UInt8(ascii: "/") }
 
-    /// The part after the last slash; for a folder, its own name with its slash.
+    /// The part after the last slash or, for a folder, its own name with its slash.
     var lastPathComponent: String {
         let body = hasSlashAtEnd ? utf8.dropLast() : utf8[...]
         guard let slash = body.lastIndex(of: UInt8(ascii: "/")) else { return self }

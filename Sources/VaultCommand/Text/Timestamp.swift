@@ -2,20 +2,20 @@ import FoundationEssentials
 import Glibc
 
 enum Timestamp {
-    /// Returns UTC to the millisecond, the precision of the vault: `2026-01-31T09:05:00.120Z`. Foundation's ISO 8601
-    /// style truncates the fraction of a floating-point number, and would write `.119Z` here.
+    /// Returns a time in UTC to the millisecond, the vault's precision, as in `2026-01-31T09:05:00.120Z`. Foundation's
+    /// ISO 8601 style truncates the fraction of a floating-point number, and would write `.119Z` here.
     static func text(_ date: Date) -> String {
         var bytes: [UInt8] = []
         write(date) { bytes.append($0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes the same text digit by digit without a string: a list of a million entries has two million times.
+    /// Writes the same text without a string, because a list of a million entries contains two million times.
     static func write(_ date: Date, _ put: (UInt8) -> Void) {
         guard let milliseconds = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()) else {
             return "unknown".utf8.forEach(put)
         }
-        // This also counts upwards before 1970.
+        // The fraction also counts upwards before 1970.
         let fraction = (milliseconds % 1000 + 1000) % 1000
         var time = milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
         var parts = tm()
@@ -31,8 +31,8 @@ enum Timestamp {
         write(Int32(fraction), from: 100, before: "Z", put)
     }
 
-    /// Parses UTC: the result of ``text(_:)``, also without the fraction, or only a day. Returns nil for any other
-    /// text, and for an invalid date or time.
+    /// Parses a time in UTC in the form of ``text(_:)``, with or without the fraction, or only a day. Returns nil for
+    /// any other text, and for an invalid date or time.
     static func date(_ text: String) -> Date? {
         let whole =
             switch text.utf8.count {
@@ -54,7 +54,7 @@ enum Timestamp {
         return self.text(date) == whole ? date : nil
     }
 
-    /// Writes the digits of a number, from the one whose unit is `first`.
+    /// Writes a number's digits, beginning with the digit that counts `first`, and then the separator.
     private static func write(
         _ number: Int32, from first: Int32, before separator: Unicode.Scalar, _ put: (UInt8) -> Void
     ) {

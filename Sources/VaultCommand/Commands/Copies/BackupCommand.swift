@@ -8,7 +8,7 @@ enum BackupCommand: Command {
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault.")],
         details: """
             The copy is a snapshot of the vault; other processes may keep writing. It is read and authenticated in \
-            full before it gets its name. The same keys open it: keep the backup of the key file elsewhere.
+            full before it appears as FILE. The same keys open it, so keep the key file's backup elsewhere.
 
             With --force, FILE is replaced only if it is an earlier copy of this vault and the new copy contains \
             everything in it. Any other file is left alone: merge it (`vault help merge`), or move it away.
@@ -42,11 +42,11 @@ enum CloneCommand: Command {
         ],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault at TO.")],
         details: """
-            The copy is the same vault: the same keys open it, and a machine that knows one accepts the other in its \
-            place. It is read and authenticated in full before it appears at TO. In a database it is bound to its \
-            name: no server can present it under another name.
+            The copy is the same vault. The same keys open it, and a machine that remembers one accepts the other \
+            instead. It is read and authenticated in full before it appears at TO. In a database the copy is bound to \
+            its name, so a server cannot present it under another name.
 
-            If a server was reset to an older state, restore its vault from the copy that any machine keeps of it: \
+            If a server was reset to an older state, restore its vault from the local copy on any machine: \
             `vault clone --offline URL URL --force`. `vault info` shows where that copy is.
 
             With --force, TO is replaced only if the copy contains everything in it. Otherwise merge the two: see \

@@ -15,8 +15,8 @@ enum MergeCommand: Command {
             .detached,
             .init(
                 name: .fromFormerKey, value: "NAME", isRepeatable: true,
-                help: "Accept this name, although someone without access may have changed it."),
-            .init(name: .allFromFormerKey, help: "Accept all such names."),
+                help: "Accept this name's change, although someone without access may have made it."),
+            .init(name: .allFromFormerKey, help: "Accept all such changes."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
                 help: "Keep this key of the vault, although the copy has, or may have, removed it."),
@@ -48,8 +48,8 @@ enum MergeCommand: Command {
             Dropbox give them.
 
             A copy that cannot be merged does not stop the others. The report names it with its error, which also sets \
-            the exit code. But if a copy may have removed someone's access that this vault has not removed, decide \
-            about that first: later copies are not merged.
+            the exit code. But if a copy may have removed an access that this vault still grants, decide about that \
+            first. The copies after it are not merged.
             """,
         examples: [
             .init("vault merge", "merge the copies that Syncthing left beside the vault"),
@@ -61,8 +61,8 @@ enum MergeCommand: Command {
             .init(
                 .alarm,
                 "changes in OTHER were left out, since someone without access may have made them; or the vault still "
-                    + "lacks changes that this machine has seen, and if no copy has them, nothing is merged; or keys "
-                    + "were, or may have been, removed in OTHER: nothing is merged"),
+                    + "lacks changes that this machine has seen, and if no copy has them, nothing was merged; or keys "
+                    + "were, or may have been, removed in OTHER, and nothing was merged"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -104,7 +104,7 @@ enum MergeCommand: Command {
             }
             errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
-            // A copy that could not be merged may be the one with the changes that this machine remembers.
+            // This throws if the vault still lacks remembered changes. A copy that failed to merge may have them.
             do { try keychain.copies.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
@@ -112,7 +112,7 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // This is flushed before the user deletes the only other copy. If it fails, the error follows the results.
+            // The flushed merge is verified before the user deletes the only other copy. An error follows the results.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -132,18 +132,18 @@ enum MergeCommand: Command {
         var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
 
-        /// Merges all copies that can be merged. An error of the vault itself stops it.
+        /// Merges each copy that can be merged. Stops at an error of the vault itself.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
-            // A merge may remove keys, which changes the numbers of the keys after them.
+            // A merge may remove keys, which renumbers the keys after them. A key's salt stays the same.
             let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
             var copies: [Keychain.Copies.Copy] = []
             for path in paths {
                 do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // A copy that does not open may have any of the names.
+            // A copy that does not open may contain any of the names, so they are checked only if all copies open.
             if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
@@ -208,7 +208,7 @@ enum MergeCommand: Command {
         return title + merge.text + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
-    /// Whether the user may delete the file at a path. git removes its own copies.
+    /// Returns whether the user may delete the file at a path. git removes its own temporary files.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }

@@ -11,7 +11,7 @@ enum SetupGitMergeCommand: Command {
             .gitattributes. git then compares names, sizes and times, never values. Remove these lines to undo it.
 
             git passes the vault as a temporary file, so no section of the configuration applies to it. If its key is \
-            at none of the locations that `vault help locations` lists, name it here: with --key-file, --key-command \
+            at none of the locations that `vault help locations` lists, name it here, with --key-file, --key-command \
             or --identity, or with --vault NAME for the key of a configured vault.
             """,
         examples: [
@@ -36,8 +36,8 @@ enum SetupGitMergeCommand: Command {
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Returns git's settings and their values. git runs them in the shell; %A is our copy, %B the other one, and %P
-    /// the path in the repository, which git quotes.
+    /// Returns git's settings. git runs the values in the shell, after it has replaced %A with our copy, %B with the
+    /// other copy, and %P with the quoted path in the repository.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
         let vault = OtherProgram.line([OtherProgram.ownWord])
         return [
@@ -50,7 +50,7 @@ enum SetupGitMergeCommand: Command {
         ]
     }
 
-    /// Returns the options that name the key; none if it is at its standard path.
+    /// Returns the options that specify the key, or none if the key file is at its standard path.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
         let location = try invocation.location()
@@ -65,8 +65,8 @@ enum SetupGitMergeCommand: Command {
     }
 }
 
-/// A merge by git, which passes both sides to its driver in temporary files and then removes them. Messages therefore
-/// name the vault by its path in the repository, and say how to get the other side.
+/// A conflict in a merge by git, which passes both sides in temporary files and then removes them. Messages therefore
+/// name the vault by its path in the repository, and explain how to get the other side.
 struct GitConflict {
     private let vault: String
     private let side: GitSide
@@ -74,7 +74,7 @@ struct GitConflict {
     /// The temporary files, and their names in messages.
     private let names: [(temporary: String, shown: String)]
 
-    /// - Parameter path: the path in the repository, in whose top folder git runs its driver.
+    /// - Parameter path: the path relative to the repository's top folder, where git runs its driver.
     init(of path: String, _ invocation: Invocation) {
         vault = absolutePath(path)
         side = GitSide(":3", of: vault)
@@ -89,10 +89,10 @@ struct GitConflict {
         MergedSides(vault: vault, copy: side.file, shownCopy: "The other side of \(vault)", advised: advised)
     }
 
-    /// Returns an error whose commands work after git has stopped at the conflict.
+    /// Returns the error with commands that still work after git has stopped at the conflict.
     func explaining(_ error: CommandError) -> CommandError {
         var error = error
-        // Within a command, paths are quoted for the shell.
+        // Paths inside commands are quoted for the shell, so they are replaced in their quoted forms too.
         for (temporary, shown) in names {
             error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
                 .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))

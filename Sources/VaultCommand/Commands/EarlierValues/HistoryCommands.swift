@@ -19,7 +19,7 @@ enum HistoryCommand: Command {
             """,
         examples: [
             .init("vault history u.token", "list the earlier values, newest first"),
-            .init("vault history --keep 3,30", "keep less for all names, and drop the rest at once"),
+            .init("vault history --keep 3,30", "keep less for all names, and drop the rest immediately"),
         ],
         exitCodes: [.init(.notFound, "no earlier value of the name is kept")])
 

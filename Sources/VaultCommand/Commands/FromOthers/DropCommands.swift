@@ -58,7 +58,7 @@ enum CollectCommand: Command {
         details: """
             Lists names and attributes first and asks for confirmation, since nothing identifies the author of a drop. \
             Without a terminal, --force is required. Stores all values or none. A replaced value stays in the history, \
-            if one is kept. The files stay; delete them yourself.
+            if one is kept. The files are kept; delete them yourself.
             """,
         examples: [.init("vault collect token.drop", "review the value, then store it")],
         exitCodes: [
@@ -82,7 +82,7 @@ enum CollectCommand: Command {
         return try invocation.finish(keychain, json: ["names": drops.map(\.name)])
     }
 
-    /// Opens one drop. An error names the file, since there may be several.
+    /// Opens one drop. Errors name its file, because there may be several files.
     private static func open(_ path: String, in keychain: Keychain) throws -> Keychain.DropBox.Drop {
         let file = try ValueInput.readFile(at: path, upTo: 20 << 20)
         do { return try keychain.dropBox.open(file.unsafeArray()) } catch {
@@ -92,7 +92,7 @@ enum CollectCommand: Command {
         }
     }
 
-    /// Returns the lines to confirm: nothing identifies the author of a drop.
+    /// Returns a description of the drops, which the user must confirm because nothing identifies their authors.
     private static func lines(for drops: [Keychain.DropBox.Drop], in keychain: Keychain) throws -> String {
         var lines = ""
         var names = Set<ExactText>()
@@ -102,7 +102,7 @@ enum CollectCommand: Command {
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
             for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
-                // A line feed in a value would start a new line, which could imitate another drop.
+                // With a line feed, a value could imitate the line of another drop.
                 let isOneLine = !value.utf8.contains(UInt8(ascii: "\n"))
                 lines += "    \(key.forTerminal)=\(isOneLine ? value.forTerminal : value.quoted)\n"
             }

@@ -14,7 +14,7 @@ struct Candidates {
 
     /// - Parameters:
     ///   - words: the words before the cursor, without the program's name.
-    ///   - current: the part of the word at the cursor that is typed already.
+    ///   - current: the typed part of the word at the cursor.
     init(after words: [String], current: String) {
         var parser = CommandLineParser(words)
         do {
@@ -87,7 +87,7 @@ struct Candidates {
         (try? Invocation(command: .list, options: parser.options).names(beginningWith: prefix)) ?? []
     }
 
-    /// Returns the first words of the commands, or the second ones of a group.
+    /// Returns the first words of the commands or, for a group, the second words of its commands.
     private static func commands(in group: String?) -> [Word] {
         if let group {
             return CommandName.inGroup(group).map { command in
@@ -103,11 +103,11 @@ struct Candidates {
 }
 
 extension Invocation {
-    /// Returns the names that begin with a text, up to the next slash after it. It neither prompts nor accepts an
-    /// alarm.
+    /// Returns the names with a prefix, each cut after the first slash that follows the prefix. Never prompts, and
+    /// fails if the vault was rolled back, has diverged or was exchanged.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
-        // A shell expands the ~ of a word only when it runs the line.
+        // The shell that completes the words has not expanded a ~ in them.
         let home = environmentVariable("HOME")
         let named = options.filter { naming.contains($0.key) }.mapValues { values in
             values.map { value in home.flatMap { value.hasPrefix("~/") ? $0 + value.dropFirst() : nil } ?? value }

@@ -1,4 +1,4 @@
-/// Parses the words of a command line into an ``Invocation`` by the table of commands, without side effects.
+/// The parser of command lines, which follows the table of commands and has no side effects.
 struct CommandLineParser {
     private let count: Int
     private var rest: ArraySlice<String?>
@@ -8,7 +8,7 @@ struct CommandLineParser {
     private(set) var arguments: [String] = []
     private(set) var options: [OptionName: [String]] = [:]
 
-    /// - Parameter words: the words; nil for one that is not UTF-8.
+    /// - Parameter words: the words, each nil if it is not UTF-8.
     init(_ words: [String?]) {
         count = words.count
         rest = words[...]
@@ -22,13 +22,13 @@ struct CommandLineParser {
     mutating func parse() throws(UsageError) -> Invocation {
         try readWords()
         let invocation = try finish()
-        // An invalid value is reported before anything is read or any prompt is shown.
+        // This reports an invalid value before any input is read or any prompt is shown.
         _ = try invocation.lockTimeout
         return invocation
     }
 
-    /// Whether the command line contains `--json`. The parser may have failed before it reached the option, and the
-    /// error must still be JSON.
+    /// Whether the command line contains `--json`, even after a word that the parser rejected, because that error must
+    /// be JSON too.
     var wantsJSON: Bool { options[.json] != nil || rest.prefix { $0 != "--" }.contains(OptionName.json.spelling) }
 
     mutating func readWords() throws(UsageError) {
@@ -45,14 +45,14 @@ struct CommandLineParser {
         }
     }
 
-    /// Takes all words after `--` as arguments, never as options.
+    /// Reads all words after `--` as arguments, never as options.
     private mutating func takeArguments() throws(UsageError) {
         if description?.takesProgram == true { return takeProgram() }
         while let word = try nextWord() { try take(argument: word) }
     }
 
-    /// Takes all remaining words as those of another program. Words that are not UTF-8 become empty here: the program
-    /// gets the original bytes from elsewhere.
+    /// Reads all remaining words as another program's command line. A word that is not UTF-8 becomes empty here,
+    /// because `vault run` passes on the original bytes.
     private mutating func takeProgram() {
         arguments += rest.map { $0 ?? "" }
         rest = []
@@ -90,7 +90,7 @@ struct CommandLineParser {
             let word = description?.name.rawValue ?? group
             return Invocation(command: .help, arguments: word.map { [$0] } ?? [], options: options)
         }
-        // A command's own --version takes a value.
+        // A command's own --version has a value, whereas the global option has none.
         if options[.version]?.isEmpty == true { return Invocation(command: .version, options: options) }
         if description == nil, let group { throw .unknownSubcommand(nil, of: group, near: nil) }
         guard let description else { throw .noCommand }
@@ -136,19 +136,19 @@ struct CommandLineParser {
     private mutating func add(_ option: OptionDescription, _ attached: String?) throws(UsageError) {
         var value = attached
         if let placeholder = option.value, attached == nil {
-            // A word that looks like an option is never a value: `--vault --json` is a mistake, not a file name.
+            // A word that looks like an option is never a value. `--vault --json` is a mistake, not a file name.
             if case .some(.some(let next)) = rest.first, next.isOption {
                 throw .missingValue(option.name, placeholder: placeholder)
             }
             guard let next = try nextWord() else { throw .missingValue(option.name, placeholder: placeholder) }
             value = next
         }
-        // The expansion of an unset shell variable is an empty path.
+        // An empty path usually results from an unset shell variable.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // With two values, it is unclear which was meant. A repeated flag is harmless.
+        // Two values are ambiguous. A repeated flag is harmless.
         if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
         options[option.name, default: []] += value.map { [$0] } ?? []
     }

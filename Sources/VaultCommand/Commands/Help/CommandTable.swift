@@ -1,4 +1,4 @@
-/// The table of commands. Descriptions are static properties, so that each run creates only the one that it needs.
+/// The table of commands. Each description is a lazily created static property, so a run creates only those it needs.
 extension CommandName {
     var command: any Command.Type {
         switch self {

@@ -10,7 +10,7 @@ enum CompletionsCommand: Command {
         options: [
             .init(
                 name: .words,
-                help: "For the script: read the words of a command line from a pipe, and print its completions.")
+                help: "Read a command line's words from a pipe, and print its completions. The script uses this.")
         ],
         details: """
             Names are completed if the vault opens without a prompt: by its key file, an age identity, or after `vault \

@@ -61,7 +61,7 @@ enum VersionCommand: Command {
     }
 }
 
-/// The help texts, created from the table of commands alone.
+/// The help texts, generated from the command table.
 enum HelpText {
     static func short() -> String {
         let column = TextLayout.column(of: CommandName.allCases.map(\.rawValue))

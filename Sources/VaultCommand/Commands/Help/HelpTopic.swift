@@ -20,8 +20,7 @@ enum HelpTopic: String, CaseIterable {
         TextLayout.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
     }
 
-    /// All variables that the tool reads, except those that the programs it starts read. HashiCorp's Vault uses none of
-    /// them.
+    /// All environment variables that this tool itself reads. HashiCorp's Vault uses none of them.
     static let variables = [
         ("VAULT_FILE", "The vault file, like --vault."),
         ("VAULT_KEY_FILE", "The key file, like --key-file."),
@@ -93,7 +92,7 @@ enum HelpTopic: String, CaseIterable {
 
         """
 
-    /// The one description of what `--json` writes. A test compares it with what is written.
+    /// The only description of the output of `--json`. A test compares it with the actual output.
     static let jsonText = """
         With --json, every command that succeeds writes one JSON object, on one line, to
         standard output. Later versions may add keys; those below stay. A key with a
@@ -214,8 +213,8 @@ enum HelpTopic: String, CaseIterable {
           man       {"page"}
 
         "dropped" is the number of older accesses that were removed to make room. An
-        access without a name is a switch of the log on or off. The output of `run` is
-        that of its program; only errors of vault are JSON.
+        access without a name means that the log was switched on or off. The output of
+        `run` is that of its program; only errors of vault are JSON.
 
         ls and find write their object while they read the vault. If they fail midway,
         the object is incomplete, and the exit code gives the reason.

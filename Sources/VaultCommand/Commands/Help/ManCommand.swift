@@ -9,7 +9,7 @@ enum ManCommand: Command {
     }
 }
 
-/// The manual page, created from the table of commands alone.
+/// The manual page, generated from the command table.
 enum ManPage {
     static var text: String {
         [
@@ -29,7 +29,7 @@ enum ManPage {
 
     private static let introduction = """
         The vault is one file, encrypted under a random key that a key file unlocks. Without the key file or another \
-        key, the secrets are lost: back up the key file, separately from the vault. `vault help json` describes the \
+        key, the secrets are lost. Back up the key file, separately from the vault. `vault help json` describes the \
         output of --json.
         """
 

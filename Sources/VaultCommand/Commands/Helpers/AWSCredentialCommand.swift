@@ -52,7 +52,7 @@ enum AWSCredentialCommand: Command {
         return .success
     }
 
-    /// The texts of the document are in ordinary memory during this call.
+    /// Returns the answer from a JSON document, whose texts are in ordinary memory during this call.
     private static func answer(
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {

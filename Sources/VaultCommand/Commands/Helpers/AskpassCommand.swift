@@ -19,9 +19,9 @@ enum AskpassCommand: Command {
             trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and a prompt \
             repeated after a wrong passphrase.
 
-            $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments: set them to vault-askpass, \
-            a symbolic link to `vault`. Requires OpenSSH 8.5 or later: older versions do not mark the questions of a \
-            server.
+            $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments, so set them to \
+            vault-askpass, a symbolic link to `vault`. Requires OpenSSH 8.5 or later, because older versions do not \
+            mark a server's questions.
             """,
         examples: [
             .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
@@ -34,7 +34,7 @@ enum AskpassCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         switch getenv("SSH_ASKPASS_PROMPT").map({ String(cString: $0) }) ?? "" {
         case "": break
-        // A notice, such as the request to touch a security key.
+        // This is a notice, such as a request to touch a security key, and needs no answer.
         case "none": return .success
         default: throw CommandError.other("Yes-or-no questions are never answered.")
         }
@@ -53,10 +53,10 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // An absolute path is not a prompt.
+        // A prompt that is an absolute path must not match the path of a private key.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
-        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
+        // The bytes are compared, because two spellings of an accented letter are equal as strings.
         let accepted = Set(texts.map { Array($0.utf8) })
         let items = try keychain.items().filter { item in
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false

@@ -55,7 +55,7 @@ enum KubeCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the version that kubectl requests, which the answer must have.
+    /// Returns the protocol version that kubectl requests. The answer must have the same version.
     private static func requestedVersion() throws(CommandError) -> String {
         guard let pointer = getenv(variable) else {
             throw CommandError.other(

@@ -19,8 +19,8 @@ enum SSHAddCommand: Command {
             `ssh-add -l` then lists the key, and `ssh-add -d` removes it.
 
             Store the key with `vault set NAME --file FILE`. It must be a key of OpenSSH, of the type ed25519, rsa or \
-            ecdsa, without a passphrase: the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a passphrase, and \
-            converts an older format.
+            ecdsa, without a passphrase, because the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a \
+            passphrase, and converts an older format.
             """,
         examples: [
             .init("vault ssh-add -t 8h ssh/laptop", "add a key for a working day"),
@@ -47,7 +47,7 @@ enum SSHAddCommand: Command {
         return try invocation.finish(json: json)
     }
 
-    /// Returns the lifetime in seconds. The agent's protocol has 32 bits for it.
+    /// Returns the lifetime in seconds, for which the agent's protocol has 32 bits.
     private static func lifetime(_ invocation: Invocation) throws(UsageError) -> UInt32? {
         guard let duration = try invocation.duration(of: .lifetime) else { return nil }
         guard let seconds = UInt32(exactly: duration.components.seconds) else { throw .badDuration(.lifetime) }
@@ -66,7 +66,7 @@ enum SSHAddCommand: Command {
         case .key(let key): return key
         case .encrypted:
             throw CommandError.invalid(
-                "The key \"\(name)\" has a passphrase. The vault seals it, so store it without one: remove the "
+                "The key \"\(name)\" has a passphrase. The vault seals it, so it needs none. Remove the "
                     + "passphrase with `ssh-keygen -p -N '' -f FILE`, and store FILE again.")
         case .otherFormat:
             throw CommandError.invalid(
@@ -81,7 +81,7 @@ enum SSHAddCommand: Command {
     private static func send(_ message: borrowing SecretBytes) throws(CommandError) {
         guard let path = getenv("SSH_AUTH_SOCK").map({ String(cString: $0) }), !path.isEmpty else {
             throw CommandError.unavailable(
-                "SSH_AUTH_SOCK is not set: no SSH agent is running. Start one with `eval $(ssh-agent)`.")
+                "No SSH agent is running (SSH_AUTH_SOCK is not set). Start one with `eval $(ssh-agent)`.")
         }
         let answer: [UInt8]
         var isOthers = false

@@ -2,14 +2,14 @@ import Formats
 import LinuxSystem
 import Vault
 
-// The common part of the `vault setup PROGRAM` commands: each adds some lines to a program's configuration, prints
-// them, and can remove them again.
+// The common part of the `vault setup PROGRAM` commands. Each command adds some lines to a program's configuration,
+// prints them, and can remove them again.
 
 /// Lines in the configuration of another program.
 struct Setting {
     /// The lines that are written, as shown to the user.
     let lines: [String]
-    /// The command that removes the lines, if it is run instead of an edit of a file; otherwise nil.
+    /// The command that removes the lines, or nil if `undo` edits a file instead.
     var undoing: [String]?
     /// Writes the lines. Returns whether that changed anything.
     let write: () throws -> Bool
@@ -23,7 +23,7 @@ extension OptionDescription {
 }
 
 extension HelperName {
-    /// Warns if another program cannot start this tool by the name of the helper.
+    /// Warns if the helper's name is not in the PATH, so that another program cannot start it.
     func noteIfMissing(for program: String) {
         if OtherProgram.isInstalled(rawValue) { return }
         Notes.inform("\(program) runs \(rawValue), which is not in the PATH. Create it as a symbolic link to `vault`.")
@@ -55,7 +55,7 @@ extension Invocation {
         guard !has(.keyFD) else { throw UsageError.descriptorHandedOn }
         var words: [String] = []
         if let vault = value(of: .vault) {
-            // A section's name is not a path, and is passed on as it is.
+            // The name of a configuration section is not a path, so it is passed on unchanged.
             let isPath = try location().vault == vault
             words += [OptionName.vault.spelling, isPath ? absolutePath(vault) : vault]
         }
@@ -72,8 +72,8 @@ enum SetupGitCommand: Command {
         name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
         options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
         details: """
-            Adds `vault git-credential` to git's credential helpers. Existing helpers stay: git asks one after the \
-            other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
+            Adds `vault git-credential` to git's credential helpers. Existing helpers are kept. git queries one after \
+            the other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
 
             With --vault or --key-file, git uses that vault and key.
             """,
@@ -110,10 +110,10 @@ enum SetupAWSCommand: Command {
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help aws-credential`.")],
         options: [.init(name: .profile, value: "PROFILE", help: "The profile (default: default)."), .dryRun, .undo],
         details: """
-            Adds a line credential_process to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
-            file stay.
+            Adds a credential_process line to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
+            file are kept.
 
-            AWS tools prefer keys of the same profile in ~/.aws/credentials: remove them there.
+            AWS tools prefer keys of the same profile in ~/.aws/credentials, so remove them there.
             """,
         examples: [.init("vault setup aws aws/work --profile work", "then run: aws --profile work s3 ls")],
         exitCodes: [.init(.refused, "the profile has another credential_process")])
@@ -154,7 +154,7 @@ enum SetupDirenvCommand: Command {
         options: [.dryRun, .undo],
         details: """
             Adds the function `use_vault` to direnv/direnvrc in $XDG_CONFIG_HOME (default: ~/.config). Other lines of \
-            the file stay. In a file .envrc, write `use vault`, followed by the arguments of `vault env`.
+            the file are kept. In a file .envrc, write `use vault`, followed by the arguments of `vault env`.
 
             If a value is missing, an error is reported and no variable is set. direnv continues after a failure, \
             unless .envrc begins with `strict_env`.
@@ -173,7 +173,7 @@ enum SetupDirenvCommand: Command {
             "# Variables from the vault, in .envrc: use vault NAME=ENTRY",
             "use_vault() {",
             "  local variables",
-            // The assignment comes first: a shell does not report a failure inside an eval.
+            // A shell does not report a command's failure inside an eval, so the output is assigned first.
             "  variables=$(\(words.joined(separator: " ")) \"$@\") || return",
             "  eval \"$variables\"",
             "}",

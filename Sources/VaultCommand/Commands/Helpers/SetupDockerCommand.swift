@@ -10,11 +10,11 @@ enum SetupDockerCommand: Command {
         options: [.dryRun, .undo],
         details: """
             Sets "credsStore" in docker's config.json, or "credHelpers" for one registry. The file is in \
-            $DOCKER_CONFIG or ~/.docker. Its other keys stay; their order and the white space may change, as they do \
-            when docker writes the file.
+            $DOCKER_CONFIG or ~/.docker. Its other keys are kept; their order and the white space may change, as they \
+            do when docker writes the file.
 
-            docker passes on no options. If the vault is not at its standard path, name it as [default] in the \
-            configuration or in $VAULT_FILE; see `vault help locations`.
+            docker passes no options to the helper. If the vault is not at its standard path, name it as [default] in \
+            the configuration or in $VAULT_FILE; see `vault help locations`.
 
             docker then ignores the logins in the file. Log in again to store them in the vault.
             """,
@@ -43,7 +43,7 @@ enum SetupDockerCommand: Command {
                 undo: { try edit(file) { removeHelper(for: registry, from: &$0) } }))
     }
 
-    /// Edits the file's keys as a tree. Unknown keys stay.
+    /// Edits the file as a tree of JSON values, so that unknown keys are kept.
     private static func edit(
         _ file: EditedFile, _ change: (inout [String: StoredValue]) throws -> Void
     ) throws -> Bool {
@@ -77,7 +77,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = .dictionary(helpers)
     }
 
-    /// Throws if another helper is set: it may hold logins, so the user has to decide.
+    /// Throws if another helper is set. That helper may hold logins, so the user has to decide.
     private static func check(_ former: StoredValue?, _ what: String, _ path: String) throws(CommandError) {
         guard former == nil || former == helper else { throw .refused("\(path) has another \(what). Remove it first.") }
     }
@@ -92,7 +92,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
     }
 
-    /// Returns the helpers; nil if they do not have docker's format.
+    /// Returns the helpers, or nil if they do not have docker's format.
     private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue]? {
         switch members[helpersKey] {
         case nil: [:]

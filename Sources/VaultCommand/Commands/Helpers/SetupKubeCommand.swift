@@ -20,7 +20,7 @@ enum SetupKubeCommand: Command {
         let args: [String]?
     }
 
-    /// Every kubectl since 1.11 supports this version. Before 1.22, kubectl supports no later one.
+    /// Every kubectl since 1.11 supports this version, and kubectl before 1.22 supports no later one.
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
@@ -55,7 +55,7 @@ enum SetupKubeCommand: Command {
                 throw CommandError.refused("The user \(user) runs another command. Remove it first.")
             }
             try NewFile.checkKubeconfig()
-            // The kubectl of Debian 12 crashes here for every value.
+            // Debian 12's kubectl crashes on this command, whatever the values.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
             }
@@ -78,7 +78,7 @@ enum SetupKubeCommand: Command {
         return configuration?.users?.first { $0.name.isSame(as: user) }?.user?.exec
     }
 
-    /// kubectl splits this option's value at commas.
+    /// Quotes a word that contains a comma, because kubectl splits this option's value at commas.
     private static func commaSafe(_ word: String) -> String {
         word.contains(",") || word.contains("\"") ? "\"\(word.replacing("\"", with: "\"\""))\"" : word
     }

@@ -13,11 +13,11 @@ enum SetupSSHCommand: Command {
         options: [.dryRun, .undo],
         details: """
             Gives the entry the attribute `askpass`, and prints the lines with which ssh and ssh-add run \
-            `vault-askpass`. With these lines in a shell's profile, ssh no longer prompts at the terminal: prompts \
+            `vault-askpass`. With these lines in a shell's profile, ssh no longer prompts at the terminal. Prompts \
             without an entry are refused, so accept an unknown host once without these lines. For a single run, set \
             the variables before the command.
 
-            A private key that is itself in the vault needs no passphrase and no setup: see `vault help ssh-add`.
+            A private key that is itself in the vault needs no passphrase and no setup; see `vault help ssh-add`.
             """,
         examples: [
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then add the lines to ~/.profile"),
@@ -48,7 +48,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain) },
                 undo: {
-                    // An entry that was removed, or has another key since, stays as it is.
+                    // An entry that was removed or mapped to another key since then is left unchanged.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])
@@ -56,7 +56,7 @@ enum SetupSSHCommand: Command {
                 }))
     }
 
-    /// Sets the attribute. Returns whether that changed anything.
+    /// Maps the entry to a key's path. Returns whether that changed its attribute.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
         let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {

@@ -34,7 +34,7 @@ enum SystemdCredentialCommand: Command {
         let request = try request()
         let name = "systemd/\(request.unit)/\(request.identifier)"
         let keychain = try invocation.openVault()
-        // `reading` would also find an attribute of another entry, which was not stored for a unit. The error suggests
+        // `reading` would also return attributes of other entries, which were not stored for a unit. The error suggests
         // no similar name, since the journal has more readers than the vault.
         guard let value = try invocation.readingEntry(name, from: keychain)?.takeBytes() else {
             throw CommandError.absent(name, near: nil)
@@ -47,7 +47,7 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request, and checks who has connected. Anyone who may connect can bind an address that names a unit.
+    /// Reads the request, and checks the peer's user. Any user who may connect can bind an address that names a unit.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

@@ -11,7 +11,7 @@ enum ExportCommand: Command {
         ],
         options: [
             .init(name: .plaintext, help: "Confirm that values are written in plain text. Required."),
-            .init(name: .prefix, value: "PREFIX", help: "Export only names that begin with it."),
+            .init(name: .prefix, value: "PREFIX", help: "Export only names with this prefix."),
             .init(
                 name: .output, short: "o", value: "PATH", completion: .file,
                 help: "The file to write, readable by you alone (default: standard output, unless it is a terminal)."),
@@ -21,8 +21,8 @@ enum ExportCommand: Command {
             attributes and expiry times. Use `vault backup` for a copy that stays sealed.
 
             env derives variables from the names: db/password becomes DB_PASSWORD. csv has one row per login, with the \
-            columns name, username, password, url, notes and otp; other attributes are left out. Both formats hold \
-            only text: other values are refused, and the error names them.
+            columns name, username, password, url, notes and otp; other attributes are left out. Both formats support \
+            only text. Other values are refused, and the error names them.
             """,
         examples: [
             .init("vault export json --plaintext -o vault.json", "write a new file of mode 0600"),

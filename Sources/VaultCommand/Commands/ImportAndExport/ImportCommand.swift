@@ -35,7 +35,7 @@ enum ImportCommand: Command {
             For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Both may \
             ask you to unlock something.
 
-            The file stays, with all the secrets in it. Delete it once you have checked the import.
+            The file is kept, with all its secrets. Delete it once you have checked the import.
             """,
         examples: [
             .init("vault import bitwarden-json export.json --dry-run", "preview the import"),
@@ -107,7 +107,7 @@ enum ImportCommand: Command {
         }
     }
 
-    /// Opens the vault. Returns nil if a dry run finds none, since it does not create one.
+    /// Opens the vault. Returns nil in a dry run without a vault, because a dry run creates none.
     private static func openVault(_ invocation: Invocation) throws -> Keychain? {
         let isDryRun = invocation.has(.dryRun)
         do { return try invocation.openVault(creatingIfAbsent: !isDryRun) } catch let error as VaultError {
@@ -138,7 +138,7 @@ extension ImportContents {
 }
 
 extension ImportFormat {
-    /// Whether the imported file can be deleted afterwards.
+    /// Whether the source is one file, which the user can delete after the import.
     fileprivate var isPlainFile: Bool { self != .pass && self != .libsecret }
 }
 
@@ -177,7 +177,7 @@ private struct ImportReport {
         }.joined()
     }
 
-    /// `Imported 120 items (143 entries), 3 unchanged. Left out: 1 attachment, 2 passkeys.`
+    /// The summary, such as `Imported 120 items (143 entries), 3 unchanged. Left out: 1 attachment, 2 passkeys.`
     private var summary: String {
         let count = changes.count { $0 == .stored || $0 == .replaced }
         let items = contents.items.map { "\(Quantity.number($0)) \($0 == 1 ? "item" : "items") (" }
@@ -196,7 +196,7 @@ private struct ImportReport {
 }
 
 extension LeftOut {
-    /// Returns `1 attachment` or `2 attachments`.
+    /// Returns a count with its noun, such as `1 attachment` or `2 attachments`.
     fileprivate func quantity(_ count: Int) -> String {
         let (one, several) =
             switch self {

@@ -20,7 +20,7 @@ enum ImportFormat: String, CaseIterable {
 /// The contents of an imported file, as they will be stored.
 struct ImportContents {
     var plan: ImportPlan
-    /// The number of the other program's items that became entries; nil if each entry is one item.
+    /// The number of the other program's items that became entries, or nil if each entry is one item.
     var items: Int?
     var leftOut: [LeftOut] = []
 }
@@ -28,7 +28,7 @@ struct ImportContents {
 extension ImportFormat {
     /// Parses a file. The plain bytes and texts stay in ordinary memory until the values are sealed.
     ///
-    /// - Throws: ``FormatError``; ``VaultError`` if there is no guarded memory left.
+    /// - Throws: ``FormatError``; ``VaultError`` if guarded memory is exhausted.
     func read(_ bytes: [UInt8], from source: String, prefix: String) throws -> ImportContents {
         var plan = ImportPlan(prefix: prefix)
         switch self {
@@ -71,7 +71,7 @@ extension ImportPlan {
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
-            // The error code would mean that the vault is damaged.
+            // The original error's code would report the vault as damaged.
             throw CommandError.invalid("\(error.message) Nothing was imported.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -79,7 +79,7 @@ extension ImportPlan {
         }
     }
 
-    /// Adds the entries of a document by `vault export json`.
+    /// Adds the entries of a document that `vault export json` has written.
     fileprivate mutating func addEntries(ofDocument bytes: [UInt8]) throws {
         let kinds = Keychain.ValueKind.allByName
         for entry in try EntryDocument.entries(in: bytes) {
@@ -107,7 +107,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds by name, including kinds that this version does not know: a value may come from a later version.
+    /// All kinds by name. Kinds unknown to this version are included, because a later version may have written a value.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

@@ -5,7 +5,7 @@ import SealedLog
 import Sealing
 import Vault
 
-// These programs keep no file that could be parsed. They are run to print their entries.
+// These programs have no file that can be parsed, so they are run to print their entries.
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {
@@ -34,7 +34,7 @@ enum PassStore {
 
 /// GNOME's keyring, or another Secret Service.
 enum SecretTool {
-    /// Returns the items that have an attribute, `KEY=VALUE`. secret-tool cannot list all items.
+    /// Returns the items that have an attribute `KEY=VALUE`, because secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
         // Up to version 0.20, secret-tool prints attributes to standard error.
@@ -52,7 +52,7 @@ enum SecretTool {
 }
 
 private enum ProgramOutput {
-    /// Runs a program. Its output is copied into ordinary memory, since the parsers take texts.
+    /// Returns a program's output, in ordinary memory because the parsers create ordinary texts.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {

@@ -7,7 +7,7 @@ enum KeyListCommand: Command {
     static let description = CommandDescription(
         name: .keyList, section: .keys, changesNothing: true, summary: "list the keys that open the vault",
         details: """
-            Each of them opens the vault by itself. An asterisk marks the key that opened it for this command.
+            Each key opens the vault by itself. An asterisk marks the key that this command used.
 
             Also shows the fingerprint, which users compare before they open the vault with an age identity.
             """)
@@ -35,10 +35,10 @@ enum KeyAddCommand: Command {
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
         ],
         details: """
-            Existing keys stay. A vault has up to 16 keys, of which three may be passphrases.
+            Existing keys are kept. A vault has up to 16 keys, of which three may be passphrases.
 
-            The text of a command is stored in the vault, not sealed. It is run if no key file opens the vault, and \
-            only on machines where it was added, or where it was once given with --key-command.
+            A command's text is stored in the vault unsealed. The command is run if no key file opens the vault, and \
+            only on machines where it was added or was once given with --key-command.
             """,
         examples: [
             .init("vault key add --passphrase --label laptop", "add a passphrase that opens the vault by itself"),
@@ -79,7 +79,7 @@ enum KeyRemoveCommand: Command {
         arguments: [.init(name: "NUMBER", help: "The key's number in `vault key ls`.")],
         details: """
             The last key cannot be removed. Anyone who had the key can still open older copies of the vault, and may \
-            have its data key: rotate it with `vault key rotate`.
+            have its data key. Rotate the data key with `vault key rotate`.
             """,
         exitCodes: [.init(.notFound, "no key has that number")])
 

@@ -8,8 +8,8 @@ enum KeyReplaceCommand: Command {
         arguments: [.init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: """
-            Nothing is sealed anew. Anyone who has the old key file can still open older copies of the vault, and with \
-            the data key in them the current file too: rotate it with `vault key rotate`.
+            Nothing is resealed. Anyone who has the old key file can still open older copies of the vault, and with \
+            the data key in them the current file too. Rotate the data key with `vault key rotate`.
             """,
         exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
@@ -35,9 +35,9 @@ enum KeyRotateCommand: Command {
         name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: """
-            Writes a new file in place of the old one; the old data key opens nothing in it. Other processes may write \
-            meanwhile. Each other key that stays needs its secret: vault asks for passphrases, runs commands, and \
-            takes key files from --file. A recipient needs only its public key.
+            Replaces the file by a new one, in which the old data key opens nothing. Other processes may write \
+            meanwhile. Each other key that is kept needs its secret. vault asks for passphrases, runs commands, and \
+            reads key files given with --file. A recipient needs only its public key.
 
             Users who open the vault with an age identity have to compare its new fingerprint, which `vault key ls` \
             shows. Backups made before the rotation still open with the old keys.
@@ -77,7 +77,7 @@ struct KeyChoices {
     /// The paths of the key files that replace keys.
     var replaced: [Int: String] = [:]
     var kept: Set<Int> = []
-    /// The key files of keys that stay.
+    /// The key files of keys that are kept.
     private var files: [Int: String] = [:]
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -120,7 +120,7 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns the new secret of a key that is replaced, or the current secret of a key that stays.
+    /// Returns the new secret of a key that is replaced, or the current secret of a key that is kept.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
@@ -138,8 +138,8 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
 
-    /// Returns how this machine opens the vault after key files replace keys. The old file stays, since backups may
-    /// need it.
+    /// Returns the advice for opening the vault after this machine's key file was replaced, or an empty text. The old
+    /// file is not deleted, since backups may need it.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
         return
@@ -168,7 +168,7 @@ extension Keychain.VaultKeys.Rotation {
         }
         if !unopened.isEmpty {
             warn(
-                "A current or earlier value of these does not open. It was damaged or tampered with before, and "
+                "A current or earlier value of these cannot be opened. It was damaged or tampered with earlier, and "
                     + "was kept unchanged. Restore it from a backup, or set it again:", of: unopened, invocation)
         }
     }

@@ -7,7 +7,7 @@ enum KeyShowCommand: Command {
         name: .keyShow, section: .keys, summary: "show the key file's contents, for a backup on paper",
         options: [.init(name: .noQR, help: "Leave out the QR code.")],
         details: """
-            Shows the secret itself: anyone who sees it can open the vault. At a terminal, also shows a QR code of the \
+            Shows the secret itself. Anyone who sees it can open the vault. At a terminal, also shows a QR code of the \
             line with the key. To restore the key file, type or scan that line into a file; typing mistakes are \
             detected.
             """,
@@ -50,7 +50,7 @@ enum KeySplitCommand: Command {
         ],
         details: """
             Give each share to a different person or keep it in a different place. Fewer than K shares reveal nothing \
-            about the key. The key file stays as it is.
+            about the key. The key file is left unchanged.
             """,
         examples: [.init("vault key split 3 of 5 > shares.txt", "create five shares, any three of which are enough")])
 
@@ -65,7 +65,7 @@ enum KeySplitCommand: Command {
             for index in 1...shares.count { try shares.text(at: index).withUnsafeBytes(StandardOutput.write) }
             return .success
         }
-        // One share reveals nothing, but all of them together do: each is written from guarded memory by itself.
+        // All shares together reveal the key, so each is written from guarded memory separately.
         for index in 1...shares.count {
             try StandardOutput.write(index == 1 ? #"{"shares":[""# : #"",""#)
             try shares.text(at: index).withUnsafeBytes { text in
@@ -106,7 +106,7 @@ enum KeyJoinCommand: Command {
 }
 
 extension Invocation {
-    /// Throws if the vault exists and the key file does not open it: a backup of that file would be useless.
+    /// Throws if the vault exists and the key file does not open it, since a backup of that file would be useless.
     fileprivate func checkThatKeyFileOpensVault() throws {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true

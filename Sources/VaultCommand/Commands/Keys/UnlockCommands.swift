@@ -10,8 +10,8 @@ enum UnlockCommand: Command {
             .init(name: .session, help: "Only for this login, not for all your processes."),
         ],
         details: """
-            Stores the secret of the key that opens the vault in the kernel's memory, until the time is over, `vault \
-            lock` or a restart. No program stays running. Meanwhile any of your programs can open the vault.
+            Stores the secret of the key that opens the vault in kernel memory, until the time is over, `vault lock` \
+            or a restart. No program keeps running. Until then, any of your programs can open the vault.
 
             Most containers forbid this; the vault then prompts each time, and this command gives the reason.
             """,

@@ -17,10 +17,10 @@ enum MemberAddCommand: Command {
             ),
         ],
         details: """
-            Once a vault has members, only they can change it, and each change names its author: a member cannot write \
+            Once a vault has members, only they can change it, and each change names its author. A member cannot write \
             under another member's name. The first member adds themselves, on their own machine.
 
-            Each machine signs with its own key, which never leaves it: $XDG_CONFIG_HOME/vault/device.key. A member \
+            Each machine signs with its own key, $XDG_CONFIG_HOME/vault/device.key, which never leaves it. A member \
             may have several machines; add the others on one of them.
             """,
         examples: [
@@ -53,7 +53,7 @@ enum MemberListCommand: Command {
         let members = try invocation.openVault().members.all()
         return try invocation.finish(json: ["members": members.map(\.report)]) {
             members.isEmpty
-                ? "The vault has no members: anyone who can open it can change it.\n"
+                ? "The vault has no members, so anyone who can open it can change it.\n"
                 : members.map(\.lines).joined()
         }
     }
@@ -76,11 +76,11 @@ enum MemberRemoveCommand: Command {
         details: """
             The member's devices can no longer sign, and the member's age identities no longer open the vault. But the \
             member may have kept the data key, and any key that is not another member's own. So rotate the data key \
-            and replace those keys: at a terminal, this command asks what to do. Otherwise decide for each key with \
+            and replace those keys. At a terminal, this command asks what to do. Otherwise decide for each key with \
             --replace, --drop or --keep; each of these also rotates the data key.
 
-            The removal is signed, and part of the vault's history. A machine that has seen it detects a vault in \
-            which it is missing.
+            The removal is signed and recorded in the vault's history. A machine that has seen it detects a vault that \
+            lacks it.
             """,
         examples: [
             .init("vault member rm tom --rotate", "remove a colleague who has left"),
@@ -148,14 +148,14 @@ enum MemberRemoveCommand: Command {
 }
 
 extension Keychain.Members.Removal {
-    /// Names the members that this member has added, and what to do about unknown ones.
+    /// Returns which members this member has added, with the advice to remove unknown ones.
     fileprivate func advice(on added: [(name: String, by: String)]) -> String {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
         let parts = authors.map { author in
             "\(author.quoted) added " + added.filter { $0.by == author }.map(\.name.quoted).joined(separator: ", ")
         }
-        return parts.joined(separator: "; ") + ". They stay. Remove those you do not know: `vault member rm NAME`."
+        return parts.joined(separator: "; ") + ". They remain members. Remove unknown ones: `vault member rm NAME`."
     }
 }
 

@@ -2,19 +2,19 @@ import LinuxSystem
 import Sealing
 import Vault
 
-/// The values that a command passes to other programs: only those that were requested, and all of them or none.
+/// The values that a command passes to other programs. Only requested values are read, and none may be missing.
 struct HeldValues {
-    /// The values by exact name: two spellings of a character are two names.
+    /// The values by their names' exact bytes, so that two spellings of an accented letter are distinct.
     private let values: [ExactText: HeldValue]
 
-    /// Reads the values and closes the vault again. If there are no names, does not open it.
+    /// Reads the values, then closes the vault. Without names, does not open it.
     ///
-    /// - Parameter describe: creates the error for a missing name from the error that `get` has.
+    /// - Parameter describe: converts the error of `vault get` for a missing name into this command's error.
     init(
         of names: [String], _ invocation: Invocation,
         describe: (CommandError, String) -> CommandError = { error, _ in error }
     ) throws {
-        // This hides the key of --key-fd from the other program, even if no value is needed.
+        // This keeps the key of --key-fd from the other program, even if no value is needed.
         _ = try invocation.vaultOptions()
         guard !names.isEmpty else {
             values = [:]
@@ -41,12 +41,12 @@ struct HeldValues {
     subscript(name: String) -> HeldValue? { values[ExactText(name)] }
 }
 
-/// The variables that another program gets.
+/// The variables that are passed to another program.
 struct Variables {
     /// The variables in the order of their first occurrence. A later value for a variable replaces the earlier one.
     private(set) var list: [(name: String, value: HeldValue)] = []
 
-    /// Takes the values of the requests. The last request for a variable wins.
+    /// Creates the variables from the requested values. The last request for a variable wins.
     init(_ requests: [VariableRequest], from values: HeldValues) throws {
         for request in requests {
             let value: HeldValue?

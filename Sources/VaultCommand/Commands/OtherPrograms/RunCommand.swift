@@ -23,26 +23,25 @@ enum RunCommand: Command {
         ],
         details: """
             REFERENCE is a name as in `vault get`. Only these names are read. If one is missing, the program is not \
-            started. The program replaces vault: its process, its terminal and its exit code are the same as without \
-            vault.
+            started. The program replaces vault, so its process, its terminal and its exit code are the same as \
+            without vault.
 
-            Environment variables of the same name are replaced: --env-file takes precedence over the environment, \
+            Environment variables of the same name are replaced. --env-file takes precedence over the environment, \
             --env and --file over both.
 
             A file of --file has a path such as /proc/self/fd/10. The program can open it, and so can children that \
             inherit its open files. While one of them runs, your other programs and root can open the file by that \
             process's number in the path. Its contents cannot be changed. The path requires /proc.
 
-            With --redact, vault stays between the program and its output, which goes through pipes, or through a With \
-            --redact, vault stays between the program and its output, which then is a pipe, or another terminal if \
-            vault's output is a terminal. A value of several lines is replaced line by line, but lines of fewer than 8 \
-            bytes only as part of the whole value; white space around a value or a line is ignored. Other forms of a \
-            value, such as base64, are not replaced. The program also runs in the background, and gets typed input \
-            once vault is in the foreground.
+            With --redact, vault stays between the program and its output, which is then a pipe, or another terminal \
+            if vault's output is a terminal. A value of several lines is replaced line by line, but a line of fewer \
+            than 8 bytes only as part of the whole value. White space around a value or a line is ignored. Other forms \
+            of a value, such as base64, are not replaced. The program also runs in the background, and gets typed \
+            input once vault is in the foreground.
 
             Signals still reach the program, and if vault is killed, so is the program. vault ends when the program \
-            does. Processes that the program leaves running then end at their next output, or at once if they have a \
-            terminal of their own, unless they ignore SIGPIPE or SIGHUP.
+            does. Processes that the program leaves running then end at their next output, or immediately if they \
+            have a terminal of their own, unless they ignore SIGPIPE or SIGHUP.
             """,
         examples: [
             .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "pass a token in a variable to this program"),
@@ -82,7 +81,7 @@ enum RunCommand: Command {
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
     }
 
-    /// Returns the variables in the form that ``ProgramStart`` takes.
+    /// Returns the variables in the form that ``ProgramStart`` accepts.
     private static func block(of variables: Variables) throws -> SecretBytes {
         try SecretBytes(composing: { put in
             for (name, value) in variables.list {

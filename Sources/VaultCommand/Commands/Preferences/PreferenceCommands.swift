@@ -40,8 +40,8 @@ enum PreferenceSetCommand: Command {
                 help: "The type for programs: string (default), bool, int, real, data, date or json."),
         ],
         details: """
-            Preferences are not secret: they are stored in plain text, in a file that any tool for property lists \
-            reads. Store secrets in the vault: `vault set`. Other keys of the file keep their values and types.
+            Preferences are not secret. They are stored in plain text, in a file that any property-list tool can \
+            read. Store secrets with `vault set` instead. Other keys of the file keep their values and types.
 
             Put -- before a VALUE that begins with a dash. `vault help set` describes the types.
 
@@ -75,7 +75,7 @@ enum PreferenceSetCommand: Command {
 enum PreferenceListCommand: Command {
     static let description = CommandDescription(
         name: .preferenceList, section: .preferences, summary: "list the keys of preferences",
-        arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys that begin with this text.")],
+        arguments: [.init(name: "PREFIX", count: .optional, help: "List only keys with this prefix.")],
         options: [
             SuiteFile.option, .init(name: .long, short: "l", help: "Show the kind of each value before its key."),
         ],
@@ -135,20 +135,20 @@ enum PreferenceRemoveCommand: Command {
     }
 }
 
-/// The property list that the `prefs` commands read and change. They open no vault.
+/// The property list that the `prefs` commands read and change. These commands open no vault.
 private struct SuiteFile {
     static let option = OptionDescription(
         name: .suite, value: "NAME", help: "The program whose preferences are meant (default: vault).")
 
     static let whichFile = """
         The file is vault/preferences/NAME.plist in $XDG_CONFIG_HOME (default: ~/.config). A program that uses the \
-        library has the suite of its own name, unless it chooses another.
+        library uses the suite with its own name, unless it chooses another.
         """
 
     let path: String
     private let preferences: Preferences
 
-    /// Without the option, the suite is that of this program's own name, as for any other program.
+    /// Opens the suite that the option names or, as in any other program, the suite with the program's own name.
     init(_ invocation: Invocation) throws {
         let preferences = Preferences(suite: invocation.value(of: .suite) ?? "vault")
         self.preferences = preferences
@@ -165,14 +165,14 @@ private struct SuiteFile {
         _ = try SuiteFile.translated { try preferences.commit(StoreBatch(changes)) }
     }
 
-    /// Returns the error for a missing key, with the path of the file, since another suite may be meant.
+    /// Returns the error for a missing key. It includes the file's path, since the user may mean another suite.
     func absent(_ key: String) throws -> CommandError {
         let near = NearName.nearest(to: key, among: try contents(prefix: "").keys.sorted())
         let message = "No key \"\(key)\" in \(path).\(NearName.question(near))"
         return CommandError(code: "absent", exit: .notFound, message: message)
     }
 
-    /// Converts an error without the hints, which concern vaults.
+    /// Converts an error, without its hints, which apply only to vaults.
     private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)

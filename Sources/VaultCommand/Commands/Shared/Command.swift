@@ -5,7 +5,7 @@ import Vault
 protocol Command {
     static var description: CommandDescription { get }
 
-    /// Runs the command. An error ends the process with its exit code; see ``CommandError``.
+    /// Runs the command. A thrown error determines the exit code; see ``CommandError``.
     static func run(_ invocation: Invocation) throws -> ExitCode
 }
 
@@ -15,8 +15,8 @@ extension Invocation {
     /// The first argument. The parser has checked that it exists.
     var name: String { arguments[0] }
 
-    /// Ends a command: writes its result to standard output, as text or JSON. Many commands print a result only as
-    /// JSON.
+    /// Writes a command's result to standard output as text or JSON, and returns the exit code. Many commands have a
+    /// result only in JSON.
     func finish(
         _ exit: ExitCode = .success, json report: @autoclosure () -> JSONObject, text: () -> String = { "" }
     ) throws -> ExitCode {
@@ -24,17 +24,17 @@ extension Invocation {
         return exit
     }
 
-    /// Ends a command that has changed a vault. Maintenance that the change made due follows the answer.
+    /// Writes the result of a command that has changed a vault, then does the maintenance that the change made due.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
         let exit = try finish(json: report().marked(by: keychain))
         keychain.maintenance.finishUpkeep()
         return exit
     }
 
-    /// Reports which of the entries that this command has stored have a reading policy: a value keeps the policy of the
-    /// value it replaces. The values are stored already, so a failure to read the policies is not reported.
+    /// Reports which of the entries just stored have a reading policy, because a value keeps the policy of the value it
+    /// replaces. Ignores a failure to read the policies, since the values are already stored.
     ///
-    /// - Parameter scriptsIncluded: whether to report it also if standard error is not a terminal.
+    /// - Parameter scriptsIncluded: whether to report policies even if standard error is not a terminal.
     func reportPolicies(of names: [String], in keychain: Keychain, toScriptsToo scriptsIncluded: Bool = false) {
         guard scriptsIncluded || StandardError.isTerminal, !wantsJSON else { return }
         for name in names.prefix(20) {
@@ -51,7 +51,7 @@ extension Invocation {
 }
 
 extension JSONObject {
-    /// Adds `pending` if a change is stored on this machine only.
+    /// Adds `pending` if a change is stored only on this machine.
     func marked(by keychain: Keychain?) -> JSONObject {
         keychain?.copies.isKeptApart == true ? adding("pending", true) : self
     }
@@ -69,7 +69,7 @@ extension Keychain {
         // Searching a longer list would take too long for a hint.
         let isShort = (try? maintenance.information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        // Source code uses keys without the program's name in front.
+        // Programs refer to keys without the prefix of the program's name.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }

@@ -1,15 +1,15 @@
 import SealedLog
 import Vault
 
-// The vault that a command line names, and how it is opened.
+// Locates and opens the vault that a command line names.
 
 extension Invocation {
-    /// Opens the vault that the options name. If that creates one, reports where.
+    /// Opens the vault that the options name. Reports the location of a vault that this creates.
     ///
     /// - Parameter copies: the paths of the copies that the command merges next.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
-        // Creating a vault writes to it.
+        // A new vault is written before it is read.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(
@@ -26,7 +26,7 @@ extension Invocation {
         do { return try openVault() } catch let error as VaultError where error.code == .noVault { return nil }
     }
 
-    /// Opens the vault with a key file, and with no other key.
+    /// Opens the vault with a key file and no other key.
     func openVault(byKeyFileAt path: String) throws -> Keychain {
         try Keychain.VaultKeys.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
     }
@@ -63,7 +63,7 @@ extension Invocation {
             vault: value(of: .vault), keyFile: value(of: .keyFile), databases: databases)
         if let command = value(of: .keyCommand) { location.keyCommand = command }
         if let identity = value(of: .identity) { location.identityFile = identity }
-        // Messages show this as the key file.
+        // Messages show this path as the key file.
         if let descriptor = value(of: .keyFD) {
             location.keyFile = "/dev/fd/\(descriptor)"
             location.keyCommand = nil
@@ -78,7 +78,7 @@ extension Invocation {
         if has(.offline) {
             options.offline = .always
         } else if try command != .verify && location().allowsOffline {
-            // The local copy does not show whether the server's vault is intact.
+            // `verify` needs the server, since the local copy does not show whether the server's vault is intact.
             options.offline = .ifUnreachable
         }
         options.changesNothing = changesNothing
@@ -91,7 +91,7 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // Alarms are accepted for the server's state, so the local copy is not used.
+        // The accept options apply to the server's state, so the local copy must not be used.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
@@ -103,7 +103,7 @@ extension Invocation {
 }
 
 extension AdvisedCommand {
-    /// Creates the advice from the options for the vault and its key on a command line.
+    /// Creates the advice from a command line's options for the vault and its key.
     init(_ invocation: Invocation) {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }

@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// Keys and authors as commands show them.
+// The texts for keys and authors in the output of commands.
 
 extension [Keychain.VaultKeys.Key] {
-    /// The list of keys that open the vault after others were removed.
+    /// The list of keys that still open the vault after others were removed.
     var openers: String { "These keys open the vault now:\n" + lines }
 
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }
@@ -26,7 +26,7 @@ extension Keychain.VaultKeys.Key {
         let what = kind.name.replacing("-", with: " ")
         let label = label.isEmpty ? "" : " \(label.quoted)"
         let cost = cost.map { " (Argon2id, \($0.passes) passes, \(Quantity.size($0.memory)))" } ?? ""
-        // Another user may have written the text of a command.
+        // Another user may have chosen a command's text, so it is quoted.
         let detail = (recipient.map(StandardOutput.shown) ?? command?.quoted).map { ", \($0)" } ?? ""
         return "\(what)\(cost)\(label), since \(Timestamp.text(created))\(detail)"
     }
@@ -35,6 +35,6 @@ extension Keychain.VaultKeys.Key {
 extension MemberList.Author {
     var wasMember: Bool { if case .member = self { true } else { false } }
 
-    /// The name in quotation marks, so that it cannot imitate the text beside it.
+    /// The name in quotation marks, so that it cannot imitate the text next to it.
     var line: String { name.quoted + (wasMember ? "" : " (not a member then)") }
 }

@@ -5,7 +5,7 @@ import Vault
 
 // The results of a merge as sentences, with advice on changes that were left out.
 
-/// The names of both sides of a merge in messages.
+/// The names that messages use for the two sides of a merge.
 struct MergedSides {
     let vault: String
     /// The path of the other copy, for use in commands.
@@ -13,11 +13,11 @@ struct MergedSides {
     /// The other copy, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
-    /// The names that the command line has accepted already; nil for all.
+    /// The names that the command line already accepts; nil for all.
     var taken: [String]? = []
-    /// The numbers of the keys that the command line keeps.
+    /// The numbers of the keys that the command line already keeps.
     var kept: [String] = []
-    /// Whether the vault raises an alarm, so that it can only be merged.
+    /// Whether the vault lacks changes that this machine remembers, so that it can only be merged.
     var isJoining = false
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
@@ -27,9 +27,9 @@ struct MergedSides {
         self.advised = advised
     }
 
-    /// Returns the command that accepts a name. The user chooses the name, since someone else may have changed it.
+    /// Returns the command that accepts a name. The user fills in NAME, since someone else may have made the change.
     ///
-    /// - Parameter names: the names that are shown.
+    /// - Parameter names: the names that the message shows.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
@@ -42,12 +42,12 @@ struct MergedSides {
             + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
-    /// Returns the command that keeps changes of this machine's own vault.
+    /// Returns the command that keeps the vault's own changes of these names.
     func keeping(_ names: [String]) -> String {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
 
-    /// Returns the command that keeps keys of this machine's own vault.
+    /// Returns the command that keeps these keys of the vault.
     func keeping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         var sides = self
         sides.kept += keys.map { String($0.number) }
@@ -61,7 +61,7 @@ struct MergedSides {
         return names.map { AdvisedCommand.option(OptionName.fromFormerKey.spelling, $0) + " " }.joined()
     }
 
-    /// Returns how to leave keys of the vault out of a merge.
+    /// Returns the instruction for leaving these keys of the vault out of the merge.
     func dropping(_ keys: [Keychain.VaultKeys.Key]) -> String {
         guard !isJoining else { return otherWay }
         let others = keys.filter { !$0.isInUse }
@@ -73,16 +73,16 @@ struct MergedSides {
 
     /// The instruction to merge in the other direction, into the copy, which then replaces the vault.
     ///
-    /// It contains no option that accepts an alarm: another file may be at the path by then, and only this machine can
-    /// determine which alarm it raises, if any.
+    /// It contains no accept option, because another file may be at the path by then. Only this machine can determine
+    /// whether that file was rolled back, has diverged or was exchanged.
     var otherWay: String {
         guard ![vault, copy].contains(where: VaultLocation.isURL) else {
-            return "merge the other way: \(advised.merge([vault], into: copy))"
+            return "merge in the other direction: \(advised.merge([vault], into: copy))"
         }
         let exchange = VaultExchange(of: vault, for: copy)
         return "replace the vault by the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
             + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
-            + "If the last command raises an alarm, it names the option that accepts the vault. Use it only if you "
+            + "If the last command refuses the vault, it names the option that accepts it. Use that only if you "
             + "know who has removed someone's access."
     }
 }
@@ -100,11 +100,11 @@ extension CommandError {
                     + ([nil] + paths.map(Optional.some)).map {
                         advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
                     }.joined(separator: "\n  ")
-                    + "\nIf that raises an alarm, the copy belongs to another machine: add the key there."
+                    + "\nIf that command refuses the copy, the copy belongs to another machine. Add the key there."
                     + "\nThen merge with the new key: \(advised.withKeyFile("NEW").merge(paths))"
             case .usedUpVault(let vault)
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
-                // No honest machine produces this: the vault at this path may be the wrong one.
+                // No honest machine produces this state, so the vault at this path may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
                 message += "\nIf \(paths[0]) is the right vault, replace this one by it: \(moves)"
             default: break
@@ -134,7 +134,7 @@ extension Keychain.Copies.Merge {
     /// Whether the merge has changed anything that is reported.
     var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
 
-    /// Lists the keys that open only one of the copies. The other copy's user may have removed a key without knowing
+    /// The list of keys that open only one of the copies. The other copy's user may have removed a key without knowing
     /// that it was kept here, or added it under another label.
     private var keyDifferences: String {
         let here =
@@ -143,7 +143,7 @@ extension Keychain.Copies.Merge {
         return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open only the other copy:\n")
     }
 
-    /// Lists the keys that no longer open the vault, and those that now do.
+    /// The lists of the keys that no longer open the vault, and of those that now do.
     private var keyChanges: String {
         list(
             removedKeys, "These keys were removed in one of the copies, so they no longer open this vault:\n",
@@ -155,7 +155,7 @@ extension Keychain.Copies.Merge {
             + list(addedKeys, "These keys of the other copy now open this vault:\n")
     }
 
-    /// Names the members who were removed, since they may have keys.
+    /// The names of the removed members, who may still have keys.
     private var removals: String {
         guard !members.removed.isEmpty else { return "" }
         return
@@ -164,7 +164,7 @@ extension Keychain.Copies.Merge {
             + "such keys with `vault key rotate`.\n"
     }
 
-    /// Names the members of only one copy. A member who was removed in the other copy may have added them.
+    /// The members of only one copy. A member who was removed in the other copy may have added them.
     private var memberDifferences: String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\(title): \(names.map(\.quoted).joined(separator: ", ")).\n"
@@ -173,7 +173,7 @@ extension Keychain.Copies.Merge {
             + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Lists the keys that may belong to someone whom the other copy has removed, and the choices for them.
+    /// Returns the list of keys that may belong to someone who was removed in the other copy, and the choices for them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
         "Nothing was merged: these keys open \(sides.vault), but no key with their names opens \(sides.shownCopy). "
             + "Someone who has one of them may have been removed there:\n\(doubtedKeys.lines)"
@@ -181,7 +181,7 @@ extension Keychain.Copies.Merge {
             + "To leave them out, \(sides.dropping(doubtedKeys))"
     }
 
-    /// Lists the changes that were left out, the reason, and the command that accepts them.
+    /// Returns the list of changes that were left out, with the reason and the command that accepts them.
     func refusal(of sides: MergedSides) -> String {
         if !doubtedKeys.isEmpty { return refusalOfKeys(sides) }
         if refusesOwn { return refusalOfOwn(sides) }
@@ -194,7 +194,7 @@ extension Keychain.Copies.Merge {
             + "\nIf you know that one of these names is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Lists the refused names. Removals have a title of their own, since a name could imitate a mark after it.
+    /// Lists the refused names. Removals have their own title, because a name could imitate a mark that follows it.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"
@@ -209,7 +209,7 @@ extension Keychain.Copies.Merge {
         Array(refused.filter { !isRefusedRemoval($0) }.prefix(50) + refused.filter(isRefusedRemoval).prefix(50))
     }
 
-    /// Lists the changes in the vault that may be by someone whom the other copy has removed.
+    /// Returns the list of changes in the vault that someone who was removed in the other copy may have made.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
         "Nothing was merged: \(sides.shownCopy) has removed someone's access, by a rotation of the data key or as a "
             + "member."
@@ -219,7 +219,7 @@ extension Keychain.Copies.Merge {
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }
 
-    /// Returns what became of the changes that were made while no server answered.
+    /// Returns the report on the changes that were made while the server was unreachable.
     func offlineText(_ vault: String, _ advised: AdvisedCommand) -> String {
         let sides = "Also changed by others; the later change wins (see `vault history`):\n"
         let known = refused.isEmpty && conflicts.isEmpty ? "The vault already has the offline changes.\n" : ""

@@ -11,7 +11,7 @@ struct ValueForm {
 
     let newline: Newline
     var isOnTerminal = StandardOutput.isTerminal
-    /// Whether it is the only value that is written.
+    /// Whether the command writes only this value.
     var isAlone = true
 
     func write(_ value: borrowing SecretBytes) throws {
@@ -22,7 +22,7 @@ struct ValueForm {
         }
     }
 
-    /// Returns the bytes for standard output; nil if they are the value itself, so that no copy is needed.
+    /// Returns the bytes for standard output, or nil if they equal the value, which then needs no copy.
     func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
         try value.withUnsafeBytes { bytes in
             let isOpen = bytes.last != UInt8(ascii: "\n")
@@ -35,7 +35,7 @@ struct ValueForm {
         }
     }
 
-    /// Returns `{"name":"u.token","value":"..."}`; with `value_base64` if the value is not UTF-8.
+    /// Returns `{"name":"u.token","value":"..."}`, or with `value_base64` if the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
             if bytes.isUTF8 { return try object(name, "value", bytes) }
@@ -43,9 +43,9 @@ struct ValueForm {
         }
     }
 
-    /// Returns a report with one more member, a secret text.
+    /// Returns a report as JSON, with a secret text added as its last member.
     static func json(_ report: JSONObject, _ key: String, _ text: borrowing SecretBytes) throws -> SecretBytes {
-        // The text comes before the last two characters, a brace and a newline.
+        // The member is inserted before the last two characters, a brace and a newline.
         let start = Array(try report.line().utf8.dropLast(2)) + Array(#","\#(key)":""#.utf8)
         return try text.withUnsafeBytes { text in
             try SecretBytes(composing: { put in

@@ -59,7 +59,7 @@ enum ClipboardCommand: Command {
         return Int(try invocation.duration(of: .clearAfter)?.components.seconds ?? 45)
     }
 
-    /// Copies a value, then reports the result of the command.
+    /// Copies a value, then writes the command's result.
     ///
     /// - Parameter tool: the tool to use; nil for the first that works.
     static func copy(

@@ -8,20 +8,20 @@ enum EditCommand: Command {
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A missing entry is created.")],
         details: """
             Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a new folder that \
-            only you can open. Afterwards that folder is wiped, with every file that the editor has left in it. If \
-            there is no such file system, the command refuses.
+            only you can open. Afterwards that folder is wiped, with every file that the editor has left in it. \
+            Without such a file system, the command fails.
 
             Files that the editor keeps elsewhere are not wiped, such as vim's undo files and the copied lines in \
-            ~/.viminfo. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" it keeps none.
+            ~/.viminfo. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" vim keeps none.
 
             Nothing is stored if the value is unchanged or empty, or if the editor fails. The editor's final newline \
             is not part of the value unless the value had one; a new value is read as by `vault set`. Attributes, \
-            expiry and type stay. Dates, arrays and dictionaries are edited in the form that `vault get` shows.
+            expiry and type are kept. Dates, arrays and dictionaries are edited in the form that `vault get` shows.
 
             If another process changes the entry meanwhile, or the text cannot be stored, the text is kept in memory. \
             The error says where, and gives the commands that store and then remove it.
 
-            If vault is killed by SIGKILL, the folder stays until the editor has ended and the next `vault edit` or \
+            If vault is killed by SIGKILL, the folder remains until the editor has ended and the next `vault edit` or \
             `vault doctor` removes it.
             """,
         examples: [.init("vault edit mail/work.notes", "change or create a note")],
@@ -73,7 +73,7 @@ enum EditCommand: Command {
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
 
-    /// Adds to an error the path of the typed text, and the command that stores it anyway.
+    /// Returns an error that also gives the typed text's path, and the command that stores the text anyway.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: CommandError

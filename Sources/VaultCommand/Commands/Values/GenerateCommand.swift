@@ -69,7 +69,7 @@ enum GenerateCommand: Command {
 
     private struct Generated: ~Copyable {
         let value: SealableValue
-        /// A phrase for messages: `a password of 20 characters`
+        /// A phrase for messages, such as `a password of 20 characters`.
         let what: String
         /// The entropy, rounded down to one decimal.
         let bits: Double

@@ -57,7 +57,7 @@ enum GetCommand: Command {
         return .success
     }
 
-    /// Writes one object; for several values, a list of objects.
+    /// Writes one object or, for several values, an object with their list.
     private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
         if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
         for (index, (name, value)) in values.enumerated() {

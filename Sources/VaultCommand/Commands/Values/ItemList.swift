@@ -34,7 +34,7 @@ struct ItemList {
         return true
     }
 
-    /// Calls `body` for each entry. Two calls visit the same entries, even if the vault changes between them.
+    /// Calls `body` for each entry. Every call visits the same entries, even if the vault changes between the calls.
     private func forEach(_ body: (Keychain.Item) throws -> Void) throws {
         var listing = listing
         while let item = try listing.next() { if isIncluded(item) { try body(item) } }
@@ -44,7 +44,7 @@ struct ItemList {
     private func writeLongLines(to output: inout OutputBuffer) throws {
         var largest = 0
         var kinds = Set<Keychain.ValueKind>()
-        // Two passes, the first for the widths of columns, cost less than keeping all lines in memory.
+        // A first pass for the column widths costs less than keeping all lines in memory.
         try forEach { item in
             largest = max(largest, item.size)
             kinds.insert(item.valueKind)
@@ -60,8 +60,8 @@ struct ItemList {
         }
     }
 
-    /// Writes the same text as ``JSONObject`` would: sorted keys, all on one line. A list may have a million entries,
-    /// so it is not kept in memory. JSONEncoder takes at least 30 µs for an entry, this takes 2.
+    /// Writes the same text as ``JSONObject``, with sorted keys on one line, but does not keep the list in memory,
+    /// which may have a million entries. This takes 2 µs for an entry; JSONEncoder takes at least 30.
     private func writeJSON(to output: inout OutputBuffer) throws {
         output.append(#"{"items":["#)
         var separator = ""

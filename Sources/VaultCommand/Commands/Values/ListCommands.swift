@@ -7,7 +7,7 @@ enum ListCommand: Command {
         arguments: [
             .init(
                 name: "PREFIX", count: .optional, completion: .secretName,
-                help: "List only names that begin with this text.")
+                help: "List only names with this prefix.")
         ],
         options: [
             ItemList.longOption,
@@ -114,7 +114,7 @@ enum FindCommand: Command {
         }
     }
 
-    /// Whether a word is part of a name, ignoring case.
+    /// Returns whether a word occurs in a name, ignoring case.
     static func contains(_ name: String, _ word: String) -> Bool {
         // The standard library's search takes 30 times as long.
         let name = Array(name.lowercased().utf8)

@@ -32,7 +32,7 @@ enum RemoveCommand: Command {
                 help: "Also drop the earlier values, from this file and from copies that are merged later."),
         ],
         details: """
-            Removes all names or, if one of them does not exist, none. Does not ask for confirmation: unless --purge \
+            Removes all names or, if one of them does not exist, none. Does not ask for confirmation. Unless --purge \
             is given, `vault undo` restores all of them, and `vault restore NAME` one.
             """,
         examples: [
@@ -43,7 +43,7 @@ enum RemoveCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
+        // The bytes are compared, because two spellings of an accented letter are equal as strings.
         var seen: Set<[UInt8]> = []
         let names = try named(invocation, in: keychain).filter { seen.insert(Array($0.utf8)).inserted }
         if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
@@ -60,12 +60,12 @@ enum RemoveCommand: Command {
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
-            // The similar name is searched after the transaction, which blocks other writers.
+            // A similar name is searched for after the transaction, which blocks other writers.
             throw keychain.absent(error.name)
         }
     }
 
-    /// Returns the names of the arguments; with `-r`, also the names below them.
+    /// Returns the names given as arguments and, with `-r`, those below them.
     private static func named(_ invocation: Invocation, in keychain: Keychain) throws -> [String] {
         guard invocation.has(.recursive) else { return invocation.arguments }
         return try invocation.arguments.flatMap { root in

@@ -26,8 +26,8 @@ enum OTPCommand: Command {
             standard error reports how long the first one is valid.
 
             A counter-based code (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
-            written twice. The previous counter becomes part of the history. Do not restore it with `vault undo` or \
-            `vault restore`: codes would repeat.
+            written twice. The previous counter becomes part of the history. Do not restore it with `vault undo` \
+            or `vault restore`, because codes would repeat.
             """,
         examples: [
             .init("vault otp web/github", "write the code to log in with"),
@@ -43,7 +43,7 @@ enum OTPCommand: Command {
         let keychain = try invocation.openVault()
         let field = Login.entryName(of: Login.Field.otp.rawValue, in: invocation.name)
         let name = try field.flatMap { try keychain.exists($0) ? $0 : nil } ?? invocation.name
-        // This read obeys the policy and is recorded. The transaction reads the value again.
+        // This read applies the reading policy and is logged. The transaction reads the value again.
         _ = try invocation.readingEntry(name, from: keychain)
         // The closure cannot return a noncopyable value, so it sets this optional.
         var computed: ComputedCode?
@@ -56,7 +56,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, and raises a counter; nil if there is no entry. It may be called more than once.
+    /// Returns the code, or nil without an entry, and increments any counter. A transaction may call this repeatedly.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -65,7 +65,7 @@ enum OTPCommand: Command {
         if let raised = try key.raisingCounter(in: text) {
             guard time == nil, !isNext else {
                 throw CommandError.invalid(
-                    "The codes of \"\(name)\" are counter-based: --next and --at are for time-based codes.")
+                    "The codes of \"\(name)\" are counter-based. Options --next and --at are for time-based codes.")
             }
             // If another process sets the name after it was read above, the transaction runs again.
             let item = try keychain.item(name)
@@ -156,7 +156,7 @@ private struct ComputedCode: ~Copyable {
 }
 
 extension Invocation {
-    /// Returns a time that is given in UTC, or in seconds since 1970; nil without the option.
+    /// Returns a time given in UTC or in seconds since 1970, or nil without the option.
     fileprivate func time(of option: OptionName) throws(UsageError) -> Date? {
         guard let text = value(of: option) else { return nil }
         let date = Int64(text).map { Date(timeIntervalSince1970: Double($0)) } ?? Timestamp.date(text)

@@ -4,7 +4,7 @@ enum MoveCommand: Command {
     static let description = Relocation.description(
         name: .move, summary: "rename entries",
         details: """
-            Attributes and expiry stay. Other processes see either the old names or the new ones, never a mixture.
+            Attributes and expiry are kept. Other processes see either the old names or the new ones, never a mixture.
             """,
         examples: [
             .init("vault mv u.token u.token.old", "rename an entry"),
@@ -42,7 +42,7 @@ enum Relocation {
             details: """
                 \(details)
 
-                A FROM that ends with a slash is a folder: TO replaces this prefix of all its names. If TO is a \
+                A FROM that ends with a slash is a folder, and TO replaces this prefix of all its names. If TO is a \
                 folder, a single entry keeps the part of its name after the last slash. Either all entries are stored \
                 or none.
                 """,

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Sealing
 import Vault
 
-/// The output of `get` in place of a value, so that onlookers cannot read it.
+/// The part of a value that `get` shows: the whole value, its fingerprint, or its last characters.
 enum SafeLook {
     case value, fingerprint
     case last(Int)
 
-    /// The least number of characters that `--last` leaves hidden: fewer could be guessed.
+    /// The minimum number of characters that `--last` leaves hidden. Fewer could be guessed.
     private static let hidden = 8
 
     init(_ invocation: Invocation) throws(UsageError) {

@@ -10,7 +10,7 @@ enum SetCommand: Command {
         options: [
             .init(
                 name: .attribute, short: "a", value: "KEY=VALUE", isRepeatable: true,
-                help: "An attribute, to find the entry by. Existing attributes stay."),
+                help: "An attribute, to find the entry by. Existing attributes are kept."),
             .init(
                 name: .file, value: "PATH", completion: .file,
                 help: "Read the value from a file, byte for byte; - is standard input."),
@@ -27,10 +27,10 @@ enum SetCommand: Command {
         details: """
             The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the \
             end. If the input is a single line, its final newline is not part of the value. Newlines in longer input \
-            and carriage returns are. A value may be any bytes, up to 16 MiB.
+            and carriage returns are part of it. A value may be any bytes, up to 16 MiB.
 
-            The prompt refuses a NAME with an equals sign: in `vault set NAME=VALUE`, the value would become part of a \
-            name.
+            The prompt refuses a NAME with an equals sign, since in `vault set NAME=VALUE` the value would become part \
+            of a name.
 
             At the prompt, Backspace, Ctrl-W and Ctrl-U erase a character, a word and the line, Ctrl-V takes the next \
             byte literally, and Ctrl-D on an empty line cancels. Other control keys, arrows and function keys are \
@@ -41,11 +41,11 @@ enum SetCommand: Command {
             in UTC, such as 2026-01-31T09:05:00Z. White space around the text of these types is ignored.
 
             Creates the vault and key file on first use, and prints where. In folders for mounted secrets, no key file \
-            is created: see `vault help locations`.
+            is created; see `vault help locations`.
 
-            A replaced value becomes part of the history for some time: `vault restore` brings it back. At a terminal, \
-            a message reports the replacement. Attributes stay; `vault attr` removes them. The previous expiry is \
-            dropped: without --expires, the value does not expire.
+            A replaced value becomes part of the history for some time, and `vault restore` brings it back. At a \
+            terminal, a message reports the replacement. Attributes are kept; `vault attr` removes them. The previous \
+            expiry is dropped, so without --expires the value does not expire.
 
             The parts of one login are the entries NAME, for the password, and NAME.FIELD, for further secrets such as \
             NAME.otp and NAME.notes. Information that is not secret is an attribute, such as username. See `vault show`.
@@ -87,13 +87,13 @@ enum SetCommand: Command {
         return try finish(outcome, size: value.bytes.count, expires: expires, in: keychain, invocation)
     }
 
-    /// - Parameter keychain: the vault; nil if nothing was to be changed.
+    /// - Parameter keychain: the vault; nil if nothing had to be stored.
     private static func finish(
         _ outcome: Keychain.PutOutcome, size: Int?, expires: Date?, in keychain: Keychain?, _ invocation: Invocation
     ) throws -> ExitCode {
         let exit = try invocation.finish(
             json: report(name: invocation.name, size: size, outcome, expires: expires).marked(by: keychain))
-        // Users get this message; scripts store values all the time.
+        // Only users at a terminal get this message, because scripts store values all the time.
         if StandardError.isTerminal, !invocation.wantsJSON {
             let name = invocation.name.forTerminal
             let sentence =
@@ -141,19 +141,19 @@ enum SetCommand: Command {
         return try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: isExact)
     }
 
-    /// Whether the user types the value: no file is given, and standard input is a terminal.
+    /// Returns whether the user types the value, because no file is given and standard input is a terminal.
     static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
         guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
-        // In `vault set token=secret` the secret is meant as a value, but would become part of a name, which lists
+        // In `vault set token=secret`, the user means a value, but the secret would become part of a name, which lists
         // show.
         guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw .valueInName }
         return true
     }
 
-    /// Whether the name has a value already. A user should not type a secret twice before that, or a locked vault, is
-    /// reported.
+    /// Returns whether the name already has a value. Checking first reports this, or a locked vault, before the user
+    /// types the secret twice.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // The vault is created later, once the value is complete.
+        // The vault is created only once the value is complete.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

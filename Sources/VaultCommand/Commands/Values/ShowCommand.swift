@@ -57,7 +57,7 @@ enum AttributeCommand: Command {
             .init(name: "KEY=VALUE", count: .oneOrMore, help: "An attribute. KEY= removes it."),
         ],
         details: """
-            Other attributes, the value and its expiry stay. The previous state becomes part of the history.
+            Other attributes, the value and its expiry are kept. The previous state becomes part of the history.
 
             `vault show NAME` lists the attributes; `vault find KEY=VALUE` finds names by them.
             """,

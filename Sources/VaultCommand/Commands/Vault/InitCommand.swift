@@ -5,7 +5,7 @@ enum InitCommand: Command {
         name: .initialize, section: .vault, summary: "create a vault and, if there is none, its key file",
         options: [
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
-            .init(name: .sql, help: "Create nothing: print the SQL with which an administrator prepares the database."),
+            .init(name: .sql, help: "Only print the SQL with which an administrator prepares the database."),
             .stretchCost,
             .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another one there."),
         ],
@@ -19,7 +19,7 @@ enum InitCommand: Command {
             users may not create tables, an administrator runs the output of `vault init --sql` and grants the roles.
 
             An existing key file is used as it is, even if it is not a generated key, such as a Docker secret or a \
-            passphrase in a file. If there is none, one is generated. It must never change.
+            passphrase in a file. If there is none, one is generated. The key file must never change.
 
             A key file that was not generated might be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, \
             about 0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises \

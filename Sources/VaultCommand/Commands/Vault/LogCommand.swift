@@ -19,20 +19,20 @@ enum LogCommand: Command {
                 help: "Print a word that identifies the vault's history, or compare it with NAME, another machine's."),
             .init(name: .changes, help: "Show the changes that the vault still contains, and the member behind each."),
             .init(name: .on, help: "Record reads from now on, for all users of the vault."),
-            .init(name: .off, help: "Stop recording. Existing records stay."),
+            .init(name: .off, help: "Stop recording. Existing records are kept."),
         ],
         details: """
             The access log is off by default. The switch is a setting of the vault. Each machine has its own log, \
-            sealed like the vault, beside its rollback memory (see `vault help locations`).
+            sealed like the vault, next to its rollback memory (see `vault help locations`).
 
             Shows, oldest first: the time, the command, the name, the program that ran the command, its process, and \
             its user if it is not you; for `vault run`, also the program that was started. Each read of a value by \
             this command is recorded before the value is passed on, or as refused if the entry's policy refuses it. If \
             the log cannot be written, the value is not read. Programs that use the library record nothing.
 
-            Changed, removed and moved records are detected, but not a missing end: the log cannot show that its last \
-            records were cut off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is \
-            dropped. A power loss may remove or damage the last records.
+            Changed, removed and moved records are detected. But the log cannot show that its last records were cut \
+            off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is dropped. A power \
+            loss may remove or damage the last records.
 
             If a vault is on a server or is synchronized, two machines can compare the word of --head by chat or git, \
             and so detect that they are shown different histories.
@@ -40,10 +40,10 @@ enum LogCommand: Command {
             --changes shows, oldest first: the time, the member who signed the change (if the vault has members), the \
             number of the last change that the member had seen, and the name.
 
-            With the attribute policy=run, only `vault run` can read a value and the fields of that login. It guards \
-            against mistakes: anyone who can open the vault can lift it with `vault attr NAME policy=`. Nothing else \
-            lifts it: a replacement, a copy and an earlier value keep the policy, and so do the fields of a login. A \
-            name that is removed and set again starts without a policy.
+            With the attribute policy=run, only `vault run` can read a value and the fields of that login. The policy \
+            only guards against mistakes: anyone who can open the vault can lift it with `vault attr NAME policy=`. \
+            Nothing else lifts it. A replacement, a copy and an earlier value keep the policy, and so do the fields of \
+            a login. A name that is removed and set again starts without a policy.
             """,
         examples: [
             .init("vault log --on", "record reads from now on"),
@@ -66,7 +66,7 @@ enum LogCommand: Command {
         let isOn = try keychain.accessLog.isOn()
         let report = try keychain.accessLog.report()
         var shown = report.records
-        // The comparison is by bytes: as strings, two spellings of an accented letter are equal.
+        // The bytes are compared, because two spellings of an accented letter are equal as strings.
         if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
         if let since { shown.removeAll { $0.time < since } }
         if let last { shown = shown.suffix(last) }
@@ -92,12 +92,12 @@ enum LogCommand: Command {
             return try invocation.finish(json: ["head": head]) {
                 "This vault's history includes the other machine's.\n"
             }
-        case .excluded: problem = "This vault's history does not include the other machine's: the two have diverged."
+        case .excluded: problem = "This vault's history does not include the other machine's, so the two have diverged."
         case nil:
             problem =
-                "This history ends before the other machine's: it is out of date, or more changes were made on that "
+                "This history ends before the other machine's. It is out of date, or more changes were made on that "
                 + "machine."
-        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since.")
+        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since then.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }
@@ -139,7 +139,7 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records the switch. If that fails, the log is switched off again; a failure never prevents switching it off.
+    /// Records the switch. If that fails after switching on, switches off again; after switching off, only warns.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
@@ -210,8 +210,8 @@ extension LoggedChange {
         ]
     }
 
-    /// Returns a line that names the author of a change, or calls it unsigned. The name of a member or an entry cannot
-    /// imitate either.
+    /// Returns a line that names a change's author, or marks the change as unsigned. Names of members and entries
+    /// cannot imitate either text.
     ///
     /// - Parameter hasMembers: whether the vault has had members. Without any, unsigned changes are not marked.
     fileprivate func line(hasMembers: Bool) -> String {

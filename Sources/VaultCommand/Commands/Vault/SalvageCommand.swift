@@ -11,7 +11,7 @@ enum SalvageCommand: Command {
             in place of lost ones, and lost values, including those of the history. At the end it lists parts that \
             were not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
 
-            To replace the old vault: move it away and keep it, move the new one to its path, and run one command with \
+            To replace the old vault, move it away and keep it, move the new one to its path, and run one command with \
             --accept-exchanged, such as `vault ls --accept-exchanged`.
             """,
         examples: [.init("vault salvage ./salvaged.vault", "copy the standard vault to a new file")],
@@ -71,7 +71,7 @@ enum SalvageCommand: Command {
         switch part {
         case .header:
             """
-            The header is a guess: check the access log (`vault log --on`), the limits of the history \
+            The header is a guess. Check the access log (`vault log --on`), the limits of the history \
             (`vault history --keep`) and the members.
             """
         case .manifest: "The settings, the key's label and the creation time are lost."

@@ -70,7 +70,7 @@ enum CompactCommand: Command {
             The vault compacts itself when that saves enough space. Earlier values stay for as long as `vault history` \
             keeps them; `vault rm --purge` drops them.
 
-            --argon2id makes the key file harder to guess. The key file itself stays as it is.
+            --argon2id makes the key file harder to guess. The key file itself is left unchanged.
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

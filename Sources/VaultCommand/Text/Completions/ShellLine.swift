@@ -1,7 +1,7 @@
 /// A line in the form in which bash passes it to a completion: not yet split, with its quotes, up to the cursor.
 ///
-/// bash replaces only the end of the last word: the part after an open quote or after the last word break, such as a
-/// colon. So the completion must be the end of a whole word, quoted for that context.
+/// bash replaces only the end of the last word, which is the part after an open quote or after the last word break,
+/// such as a colon. So the completion must be the end of a whole word, quoted for that context.
 struct ShellLine: Equatable {
     enum Quote: Equatable { case none, single, double }
 
@@ -53,7 +53,7 @@ struct ShellLine: Equatable {
 
     private static let escapedInDouble: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
 
-    /// Returns the replacement for the end of the last word, for a word that begins with the last one.
+    /// Returns the text that replaces the end of the last word, and so completes it to `word`.
     func ending(_ word: String) -> String {
         var quoted = ""
         for scalar in word.unicodeScalars.dropFirst(kept.unicodeScalars.count) {

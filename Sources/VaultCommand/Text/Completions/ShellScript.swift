@@ -1,9 +1,9 @@
 /// The scripts with which shells complete the tool's command lines.
 ///
-/// A script contains no commands: it runs this tool to get the completions, so it never becomes outdated. The words are
-/// passed through a pipe, since other users can see arguments. The first line of the answer is the kind of completion;
-/// for words, a line for each follows: the word, and its meaning after a tab. The Debian package also calls the command
-/// `svault`.
+/// A script runs this tool to get the completions and contains no commands, so it never becomes outdated. It passes the
+/// words through a pipe, since other users can see arguments. The first line of the answer is the kind of completion.
+/// For words, each further line contains a word and, after a tab, its meaning. The Debian package also calls the
+/// command `svault`.
 enum ShellScript: String, CaseIterable {
     case bash, zsh, fish
 

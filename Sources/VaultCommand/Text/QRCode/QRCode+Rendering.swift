@@ -1,10 +1,10 @@
 import Sealing
 
-// A character of a terminal is about twice as high as wide, so it shows two modules, one above the other.
+// A terminal's character is about twice as high as wide, so it shows two modules, one above the other.
 
 extension QRCode {
-    /// The columns of the rendering, including the quiet zone. On a terminal with fewer columns the lines break, and
-    /// the code cannot be read.
+    /// The width of the rendering in columns, including the quiet zone. On a terminal with fewer columns the lines
+    /// break, and the code cannot be read.
     var width: Int { version.size + 2 * QRCode.quietZone }
 
     var height: Int { (width + 1) / 2 }
@@ -12,8 +12,8 @@ extension QRCode {
     /// Returns the code as lines of `█`, `▀`, `▄` and spaces, in which dark modules are drawn and light ones left
     /// blank.
     ///
-    /// - Parameter colored: whether to set black and white by escape codes, for a terminal. Without them, the code is
-    /// dark on light only if the text is; not every reader accepts the inverse.
+    /// - Parameter colored: whether to set black and white by escape codes, for a terminal. Without them, the code has
+    ///   the terminal's colours, and not every reader accepts light on dark.
     /// - Throws: ``SealingError/Code/outOfMemory``.
     borrowing func rendered(colored: Bool) throws(SealingError) -> SecretBytes {
         // This is black on white of the 256 colours. A theme may change the first 16 of them.

@@ -1,7 +1,7 @@
 import Sealing
 
-/// A QR code of at most 213 bytes, for a terminal: model 2, byte mode, error correction level M, versions 1 to 10, as
-/// ISO/IEC 18004:2015 describes them. Section numbers are those of that standard.
+/// A QR code of at most 213 bytes for a terminal, of model 2, byte mode, error correction level M and versions 1 to 10.
+/// Section numbers refer to ISO/IEC 18004:2015.
 ///
 /// The code reveals a secret to anyone who sees it. All data derived from the bytes is in guarded memory: codewords,
 /// modules and text. The time to choose a mask depends on the bytes.
@@ -15,10 +15,10 @@ struct QRCode: ~Copyable {
     let mask: QRMask
     let matrix: QRMatrix
 
-    /// Creates the code. Throws ``SealingError/Code/length`` for more than ``capacity`` bytes,
-    /// ``SealingError/Code/outOfMemory``.
+    /// Creates the code.
     ///
     /// - Parameter mask: the mask; nil for the one that the standard's rules choose.
+    /// - Throws: ``SealingError/Code/length`` for more than ``capacity`` bytes; ``SealingError/Code/outOfMemory``.
     init(_ payload: RawSpan, mask: QRMask? = nil) throws(SealingError) {
         guard let version = QRVersion.smallest(for: payload.byteCount) else { throw SealingError(.length) }
         var matrix = try QRMatrix(version)
@@ -34,9 +34,9 @@ struct QRCode: ~Copyable {
 
 /// The size of a QR code, and the division of its codewords into blocks at level M.
 struct QRVersion: Hashable {
-    /// The number of the version in the standard: 1 to 10.
+    /// The version's number in the standard, from 1 to 10.
     let number: Int
-    /// The number of all codewords, of data and of error correction (section 7.5.1, table 9; also the next two).
+    /// The number of codewords for data and error correction (section 7.5.1, table 9; also the next two).
     let codewords: Int
     let blockCount: Int
     /// The number of error correction codewords of each block.
@@ -66,11 +66,11 @@ struct QRVersion: Hashable {
     /// The size of the length field in bytes (section 7.4.1, table 3).
     var countSize: Int { number < 10 ? 1 : 2 }
 
-    /// The number of bytes that fit. The mode takes 4 bits, the length `countSize` bytes, the terminator 4 bits.
+    /// The maximum number of bytes. The mode has 4 bits, the length `countSize` bytes, and the terminator 4 bits.
     var capacity: Int { dataCodewords - countSize - 1 }
 
-    /// The data codewords of each block. If they cannot be divided evenly, the first blocks have one less than the last
-    /// ones.
+    /// The data codewords of each block. If they cannot be divided evenly, each of the first blocks has one fewer than
+    /// the last ones.
     var blocks: [Range<Int>] {
         let (size, longBlocks) = dataCodewords.quotientAndRemainder(dividingBy: blockCount)
         var start = 0

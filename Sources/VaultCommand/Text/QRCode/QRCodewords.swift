@@ -42,7 +42,7 @@ enum QRCodewords {
     private static func dataCodewords(_ payload: RawSpan, _ version: QRVersion) throws(SealingError) -> SecretBytes {
         var codewords = try SecretBytes(zeros: version.dataCodewords)
         codewords.withUnsafeMutableBytes { codewords in
-            // The four bits of the mode shift everything by half a byte.
+            // The mode has four bits, so everything after it is shifted by half a byte.
             var half = 0b0100 as UInt8
             var end = 0
             func append(_ byte: UInt8) {
@@ -67,7 +67,7 @@ enum QRCodewords {
         let field = ByteField.qrCode
         var generator = [UInt8](repeating: 0, count: degree)
         var root: UInt8 = 1
-        // The start is the polynomial 1, whose coefficient is the last one.
+        // The product begins with the polynomial 1, whose coefficient is the last one.
         if let last = generator.indices.last { generator[last] = 1 }
         for _ in 0..<degree {
             for index in generator.indices {
@@ -79,9 +79,9 @@ enum QRCodewords {
         return generator
     }
 
-    /// Computes the remainder of the data, as a polynomial times x to the degree of the generator.
+    /// Divides the data, as a polynomial times x to the generator's degree, by the generator.
     ///
-    /// - Parameter remainder: zeros, as many as the generator has coefficients; replaced by the remainder.
+    /// - Parameter remainder: receives the remainder; contains as many zeros as the generator has coefficients.
     static func divide(
         _ data: Slice<UnsafeRawBufferPointer>, by generator: [UInt8], into remainder: UnsafeMutableRawBufferPointer
     ) {

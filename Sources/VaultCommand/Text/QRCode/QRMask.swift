@@ -3,7 +3,7 @@
 enum QRMask: Int, CaseIterable {
     case checkered, rows, columns, diagonals, blocks, crosses, circles, gridded
 
-    /// Whether the module is inverted (section 7.8.2, table 10).
+    /// Returns whether the mask inverts a module (section 7.8.2, table 10).
     func selects(_ row: Int, _ column: Int) -> Bool {
         let product = row * column
         let value =
@@ -20,7 +20,7 @@ enum QRMask: Int, CaseIterable {
         return value == 0
     }
 
-    /// Returns the mask with the lowest penalty, or the first of several (section 7.8.3). The matrix stays unmasked.
+    /// Returns the mask with the lowest penalty, or the first of several (section 7.8.3). Leaves the matrix unmasked.
     static func best(for matrix: inout QRMatrix) -> QRMask {
         var best = (mask: QRMask.checkered, penalty: Int.max)
         for mask in allCases {
@@ -39,18 +39,17 @@ enum QRMask: Int, CaseIterable {
 extension QRMatrix {
     var penalty: Int { linePenalty + blockPenalty + balancePenalty }
 
-    /// The sum of the penalties of the rows and columns: for runs of one colour, and for patterns that resemble a
-    /// finder.
+    /// The penalties of all rows and columns for runs of one colour, and for patterns that resemble a finder.
     private var linePenalty: Int {
         (0..<size).reduce(0) { sum, line in sum + penalty { self[line, $0] } + penalty { self[$0, line] } }
     }
 
-    /// Returns 3 for five modules of one colour in a line, and 1 for each further one; 40 for a pattern that resembles
-    /// a finder.
+    /// Returns the penalty of a line. It is 3 for five adjacent modules of one colour, 1 for each further one, and 40
+    /// for a pattern that resembles a finder.
     private func penalty(ofLine isDark: (Int) -> Bool) -> Int {
         var penalty = 0
         var streak = 0
-        // A line begins and ends with light modules of the quiet zone: as many as a finder pattern may require.
+        // A line begins and ends with as many light modules of the quiet zone as a finder pattern may require.
         var runs = LastRuns()
         var isRunDark = false
         var length = size
@@ -107,8 +106,8 @@ private struct LastRuns {
         lengths[6] = length
     }
 
-    /// Whether the runs form a finder pattern of any size, beginning and ending with light: dark, light, dark, light,
-    /// dark as 1:1:3:1:1, with at least 4 light modules before or after it.
+    /// Whether the runs form a finder pattern of any size. These are dark and light runs of 1:1:3:1:1 units between two
+    /// light runs, one of which has at least 4 units.
     var areOfFinder: Bool {
         let unit = lengths[1]
         return unit > 0 && lengths[2] == unit && lengths[3] == 3 * unit && lengths[4] == unit && lengths[5] == unit

@@ -1,6 +1,6 @@
 import Sealing
 
-/// The modules of a QR code: dark or light, and part of a function pattern or not (section 6.3).
+/// The modules of a QR code, which are dark or light, and may belong to a function pattern (section 6.3).
 struct QRMatrix: ~Copyable {
     let version: QRVersion
     var size: Int { version.size }
@@ -8,7 +8,7 @@ struct QRMatrix: ~Copyable {
     /// One byte per module, row by row.
     private var modules: SecretBytes
     private static let dark: UInt8 = 1
-    /// A flag for modules that are in every code of the version; data and masks leave them out.
+    /// A flag for modules of function patterns, which data and masks leave out.
     private static let function: UInt8 = 2
 
     init(_ version: QRVersion) throws(SealingError) {
@@ -17,7 +17,7 @@ struct QRMatrix: ~Copyable {
         drawPatterns()
     }
 
-    /// Whether a module is dark. Modules outside are light, like the quiet zone.
+    /// Whether a module is dark. Modules outside the code are light, like the quiet zone.
     subscript(row: Int, column: Int) -> Bool { flags(row, column) & QRMatrix.dark != 0 }
 
     func isFunction(_ row: Int, _ column: Int) -> Bool { flags(row, column) & QRMatrix.function != 0 }
@@ -88,7 +88,7 @@ struct QRMatrix: ~Copyable {
         set(size - 8, 8, true, isFunction: true)
     }
 
-    /// Draws the number of the version, twice, from version 7 on (section 7.10).
+    /// Draws the version number, twice, from version 7 on (section 7.10).
     private mutating func drawVersion() {
         guard version.number >= 7 else { return }
         let bits = QRMatrix.withCheck(version.number, degree: 12, generator: 0x1F25)

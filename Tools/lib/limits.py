@@ -37,7 +37,7 @@ VIEWS = {
     "VaultCommand/Commands/Values/GenerateCommand.swift": "writes a password from guarded memory, without a copy of it",
     "VaultCommand/Commands/Values/GetCommand.swift": "writes a value from guarded memory, without a copy of it",
     "VaultCommand/Commands/Shared/ValueForm.swift": "writes a value from guarded memory, without a copy of it",
-    "VaultCommand/Commands/Values/SafeLook.swift": "shows the end of a value from guarded memory, without a copy of it",
+    "VaultCommand/Commands/Values/GetCommand.swift": "shows the end of a value from guarded memory, without a copy of it",
     "VaultCommand/Commands/Helpers/AskpassCommand.swift": "writes a value from guarded memory, without a copy of it",
     "VaultCommand/Commands/Helpers/SSHAddCommand.swift": "sends a key from guarded memory, without a copy of it",
     "VaultCommand/Commands/Helpers/SystemdCredentialCommand.swift": "writes a value from guarded memory, uncopied",

@@ -136,11 +136,6 @@ extension Header {
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Checks that the vault is bound to the name that was requested from the store. Throws `otherName`.
-    func checkName(in store: any RecordStore) throws(LogError) {
-        if let asked = store.vaultName, name?.hash != asked { throw LogError(.otherName, store.path) }
-    }
-
     /// Returns the MAC of a header's bytes, which does not cover the name.
     private static func mac(of bytes: [UInt8], with keys: KeyRing) throws(LogError) -> [UInt8] {
         try keys.authenticate(BoundName.removed(from: Array(bytes[..<macOffset])), for: .header)

@@ -41,7 +41,7 @@ struct HeaderRemains {
         for remains in found {
             do throws(LogError) {
                 try unlocker.check(remains.view.unlocked)
-                if remains.isAuthentic { try remains.view.header.checkName(in: remains.view.store) }
+                if remains.isAuthentic { try remains.view.store.checkName(of: remains.view.header) }
                 trusted.append(remains)
             } catch { failure = failure ?? error }
         }

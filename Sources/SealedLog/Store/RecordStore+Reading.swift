@@ -36,6 +36,11 @@ extension RecordStore {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
 
+    /// Checks that the vault is bound to the name that was requested from the store. Throws `otherName`.
+    func checkName(of header: Header) throws(LogError) {
+        if let vaultName, header.name?.hash != vaultName { throw LogError(.otherName, path) }
+    }
+
     /// Returns whether another store is at the location now; false if unknown. Throws `gone` if the store was removed.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {

@@ -68,7 +68,7 @@ struct HeaderImage {
         do throws(LogError) {
             let header = try header.get()
             let authenticator = try Header.authenticate(bytes, with: keys)
-            try header.checkName(in: store)
+            try store.checkName(of: header)
             confirm()
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)
         } catch { throw explained(error) { _ in keys } }
@@ -150,7 +150,7 @@ extension LogView {
     ) throws(LogError) -> LogView {
         let image = try HeaderImage(of: store)
         if case .success(let header) = image.header, header.vaultID != self.header.vaultID {
-            try header.checkName(in: store)
+            try store.checkName(of: header)
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)

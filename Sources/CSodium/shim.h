@@ -1,9 +1,9 @@
 // libsodium. Only the module `Sealing` imports it.
 #include <sodium.h>
 
-/// Sets the vector registers to zero. libsodium's calls leave parts of keys and plaintexts in them. Code that saves the
-/// registers would then write these to the stack: the dynamic linker when it binds a function, or the kernel for a
-/// signal. Compilers clear the upper halves of wider registers themselves, at the end of each function that uses them.
+/// Zeroes the vector registers, in which libsodium leaves parts of keys and plaintexts. Otherwise the dynamic
+/// linker, when it binds a function, or the kernel, when it delivers a signal, would save the registers on the stack.
+/// Compilers themselves clear the upper halves of wider registers at the end of each function that uses them.
 static inline void vault_clear_vector_registers(void) {
 #if defined(__x86_64__)
     __asm__ volatile(
@@ -16,7 +16,7 @@ static inline void vault_clear_vector_registers(void) {
         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
           "xmm13", "xmm14", "xmm15");
 #elif defined(__aarch64__)
-    // The caller's lower halves of v8 to v15 must be preserved.
+    // The lower halves of v8 to v15 belong to the caller and must be preserved.
     __asm__ volatile(
         "movi v0.2d, #0\n movi v1.2d, #0\n movi v2.2d, #0\n movi v3.2d, #0\n movi v4.2d, #0\n movi v5.2d, #0\n"
         "movi v6.2d, #0\n movi v7.2d, #0\n movi v16.2d, #0\n movi v17.2d, #0\n movi v18.2d, #0\n movi v19.2d, #0\n"

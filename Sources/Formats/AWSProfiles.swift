@@ -1,7 +1,7 @@
 import Sealing
 
-/// The configuration of the AWS tools: sections of lines `key = value`. Everything except the changed lines is
-/// preserved byte for byte.
+/// The AWS tools' configuration file, whose sections have lines of the form `key = value`. All bytes are preserved
+/// except for the changed lines.
 package struct AWSProfiles: Sendable {
     private var lines: [ArraySlice<UInt8>]
 
@@ -11,7 +11,7 @@ package struct AWSProfiles: Sendable {
 
     package var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-    /// Returns whether a header can contain the name.
+    /// Returns whether a section header can contain this profile's name.
     package static func canName(_ profile: String) -> Bool {
         !profile.isEmpty && !profile.unicodeScalars.contains { $0 == "]" || $0 == "\"" || Character($0).isNewline }
     }
@@ -21,7 +21,7 @@ package struct AWSProfiles: Sendable {
         return profile.contains(where: \.isWhitespace) ? "[profile \"\(profile)\"]" : "[profile \(profile)]"
     }
 
-    /// Returns the value of a key in a profile; nil if there is no such line or profile.
+    /// Returns the value of a key in a profile; nil if the profile or the key is missing.
     package func value(of key: String, in profile: String) -> String? {
         guard let section = section(of: profile) else { return nil }
         for line in lines[section].map(text) {
@@ -32,21 +32,21 @@ package struct AWSProfiles: Sendable {
         return nil
     }
 
-    /// Adds a line to the profile, which is created if it does not exist.
+    /// Adds a line to a profile. Creates the profile if it does not exist.
     package mutating func add(_ key: String, _ value: String, to profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         if let section = section(of: profile) {
             lines.insert(line, at: section.lowerBound + 1)
             return
         }
-        // The last line is the rest after the last newline.
+        // The last element is the text after the last newline.
         if lines.last?.isEmpty == false { lines.append([]) }
         let isFirst = lines.count == 1
         lines += (isFirst ? [] : [[]])
         lines.insert(contentsOf: [Array(AWSProfiles.header(of: profile).utf8)[...], line], at: lines.count - 1)
     }
 
-    /// Removes a line that ``add(_:_:to:)`` added, and the profile if nothing else is in it.
+    /// Removes a line that ``add(_:_:to:)`` has added. Also removes the profile if it has no other lines.
     package mutating func remove(_ key: String, _ value: String, from profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         guard let section = section(of: profile), let index = lines[section].firstIndex(of: line) else { return }

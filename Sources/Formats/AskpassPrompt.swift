@@ -1,23 +1,23 @@
 import LinuxSystem
 
-/// The prompt that a program passes to another one for a person's answer, through `SSH_ASKPASS`, `GIT_ASKPASS` or
+/// The prompt of a program that requests an answer from its user through the helper in `SSH_ASKPASS`, `GIT_ASKPASS` or
 /// `SUDO_ASKPASS`.
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// ssh and ssh-add request the passphrase of a private key. The prompt may be read as more than one path.
+    /// A request by ssh or ssh-add for a private key's passphrase. More than one path can be read from the prompt.
     case passphrase(paths: [String])
-    /// git requests a part of a credential.
+    /// A request by git for part of a credential.
     case git(GitPart, GitCredential)
-    /// The last answer was wrong, or a yes or no is requested, for instance whether to trust an unknown host.
+    /// A report of a wrong answer, or a yes-or-no question, for example whether to trust an unknown host.
     case unanswerable
     case other
 
     package init(_ prompt: String) {
-        // A prompt of these forms never requests a stored secret. If the asking program received one anyway, it would
-        // parse it as an answer to its question, and ask again forever.
+        // Prompts of these forms never request a stored secret. If the program received one anyway, it would reject the
+        // answer and ask again, forever.
         let questions = ["yes/no", "'yes'", "y/n"]
-        // The comparison is by bytes: a combining mark after a letter forms another character with it.
+        // Bytes are compared, because Swift treats a letter and a combining mark after it as another character.
         if prompt.contains(where: \.isNewline) || prompt.utf8.starts(with: "Bad passphrase".utf8)
             || questions.contains(where: { prompt.utf8.contains($0.utf8) })
         {
@@ -25,7 +25,7 @@ package enum AskpassPrompt: Sendable {
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {
             self = .passphrase(paths: [path])
         } else if let path = prompt.between("Enter passphrase for ", ": ") {
-            // `ssh-add -c` adds these words, but they may also be part of a file's name.
+            // `ssh-add -c` adds these words, but they may also be part of the file's name.
             let confirmed = path.between("", " (will confirm each use)")
             self = .passphrase(paths: [path] + (confirmed.map { [$0] } ?? []))
         } else if let address = prompt.between("Username for '", "': ").flatMap(GitCredential.init(describedAs:)) {
@@ -39,10 +39,10 @@ package enum AskpassPrompt: Sendable {
 }
 
 extension GitCredential {
-    /// Parses `PROTOCOL://[USERNAME@]HOST[/PATH]`, as git shows it in its prompt.
+    /// Parses `PROTOCOL://[USERNAME@]HOST[/PATH]`, the form in which git's prompts show an address.
     ///
-    /// Returns nil for an ambiguous address. git before 2.48 escapes nothing, so a user name such as `github.com/`
-    /// could make an address look like one of another host.
+    /// Returns nil if the address is ambiguous. Before version 2.48, git does not escape the user name, so a name such
+    /// as `github.com/` could make an address look like another host's.
     fileprivate init?(describedAs address: String) {
         let parts = address.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -61,7 +61,7 @@ extension GitCredential {
 }
 
 extension String {
-    /// Returns the text between a prefix and a suffix; nil if it does not have both.
+    /// Returns the text between a prefix and a suffix; nil if either is missing.
     fileprivate func between(_ start: String, _ end: String) -> String? {
         let start = start.utf8
         let end = end.utf8
@@ -77,6 +77,6 @@ extension BidirectionalCollection<UInt8> {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }
 
-    /// The text that git shows. Depending on its version, git has escaped it or not.
+    /// The decoded text. Whether git has escaped the text depends on git's version.
     fileprivate var shownText: String { PercentEncoding.text(self) ?? String(decoding: self, as: UTF8.self) }
 }

@@ -1,4 +1,4 @@
-/// Bitwarden's unencrypted JSON export of a personal or an organization's vault.
+/// Bitwarden's unencrypted JSON export of a user's or an organization's vault.
 package enum BitwardenJSON {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let root = try JSONNode(parsing: text)
@@ -59,7 +59,7 @@ package enum BitwardenJSON {
         for uri in try login.elements("uris") { if let uri = try uri.members().string("uri") { item.urls.append(uri) } }
     }
 
-    /// Adds all members of a card, an identity or a key, in the order of their names.
+    /// Adds all members of a card, an identity or an SSH key, sorted by name.
     private static func addAll(
         _ members: [String: JSONNode], secret: Set<String>, to item: inout ImportedItem, without others: Set<String>
     ) throws(FormatError) {
@@ -68,7 +68,7 @@ package enum BitwardenJSON {
         }
     }
 
-    /// Adds a field that the user defined. Its type is 0 for text, 1 for hidden text, 2 for a boolean, and 3 for a link
+    /// Adds a user-defined field. The field's type is 0 for text, 1 for hidden text, 2 for a boolean, and 3 for a link
     /// to another field, which has no value.
     private static func addField(_ node: JSONNode, to item: inout ImportedItem) throws(FormatError) {
         let field = try node.members()

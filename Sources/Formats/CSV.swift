@@ -1,9 +1,9 @@
 /// Comma-separated values, as defined by RFC 4180.
 ///
-/// A byte order mark is skipped. Lines end with CR LF or LF. A blank line is skipped.
+/// Lines end with CR LF or LF. The reader skips a byte order mark and blank lines.
 package enum CSV {
     package struct Record: Hashable, Sendable {
-        /// The number of the record's first line, from 1 on.
+        /// The number of the record's first line, from 1.
         package let line: Int
         package let fields: [String]
     }
@@ -13,10 +13,10 @@ package enum CSV {
         return try reader.readAll()
     }
 
-    /// Writes a field, in quotation marks if it needs them.
+    /// Writes a field, in quotation marks if necessary.
     package static func write(_ field: some Collection<UInt8>, _ put: (UInt8) -> Void) {
         let quote = UInt8(ascii: "\"")
-        // Readers that trim fields do not trim those in quotation marks.
+        // Fields with spaces are quoted too, because some readers trim unquoted fields.
         guard field.contains(where: { ",\"\r\n \t".utf8.contains($0) }) else { return field.forEach(put) }
         put(quote)
         for byte in field {
@@ -86,7 +86,7 @@ private struct CSVReader {
         throw FormatError(line: first, "the closing quotation mark is missing")
     }
 
-    /// Checks that a field is followed by another one, or by the end of its line.
+    /// Checks that the field is followed by another field or the end of its line.
     private func checkEnd() throws(FormatError) {
         let isEnd = rest.isEmpty || rest.starts(with: [0x0D, 0x0A]) || ",\n".utf8.contains(rest[rest.startIndex])
         guard isEnd else { throw FormatError(line: line, "a field is not followed by a comma or the end of the line") }

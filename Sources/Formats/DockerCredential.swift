@@ -1,11 +1,11 @@
 import FoundationEssentials
 package import Sealing
 
-/// A credential that docker stores through a credential helper: JSON with `ServerURL`, `Username` and `Secret`.
+/// A credential that docker passes to a credential helper, as JSON with `ServerURL`, `Username` and `Secret`.
 package struct DockerCredential: Sendable {
     package static let sizeLimit = 1 << 20
 
-    /// The server's name in docker's spelling, which mostly has no scheme: `registry.example.org:5000`.
+    /// The server's name in docker's spelling, usually without a scheme, such as `registry.example.org:5000`.
     package let server: String
     /// The user's name; `<token>` if the secret is an identity token.
     package let username: String
@@ -26,7 +26,7 @@ package struct DockerCredential: Sendable {
     /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
     package init(parsing text: borrowing SecretBytes) throws {
         guard text.count <= DockerCredential.sizeLimit else { throw FormatError("it is larger than 1 MiB") }
-        // The decoder keeps the secret in ordinary memory until this returns.
+        // The decoder holds the secret in ordinary memory until this initializer returns.
         guard let members = try? JSONDecoder().decode(Members.self, from: Data(text.unsafeArray())) else {
             throw FormatError("it is not JSON with ServerURL, Username and Secret")
         }
@@ -35,7 +35,7 @@ package struct DockerCredential: Sendable {
         secret = HeldSecret(try SecretBytes(copyOf: Array((members.secret ?? "").utf8)))
     }
 
-    /// Returns the address of a registry without white space around it. docker's own helpers trim it too.
+    /// Returns a registry's address without surrounding white space, which docker's own helpers remove too.
     package static func trimmed(_ server: String) -> String {
         String(Substring(server.utf8.trimming(while: \.isWhiteSpace)))
     }

@@ -1,26 +1,27 @@
 import Sealing
 
-/// The text of a `.env` file: one `NAME=VALUE` per line.
+/// The text of a `.env` file, with one `NAME=VALUE` per line.
 ///
-/// Programs that read such files differ. These are the rules that they share, as far as a shell agrees with them:
+/// Programs read such files differently. This reader applies the rules that they share and that a shell does not
+/// contradict:
 ///
 /// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
 /// - A name has ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
-/// - A value without quotation marks ends with its line, or before a `#` that follows a space. Spaces around it are
-///   dropped. All other characters stand for themselves.
-/// - A value in single quotation marks stands for itself. It may have several lines.
-/// - A value in double quotation marks may have several lines too. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and
-///   a backslash before a backtick are escapes; any other backslash stands for itself.
-/// - Nothing is expanded: `$HOME` is five characters.
+/// - An unquoted value ends with its line, or before a `#` that follows a space. Spaces around the value are dropped.
+///   All other characters represent themselves.
+/// - A value in single quotation marks represents itself. It may have several lines.
+/// - A value in double quotation marks may also have several lines. In it, `\n`, `\r`, `\t`, `\"`, `\\`, `\$` and a
+///   backslash before a backtick are escapes; any other backslash represents itself.
+/// - Nothing is expanded. For example, `$HOME` is five characters.
 package enum DotEnv {
     package struct Variable: Hashable, Sendable {
         package let name: String
         package let value: [UInt8]
-        /// The line of the name, from 1 on.
+        /// The line number of the name, from 1.
         package let line: Int
     }
 
-    /// Returns the variables in their order. A name that is set twice occurs twice.
+    /// Returns the variables in the order of the file. If a name is set twice, both variables are returned.
     package static func variables(in text: [UInt8]) throws(FormatError) -> [Variable] {
         var reader = DotEnvReader(rest: text[...])
         return try reader.readAll()
@@ -53,7 +54,7 @@ private struct DotEnvReader {
         var name = readName()
         if name == "export", rest.first?.isSpace == true {
             dropSpaces()
-            // If no name follows, `export` is the name itself.
+            // If no name follows `export`, it is the name itself.
             if rest.first?.isNameByte == true { name = readName() }
         }
         dropSpaces()
@@ -85,7 +86,7 @@ private struct DotEnvReader {
     }
 
     private mutating func readPlainValue() -> [UInt8] {
-        // The `=` is not a space: "A=#1" has a value, and that of "A= #1" is empty.
+        // The `=` is not a space, so in "A=#1" the value is "#1". In "A= #1", the value is empty.
         var value = rest.prefix { $0 != UInt8(ascii: "\n") }
         rest = rest[value.endIndex...]
         let comment = value.indices.dropFirst().first { value[$0] == UInt8(ascii: "#") && value[$0 - 1].isSpace }
@@ -133,7 +134,7 @@ extension UInt8 {
         }
     }
 
-    /// The byte that an escape of a backslash and this byte represents; nil if there is no such escape.
+    /// The byte that a backslash followed by this byte represents; nil if that is not an escape.
     fileprivate var escaped: UInt8? {
         switch self {
         case UInt8(ascii: "n"): UInt8(ascii: "\n")
@@ -146,8 +147,8 @@ extension UInt8 {
 }
 
 extension DotEnv {
-    /// Returns the variable for a name: in capitals, with `_` for each character that a variable cannot contain.
-    /// `db/password` becomes `DB_PASSWORD`.
+    /// Returns the variable for a name: in capitals, with `_` in place of each character that a variable cannot
+    /// contain. For example, `db/password` becomes `DB_PASSWORD`.
     package static func variableName(of name: String) -> String {
         let letters = name.uppercased().utf8.map { byte in
             switch byte {
@@ -159,7 +160,7 @@ extension DotEnv {
         return (isNumber ? "_" : "") + String(decoding: letters, as: UTF8.self)
     }
 
-    /// Writes a value in quotation marks, byte by byte. ``variables(in:)`` and a shell read it in the same way.
+    /// Writes a value in quotation marks, byte by byte. ``variables(in:)`` and a shell both read back the same value.
     package static func write(_ value: some Collection<UInt8>, _ put: (UInt8) -> Void) {
         let single = UInt8(ascii: "'")
         let double = UInt8(ascii: "\"")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON that `vault export json` writes: complete entries, so that an import restores them. An object of strings is
-/// read too.
+/// The JSON that `vault export json` writes, with complete entries, so that an import restores them. An object of
+/// strings can be read too.
 package enum EntryDocument {
     package static let version = 1
 
@@ -60,7 +60,7 @@ package enum EntryDocument {
                 throw FormatError(line: members["value_base64"]?.line, "value_base64 is not base64")
             }
             return Array(data)
-        default: throw FormatError(line: line, "an entry has no value, or two")
+        default: throw FormatError(line: line, "an entry has no value, or both value and value_base64")
         }
     }
 }

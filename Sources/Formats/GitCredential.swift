@@ -1,38 +1,37 @@
 package import Sealing
 
-/// A message between git and a credential helper about one credential: lines of `key=value`, up to a blank line or the
-/// end. Nothing is quoted, so a value has no newline, carriage return or zero byte.
+/// A message between git and a credential helper about one credential. It consists of `key=value` lines, up to a blank
+/// line or the end. Nothing is quoted, so values have no newline, carriage return or zero byte.
 package struct GitCredential: Sendable {
     /// The service that the credential is for. git sends a path only if `credential.useHttpPath` is set.
     package var scheme, host, path, username: String?
     package var password: HeldSecret?
-    /// The kind of `credential`, such as `Bearer`. Together they replace the user name and the password.
+    /// The kind of `credential`, such as `Bearer`. Both together replace the user name and the password.
     package var authtype: String?
     package var credential: HeldSecret?
-    /// The expiry in seconds since 1970; nil if there is none.
+    /// The expiry in seconds since 1970; nil if the credential does not expire.
     package var expiry: Int64?
     package var refreshToken: HeldSecret?
     /// Whether the credential must not be stored.
     package var isEphemeral = false
-    /// The features beyond the first version of the protocol that the other side supports.
+    /// The peer's features beyond the first version of the protocol.
     package var capabilities: [String] = []
 
     package init() {}
 }
 
 extension GitCredential {
-    /// The size limit of all lines together. git limits each line to 64 KiB.
+    /// The size limit of a whole message. git limits each line to 64 KiB.
     package static let sizeLimit = 1 << 20
     private static let lineLimit = 65_534
     private static let newline = UInt8(ascii: "\n")
 
-    /// Returns whether there is a blank line. Nothing after it is read.
+    /// Returns whether the bytes contain a blank line, which ends the message.
     package static func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.first == newline || zip(bytes, bytes.dropFirst()).contains { $0 == newline && $1 == newline }
     }
 
-    /// Parses the lines. Unknown keys are ignored, as the protocol requires. If a key occurs twice, the last one
-    /// counts.
+    /// Parses the lines. Ignores unknown keys, as the protocol requires. If a key occurs twice, the last one counts.
     ///
     /// - Throws: ``FormatError``; ``SealingError`` if there is no guarded memory left.
     package init(parsing text: borrowing SecretBytes) throws {
@@ -69,7 +68,7 @@ extension GitCredential {
         case "password": password = HeldSecret(try SecretBytes(copyOf: value))
         case "authtype": authtype = try text()
         case "credential": credential = HeldSecret(try SecretBytes(copyOf: value))
-        // git also takes anything that is not a number for "never".
+        // git, too, reads anything that is not a number as "never".
         case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
         case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
         case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())
@@ -83,12 +82,12 @@ extension GitCredential {
 extension GitCredential {
     package static let authtypeCapability = "authtype"
 
-    /// Writes the lines of an answer byte by byte, so that a secret stays in guarded memory. The service is not
-    /// repeated: git would take it for a change.
+    /// Writes an answer byte by byte, so that a secret stays in guarded memory. Omits the service, because git would
+    /// treat a repeated service as a change.
     ///
-    /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is incomplete then.
+    /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is then incomplete.
     package func write(_ put: (UInt8) -> Void) throws(FormatError) {
-        // A git that has not announced this capability ignores the lines after it.
+        // If git has not announced this capability, it ignores the lines that depend on it.
         if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }
         try write("authtype", authtype, put)
         try write("credential", credential, put)

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A secret in guarded memory that is shared by the copies of its container, and wiped with the last of them.
+/// A secret in guarded memory. Copies of a structure can share it, and it is wiped when the last of them is released.
 package final class HeldSecret: Sendable {
     package let bytes: SecretBytes
 

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// An item from another program, with one title: a login, a note, a card. Its texts are in ordinary memory, since the
-/// parsers need strings. They are short-lived, and exist only in the process that imports them.
+/// An item from another program, such as a login, a note or a card. Its texts are in ordinary memory, because the
+/// parsers need strings. They are short-lived, and exist only in the importing process.
 package struct ImportedItem: Hashable, Sendable {
-    /// A part of an item for which there is no property.
+    /// A part of an item that has no property of its own.
     package struct Detail: Hashable, Sendable {
         package let name: String
         package let value: String
@@ -16,19 +16,19 @@ package struct ImportedItem: Hashable, Sendable {
         }
     }
 
-    /// The path of the folder that contains the item, with slashes between folders; empty if there is none.
+    /// The path of the item's folder, with slashes between folders; empty if there is none.
     package var folder = ""
     package var title: String
     package var password: String?
     package var username: String?
     package var urls: [String] = []
     package var notes: String?
-    /// The source of one-time codes: an `otpauth://` address, or the secret in base32.
+    /// The secret for one-time codes, as an `otpauth://` address or in base32.
     package var otp: String?
     package var details: [Detail] = []
-    /// The time at which the password expires.
+    /// The password's expiry time.
     package var expires: Date?
-    /// The number of the item's first line in the file; nil if the format has no lines.
+    /// The item's first line in the file; nil if the format has no lines.
     package var line: Int?
 
     package init(title: String, line: Int? = nil) {
@@ -39,18 +39,18 @@ package struct ImportedItem: Hashable, Sendable {
 
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
-    /// Each part that was left out, in the order of the file.
+    /// The parts that were left out, in the order of the file.
     package var leftOut: [LeftOut] = []
 
     package init(_ items: [ImportedItem] = []) { self.items = items }
 }
 
 package enum LeftOut: CaseIterable, Sendable {
-    /// Parts that no entry can represent.
+    /// Parts that an entry cannot represent.
     case attachment, passkey, macro
-    /// Parts that were in the recycle bin, or have expired.
+    /// Parts that were in the recycle bin or have expired.
     case deletedItem, expiredEntry
-    /// The name of a server whose password is stored by a helper.
+    /// A server whose password a helper stores, so that the file has only the server's name.
     case helpedServer
 }
 

@@ -1,7 +1,7 @@
 /// A value in a JSON text (RFC 8259), with its line number.
 ///
-/// The decoder of FoundationEssentials reports neither the line of an error nor a key that occurs twice in one object,
-/// one of which it drops.
+/// FoundationEssentials' decoder does not report the line of an error. If a key occurs twice in an object, it silently
+/// drops one of the values.
 package struct JSONNode: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         case null
@@ -29,7 +29,7 @@ package struct JSONNode: Hashable, Sendable {
     }
 }
 
-// Accessors for readers that expect a certain type. A member that is null counts as missing.
+// Accessors that expect a certain type. A member with the value null counts as missing.
 
 extension JSONNode {
     package func members() throws(FormatError) -> [String: JSONNode] {
@@ -203,7 +203,7 @@ private struct JSONReader {
         }
     }
 
-    /// Reads the digits of `\uXXXX`, and the second half of a surrogate pair.
+    /// Reads the digits after `\u`, and the second half of a surrogate pair if the first half precedes it.
     private mutating func readScalar() throws(FormatError) -> Character {
         var units = [try readUnit()]
         if UTF16.isLeadSurrogate(units[0]), bytes[offset...].starts(with: "\\u".utf8) {

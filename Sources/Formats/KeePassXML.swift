@@ -1,15 +1,15 @@
 import PropertyList
 
-/// KeePass 2's plain XML, as KeePass and KeePassXC export it.
+/// The plain XML format of KeePass 2, as exported by KeePass and KeePassXC.
 ///
-/// Groups become folders, except for the root group. Earlier versions of entries are left out, and so are entries in
-/// the recycle bin. An entry's expiry is only a reminder in KeePass, so it becomes an attribute: an expired entry of a
-/// vault would be absent.
+/// Groups become folders, except for the root group. Earlier versions of entries and entries in the recycle bin are
+/// left out. In KeePass, an entry's expiry is only a reminder. It becomes an attribute, because a vault's expired
+/// entries count as absent.
 package enum KeePassXML {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let events = KeePassEvents()
         do throws(PropertyListError) { try XMLReader(events).read(text) } catch { throw FormatError(error.sentence) }
-        guard events.hasRoot else { throw FormatError("it is not the XML of KeePass: there is no KeePassFile") }
+        guard events.hasRoot else { throw FormatError("it is not KeePass XML: the element KeePassFile is missing") }
         return events.found
     }
 }
@@ -49,7 +49,7 @@ private final class KeePassEvents: XMLEvents {
             value = ""
             isSecret = false
         case "Value" where open.last == "String":
-            // Inside a database, the inner cipher encrypts values.
+            // In a database file, the inner cipher encrypts such values.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }
@@ -109,7 +109,7 @@ private final class KeePassEvents: XMLEvents {
             return
         }
         item.folder = groups.dropFirst().map(\.name).joined(separator: "/")
-        // Exports of format 4 may contain the time in binary.
+        // Exports in format 4 may contain the time in binary form, which is ignored.
         if expires, expiry.contains("T"), expiry.hasSuffix("Z") { item.add("expires", expiry) }
         found.items.append(item)
     }

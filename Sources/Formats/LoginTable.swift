@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The CSV exports of password managers and browsers: one login per row, after a row with the names of the columns.
+/// The CSV exports of password managers and browsers: a header row with the columns' names, then one login per row.
 package enum LoginTable: String, CaseIterable, Sendable {
     case bitwarden = "Bitwarden"
     case onePassword = "1Password"
@@ -10,8 +10,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
 
     private enum Column { case folder, title, username, password, url, notes, otp, fields, tags, ignored }
 
-    /// The columns by their names in lower case. 1Password has renamed some: `Url` was `Website`, and `OTPAuth` was
-    /// `One-time password`.
+    /// The columns by lower-case name. 1Password has renamed `Website` to `Url`, and `One-time password` to `OTPAuth`.
     private var columns: [String: Column] {
         switch self {
         case .bitwarden:
@@ -41,7 +40,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
         }
     }
 
-    /// The columns without which the first row is not that of the program.
+    /// The columns that the program's header row always has.
     private var required: [String] {
         switch self {
         case .bitwarden: ["name", "login_uri", "login_username", "login_password"]
@@ -86,7 +85,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
             case .fields: for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
-            // A column of a later version may contain secrets.
+            // An unknown column may contain secrets.
             case nil: item.add(name, value, isSecret: true)
             }
         }
@@ -94,13 +93,13 @@ package enum LoginTable: String, CaseIterable, Sendable {
         return item
     }
 
-    /// Returns the item's folder. KeePassXC's groups are all in its root group, which repeats the file's name.
+    /// Returns the item's folder. In KeePassXC, all groups are in a root group, whose name is dropped.
     private func folder(_ text: String) -> String {
         guard self == .keePassXC else { return text }
         return text.split(separator: "/").dropFirst().joined(separator: "/")
     }
 
-    /// Returns the item's addresses. Bitwarden joins several by commas, which an address may contain too.
+    /// Returns the item's addresses. Bitwarden separates them by commas, which an address may contain too.
     private func urls(_ text: String) -> [String] {
         guard self == .bitwarden else { return [text] }
         return text.split(separator: ",").reduce(into: []) { urls, part in
@@ -112,7 +111,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
         }
     }
 
-    /// Parses the fields that Bitwarden's users define: one `NAME: VALUE` per line. A value may have several lines.
+    /// Parses Bitwarden's user-defined fields, one `NAME: VALUE` per line. A line without a colon continues a value.
     private static func fields(_ text: String) -> [(name: String, value: String)] {
         text.split(separator: "\n", omittingEmptySubsequences: false).reduce(into: []) { fields, line in
             if let colon = line.firstRange(of: ": ") {

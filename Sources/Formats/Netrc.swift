@@ -1,7 +1,7 @@
-/// `~/.netrc`: the logins of curl, ftp and others.
+/// The format of `~/.netrc`, which has the logins of curl, ftp and other programs.
 ///
-/// Words are separated by white space. As in curl, a word in double quotation marks may contain white space, `\"` and
-/// `\\`. A `#` instead of a keyword begins a comment.
+/// White space separates words. As in curl, a word in double quotation marks may contain white space, `\"` and `\\`. A
+/// `#` in place of a keyword begins a comment.
 package enum Netrc {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         var reader = NetrcReader(rest: text[...])
@@ -96,7 +96,7 @@ private struct NetrcReader {
         throw FormatError(line: line, "the closing quotation mark is missing")
     }
 
-    /// Skips a macro, which ends with a blank line.
+    /// Skips a macro, which extends to a blank line.
     private mutating func dropMacro() { while !rest.isEmpty, !rest.starts(with: "\n\n".utf8) { dropByte() } }
     private mutating func dropLine() { while let byte = rest.first, byte != UInt8(ascii: "\n") { dropByte() } }
     private mutating func dropByte() { if rest.popFirst() == UInt8(ascii: "\n") { line += 1 } }

@@ -1,7 +1,7 @@
-/// The text of an entry of `pass`: the password on the first line, then lines of `KEY: VALUE`, an `otpauth://` address,
-/// and free text.
+/// The text of an entry of `pass`. The first line is the password. The others are `KEY: VALUE` lines, an `otpauth://`
+/// address, and free text.
 package enum PassEntry {
-    /// - Parameter path: the entry's path in the store, without `.gpg`: `web/github`.
+    /// - Parameter path: the entry's path in the store, without `.gpg`, such as `web/github`.
     package static func item(_ path: String, _ text: [UInt8]) throws(FormatError) -> ImportedItem {
         guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("it is not UTF-8") }
         let parts = path.split(separator: "/")
@@ -11,13 +11,13 @@ package enum PassEntry {
         item.password = lines.popFirst().map(String.init)
         var notes: [Substring] = []
         for line in lines where !take(line, &item) { notes.append(line) }
-        // Blank lines before and after the notes only separate them.
+        // Blank lines before and after the notes are only separators.
         let start = notes.drop(while: \.isEmpty)
         item.notes = start.lastIndex { !$0.isEmpty }.map { start[...$0].joined(separator: "\n") }
         return item
     }
 
-    /// Returns false if the line is part of the notes.
+    /// Parses a line. Returns false if the line is part of the notes.
     private static func take(_ line: Substring, _ item: inout ImportedItem) -> Bool {
         if line.hasPrefix("otpauth://") {
             guard item.otp == nil else { return false }
@@ -35,7 +35,7 @@ package enum PassEntry {
         } else if ["otp", "totp"].contains(name), item.otp == nil {
             item.otp = value
         } else {
-            // Everything that pass stores is secret.
+            // pass encrypts everything, so all values count as secret.
             item.add(String(key), value, isSecret: true)
         }
         return true

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// The messages that add a private key to an SSH agent, and its answer (draft-miller-ssh-agent, sections 3.2, 5.2).
+/// The messages that add a private key to an SSH agent, and the agent's answer (draft-miller-ssh-agent, 3.2 and 5.2).
 package enum SSHAgentMessage {
     private static let addIdentity: UInt8 = 17
     private static let addConstrained: UInt8 = 25
@@ -8,15 +8,15 @@ package enum SSHAgentMessage {
     private static let confirmationConstraint: UInt8 = 2
     private static let success: [UInt8] = [0, 0, 0, 1, 6]
 
-    /// The number of bytes of an answer that show whether the agent has succeeded: a length and a type.
+    /// The size of the part of an answer that shows whether the agent has succeeded: a length and a type.
     package static let answerSize = 5
 
-    /// Writes the message that adds a key.
+    /// Returns the message that adds a key.
     ///
     /// - Parameters:
-    /// - comment: a description of the key for its user.
-    /// - lifetime: the number of seconds after which the agent removes the key; nil to keep it.
-    /// - confirming: whether the agent requests confirmation before each use.
+    ///   - comment: a description of the key for the user.
+    ///   - lifetime: the number of seconds after which the agent removes the key; nil for no limit.
+    ///   - confirming: whether the agent requests confirmation before each use.
     package static func adding(
         _ key: borrowing SSHKey, comment: String, lifetime: UInt32?, confirming: Bool
     ) throws(SealingError) -> SecretBytes {
@@ -37,7 +37,7 @@ package enum SSHAgentMessage {
         return message
     }
 
-    /// Returns whether the agent has done what was requested. It gives no reason for a failure.
+    /// Returns whether the agent has succeeded. An agent states no reason for a failure.
     package static func isSuccess(_ answer: [UInt8]) -> Bool { answer == success }
 
     private static func bytes(of number: UInt32) -> [UInt8] {

@@ -1,8 +1,8 @@
 package import Sealing
 
-/// A private key in OpenSSH's own format, as `ssh-keygen` writes it without a passphrase: PROTOCOL.key of OpenSSH.
+/// A private key in OpenSSH's own format without a passphrase, as ssh-keygen writes it (OpenSSH's PROTOCOL.key).
 package struct SSHKey: ~Copyable {
-    /// The types that an agent accepts without hardware.
+    /// The key types that an agent accepts without hardware.
     package enum KeyType: String, CaseIterable, Sendable {
         case ed25519 = "ssh-ed25519"
         case rsa = "ssh-rsa"
@@ -10,7 +10,7 @@ package struct SSHKey: ~Copyable {
         case ecdsa384 = "ecdsa-sha2-nistp384"
         case ecdsa521 = "ecdsa-sha2-nistp521"
 
-        /// The number of fields of a private key after its type.
+        /// The number of a private key's fields after the type.
         fileprivate var fieldCount: Int {
             switch self {
             case .ed25519: 2
@@ -22,17 +22,17 @@ package struct SSHKey: ~Copyable {
 
     package let type: KeyType
     package let comment: String
-    /// The type and the fields of the private key. The file and the agent use the same encoding.
+    /// The private key's type and fields, in the encoding that the file and the agent share.
     let fields: SecretBytes
 }
 
 package enum SSHKeyFile: ~Copyable {
     case key(SSHKey)
-    /// OpenSSH's format, under a passphrase.
+    /// A key in OpenSSH's format that is encrypted with a passphrase.
     case encrypted
-    /// A PEM file of another format, such as PKCS#1 or PKCS#8.
+    /// A PEM file in another format, such as PKCS#1 or PKCS#8.
     case otherFormat
-    /// A key of a type that needs hardware, or that OpenSSH has dropped.
+    /// A key of a type that needs hardware, or that OpenSSH no longer supports.
     case unsupported
 
     /// - Throws: ``FormatError`` if the text is none of these; ``SealingError`` if there is no guarded memory left.
@@ -47,13 +47,13 @@ package enum SSHKeyFile: ~Copyable {
     private init(binary: UnsafeRawBufferPointer) throws {
         var reader = SSHReader(binary)
         guard try reader.bytes(15).elementsEqual("openssh-key-v1\0".utf8) else {
-            throw FormatError("it does not begin as a private key of OpenSSH does")
+            throw FormatError("it is not in OpenSSH's private key format")
         }
         guard try reader.string().elementsEqual("none".utf8) else {
             self = .encrypted
             return
         }
-        // The name and the options of a key derivation have no meaning without a cipher.
+        // Without a cipher, the key derivation's name and options have no meaning.
         _ = try reader.string()
         _ = try reader.string()
         guard try reader.integer() == 1 else { throw FormatError("it contains more than one key") }
@@ -69,7 +69,7 @@ package enum SSHKeyFile: ~Copyable {
 }
 
 extension SSHKey {
-    /// Returns nil if the key's type is not a ``KeyType``.
+    /// Parses the private part. Returns nil if the key's type is not a ``KeyType``.
     fileprivate init?(privatePart: UnsafeRawBufferPointer) throws {
         var reader = SSHReader(privatePart)
         guard try reader.integer() == reader.integer() else { throw FormatError("its check numbers differ") }
@@ -79,7 +79,7 @@ extension SSHKey {
         for _ in 0..<type.fieldCount { _ = try reader.string() }
         let fields = UnsafeRawBufferPointer(rebasing: privatePart[start..<reader.position])
         let comment = String(decoding: try reader.string(), as: UTF8.self)
-        // Bytes 1, 2, 3 and so on fill up the key to a multiple of the cipher's block size.
+        // The bytes 1, 2, 3 and so on pad the key to a multiple of the cipher's block size.
         guard zip(try reader.rest(), 1...).allSatisfy({ Int($0) == $1 }) else {
             throw FormatError("its padding is wrong")
         }
@@ -87,8 +87,7 @@ extension SSHKey {
     }
 }
 
-/// The first part of a text between lines such as `-----BEGIN LABEL-----` and `-----END LABEL-----`, decoded from
-/// base64.
+/// The first PEM block of a text, that is, the bytes between its BEGIN and END lines, decoded from base64.
 private enum PEMText: ~Copyable {
     case none, otherLabel
     case openSSH(SecretBytes)
@@ -105,7 +104,7 @@ private enum PEMText: ~Copyable {
         }
         let body = text.dropFirst(PEMText.begin.count)
         guard let dash = body.firstIndex(of: UInt8(ascii: "-")), body[dash...].starts(with: PEMText.end) else {
-            throw FormatError("its last line is missing, or has changed")
+            throw FormatError("its END line is missing or malformed")
         }
         var digits = try SecretBytes(zeros: body[..<dash].count { !whiteSpace.contains($0) })
         digits.withUnsafeMutableBytes { digits in
@@ -128,8 +127,8 @@ private enum PEMText: ~Copyable {
     }
 }
 
-/// Reads numbers and strings in the encoding of SSH's protocols (RFC 4251, section 5), without copying them. It accepts
-/// any bytes: each call returns a value or throws.
+/// A reader of numbers and strings in the SSH protocols' encoding (RFC 4251, section 5), which copies nothing. For any
+/// input, each call returns a value or throws.
 struct SSHReader {
     private let buffer: UnsafeRawBufferPointer
     private(set) var position = 0

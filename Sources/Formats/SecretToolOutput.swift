@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// The output of `secret-tool search --all`: the items of a Secret Service, such as GNOME's keyring.
+/// The output of `secret-tool search --all`, which lists the items of a Secret Service, such as GNOME's keyring.
 ///
 /// An item begins with its path in brackets. Its label, secret, times and attributes follow on separate lines. Nothing
-/// is quoted: a secret of several lines ends before the lines of both times.
+/// is quoted, so a secret of several lines is taken to end before the two lines with the times.
 package enum SecretToolOutput {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("a secret is not UTF-8") }
@@ -69,7 +69,7 @@ extension ImportedItem {
         for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { add(key, value) }
     }
 
-    /// Parses a secret of git's helper, whose further lines are the expiry and the refresh token.
+    /// Parses a secret of git's credential helper, whose further lines contain the expiry and the refresh token.
     private mutating func setGitSecret(_ lines: [String], _ attributes: [String: String]) {
         password = lines.first
         for line in lines.dropFirst() {

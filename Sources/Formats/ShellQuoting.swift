@@ -1,7 +1,7 @@
-/// Quotes words so that a shell reads them unchanged.
+/// The quoting of words, so that a shell reads them unchanged.
 package enum ShellQuoting {
     package enum Shell: String, CaseIterable, Sendable {
-        /// Every shell that follows POSIX, such as dash, bash and zsh.
+        /// Any POSIX shell, such as dash, bash or zsh.
         case sh
         case fish
     }
@@ -12,15 +12,15 @@ package enum ShellQuoting {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Quotes bytes for a shell, one by one. Between single quotation marks, all bytes represent themselves, even
-    /// newlines and control characters. Only zero cannot be part of a word in any shell.
+    /// Quotes bytes for a shell, one by one. Between single quotation marks, every byte represents itself, even
+    /// newlines and control characters. Only a zero byte cannot be part of a word in any shell.
     package static func quote(_ bytes: some Sequence<UInt8>, for shell: Shell, _ write: (UInt8) -> Void) {
         let quote = UInt8(ascii: "'")
         let backslash = UInt8(ascii: "\\")
         write(quote)
         for byte in bytes {
             switch (shell, byte) {
-            // sh has no escape: the quotation ends, and another begins.
+            // sh has no escape within quotation marks, so the quotation ends and a new one begins.
             case (.sh, quote): [quote, backslash, quote, quote].forEach(write)
             case (.fish, quote), (.fish, backslash): [backslash, byte].forEach(write)
             default: write(byte)

@@ -1,11 +1,11 @@
-/// A request by systemd, which loads a unit's credential through a socket. systemd encodes it in the address of its end
-/// of the connection: a zero byte and `RANDOM/unit/UNIT/ID` (systemd.exec(5), LoadCredential=).
+/// A request from systemd, which loads a unit's credential through a socket. systemd encodes the request in the address
+/// of its end of the connection: a zero byte and `RANDOM/unit/UNIT/ID` (systemd.exec(5), LoadCredential=).
 package struct SystemdCredential: Hashable, Sendable {
-    /// The name of the unit, such as `postgresql.service`.
+    /// The unit's name, such as `postgresql.service`.
     package let unit: String
     package let identifier: String
 
-    /// Parses the address; returns nil if it does not have this form.
+    /// Parses the address; returns nil if the address does not have this form.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

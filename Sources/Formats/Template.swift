@@ -1,14 +1,14 @@
 import Sealing
 
-/// A text with placeholders for secrets: `password: {{ vault:mail/work }}`.
+/// A text with placeholders for secrets, such as `password: {{ vault:mail/work }}`.
 ///
-/// Two opening braces always begin a placeholder; of three or more, the last two do. White space inside the braces is
-/// ignored. `{{ "{{" }}` writes two literal braces. Closing braces outside a placeholder are text.
+/// Two opening braces always begin a placeholder. Of three or more, the last two begin it. White space inside the
+/// braces is ignored. `{{ "{{" }}` represents two literal braces. Closing braces outside of a placeholder are text.
 package struct Template: Hashable, Sendable {
     package struct Placeholder: Hashable, Sendable {
-        /// The name of an entry, not empty.
+        /// The name of an entry, which is not empty.
         package let name: String
-        /// The position at which it begins, from 1 on. The column counts characters.
+        /// The position at which the placeholder begins, from 1. The column counts characters.
         package let line, column: Int
     }
 
@@ -91,7 +91,7 @@ private struct TemplateParser {
                 line += 1
                 column = 1
             } else if byte & 0xC0 != 0x80 {
-                // This byte begins a character; the others continue one.
+                // This byte begins a character; the other bytes continue one.
                 column += 1
             }
         }

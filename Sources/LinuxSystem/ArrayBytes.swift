@@ -1,6 +1,6 @@
-// The standard library's `withUnsafeBytes` of arrays loses the type of its closure's error. These functions are
-// inlinable, as are those for the bytes of secrets in Sealing: a generic function of another module would look its
-// types up at run time.
+// The standard library's `withUnsafeBytes` of arrays loses its closure's error type. These functions are inlinable,
+// like those for the bytes of secrets in Sealing, because a generic function of another module would look up types at
+// run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

@@ -3,7 +3,7 @@ private import CLinux
 
 /// A program that this process starts and waits for. Destroying this value terminates it, unless it was waited for.
 ///
-/// It inherits this process's environment and standard streams, but no other file that this process has opened.
+/// The program inherits the environment and the standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
     package enum Input {
         case inherited, empty
@@ -13,24 +13,24 @@ package struct ChildProcess: ~Copyable {
     package enum Exit: Hashable, Sendable {
         case status(Int32)
         case signal(Int32)
-        /// The status is unknown: this process ignores SIGCHLD, or other code in it has waited for the program.
+        /// The status is unknown, because this process ignores SIGCHLD or other code in it has waited for the program.
         case unseen
     }
 
-    /// The number of pauses in which a program may exit by itself, and again after SIGTERM.
+    /// The number of pauses in which a program may exit by itself, and again after SIGTERM before it is killed.
     private static let patience = 200
     /// The length of such a pause in microseconds.
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t
-    /// The way in which the program ended; nil until it was waited for.
+    /// How the program ended; nil until it was waited for.
     private var exit: Exit?
 
     /// - Parameters:
-    /// - program: the program's path; a name without a slash is looked up in PATH.
-    /// - arguments: the arguments; the first is the program's name by convention.
-    /// - outlivesTerminal: whether the program gets a session of its own, which does not end with the terminal, and
-    ///   none of the files that this process has inherited.
+    ///   - program: the program's path; a name without a slash is looked up in PATH.
+    ///   - arguments: the arguments; the first is the program's name by convention.
+    ///   - outlivesTerminal: whether the program gets its own session, which does not end with the terminal, and none
+    ///     of the files that this process has inherited.
     package init(
         _ program: String, _ arguments: [String], input: Input, output: Int32, errors: Int32 = STDERR_FILENO,
         outlivesTerminal: Bool = false
@@ -44,7 +44,7 @@ package struct ChildProcess: ~Copyable {
 
     deinit { if exit == nil { _ = ChildProcess.end(number) } }
 
-    /// Returns 0, or an error number.
+    /// Starts the program. Returns 0, or an error number.
     private static func spawn(
         _ program: String, _ arguments: [String], _ input: Input, _ output: Int32, _ errors: Int32,
         _ outlivesTerminal: Bool, _ process: inout pid_t
@@ -66,7 +66,7 @@ package struct ChildProcess: ~Copyable {
         var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         if error == 0, outlivesTerminal { error = vault_spawn_apart(&actions, &flags) }
         guard error == 0 else { return error }
-        // This process may have blocked signals, or ignore SIGPIPE and SIGXFSZ. The program does neither.
+        // This process may have blocked signals, or may ignore SIGPIPE and SIGXFSZ. The program must not inherit that.
         var none = sigset_t()
         var defaults = sigset_t()
         sigemptyset(&none)
@@ -84,7 +84,7 @@ package struct ChildProcess: ~Copyable {
 
     package func send(_ signal: Int32) { kill(number, signal) }
 
-    /// Leaves the program running without this process.
+    /// Lets the program continue to run independently of this value.
     package consuming func detach() { exit = .unseen }
 
     package mutating func exitIfEnded() -> Exit? {
@@ -98,7 +98,7 @@ package struct ChildProcess: ~Copyable {
         return found
     }
 
-    /// Gives the program a while to exit by itself, then terminates it.
+    /// Waits a while for the program to exit by itself, then terminates it.
     package mutating func end() -> Exit {
         let found = exit ?? ChildProcess.end(number)
         exit = found
@@ -121,10 +121,10 @@ package struct ChildProcess: ~Copyable {
         case stopped
     }
 
-    /// Returns the latest change of a child that was started in another way; nil if there is none since the last call.
+    /// Returns the latest change of a child that was started by other means; nil if there is none since the last call.
     package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
-    /// Returns nil while the process runs.
+    /// Returns how the process ended; nil while it runs.
     private static func wait(_ process: pid_t, _ options: Int32) -> Exit? {
         guard case .ended(let exit) = change(process, options) else { return nil }
         return exit

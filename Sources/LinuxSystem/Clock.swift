@@ -4,10 +4,9 @@ private import Glibc
 package enum Clock {
     /// The time since 1970.
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
-    /// The milliseconds since 1970, even if the clock is wrong by centuries.
+    /// The milliseconds since 1970. They do not overflow even if the clock is wrong by centuries.
     package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
-    /// The time since the machine started, without the time in which it was suspended. It advances in steps of some
-    /// milliseconds. Reading it costs almost nothing.
+    /// The time since the machine started, excluding suspension, in steps of some milliseconds. It is cheap to read.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
@@ -20,7 +19,7 @@ package enum Clock {
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
-    /// Sleeps by a clock that continues while the machine is suspended.
+    /// Sleeps for a number of seconds, which includes any suspension of the machine.
     package static func sleep(secondsWithSuspension seconds: Int) {
         var end = timespec()
         clock_gettime(CLOCK_BOOTTIME, &end)
@@ -30,10 +29,10 @@ package enum Clock {
 }
 
 extension timespec {
-    /// The time in nanoseconds. Times past the year 2262, which a file system may report, wrap: they are only compared.
+    /// The time in nanoseconds. It wraps around after the year 2262, but such times are only compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 
-    /// The time in milliseconds: 0 before 1970, and the maximum number if it overflows.
+    /// The time in milliseconds; 0 before 1970, and the maximum value if it overflows.
     fileprivate var milliseconds: UInt64 {
         let (seconds, overflows) = UInt64(max(tv_sec, 0)).multipliedReportingOverflow(by: 1_000)
         let (sum, isBeyond) = seconds.addingReportingOverflow(UInt64(max(tv_nsec, 0)) / 1_000_000)
@@ -43,11 +42,11 @@ extension timespec {
 
 // MARK: - Waiting
 
-/// A point in time at which waiting ends, by a clock that stops while the machine is suspended.
+/// A point in time at which a wait ends. Its clock stops while the machine is suspended.
 package struct Deadline: Comparable, Sendable {
     private let instant: SuspendingClock.Instant
 
-    /// Longer waits than a century end after one: a sum of instants must not overflow.
+    /// The maximum wait is a century, so that sums of instants cannot overflow.
     private static let longest: Duration = .seconds(100 * 365 * 24 * 3_600)
 
     package static var now: Deadline { Deadline(instant: .now) }
@@ -56,7 +55,7 @@ package struct Deadline: Comparable, Sendable {
 
     package init(after timeout: Duration) { self = .now + timeout }
 
-    /// Adds a duration. A negative one counts as zero.
+    /// Adds a duration. Negative durations count as zero.
     package static func + (start: Deadline, duration: Duration) -> Deadline {
         Deadline(instant: start.instant + min(max(duration, .zero), longest))
     }
@@ -65,6 +64,6 @@ package struct Deadline: Comparable, Sendable {
 
     package var hasPassed: Bool { self <= .now }
 
-    /// The milliseconds until the deadline; a negative number after it.
+    /// The milliseconds until the deadline; negative after it.
     package var millisecondsLeft: Int64 { Int64(SuspendingClock.now.duration(to: instant) / .milliseconds(1)) }
 }

@@ -1,8 +1,7 @@
-/// A text that is compared by its bytes, as programs outside Swift compare names, hosts and commands.
+/// A text that is compared by its bytes, as programs outside of Swift compare names, hosts and commands.
 ///
-/// Swift's `==` compares by canonical equivalence: U+212A, the Kelvin sign, equals K; U+037E, the Greek question mark,
-/// equals a semicolon; an accented letter equals a letter followed by its accent. Sets, dictionaries and `hasPrefix`
-/// compare in the same way.
+/// Swift's `==`, sets, dictionaries and `hasPrefix` compare by canonical equivalence. They equate the Kelvin sign
+/// U+212A with K, the Greek question mark U+037E with a semicolon, and an accented letter with a letter and its accent.
 package struct ExactText: Hashable, Sendable {
     package let text: String
 
@@ -14,14 +13,14 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension String? {
-    /// Whether both texts are nil or have the same bytes.
+    /// Returns whether both texts are nil or have the same bytes.
     package func isSame(as other: String?) -> Bool { map(ExactText.init) == other.map(ExactText.init) }
 }
 
 extension StringProtocol {
-    /// Whether another text has the same bytes.
+    /// Returns whether another text has the same bytes.
     package func isSame(as other: (some StringProtocol)?) -> Bool { other.map { utf8.elementsEqual($0.utf8) } ?? false }
 
-    /// Whether the text's bytes start with those of another one.
+    /// Returns whether this text's bytes start with those of `start`.
     package func begins(with start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
 }

@@ -1,13 +1,13 @@
 private import CLinux
 private import Glibc
 
-/// The exclusive lock of a folder, held while a file is created or replaced in it, until this value is released.
+/// The exclusive lock of a folder in which a file is created or replaced. It is held until this value is released.
 package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Creates a file's folder if it is missing, and waits for its lock as ``FileSystem/lock(_:_:until:)`` does. If the
-    /// file does not exist yet, the names of the folders above it are flushed too: so the existence of a file proves
-    /// that its folders are durable.
+    /// Creates a file's folder if it is missing, and acquires its lock as ``FileSystem/lock(_:_:until:)`` does. If the
+    /// file does not exist yet, also flushes the directory entries of the folders above it. An existing file therefore
+    /// proves that its folders are durable.
     package static func acquire(
         ofFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
@@ -24,13 +24,13 @@ package struct FolderLock: ~Copyable, Sendable {
         try fileSystem.synchronize(folder)
     }
 
-    /// Releases the lock, by closing the folder.
+    /// Releases the lock by closing the folder.
     package consuming func release() {}
 }
 
 extension FileSystem {
-    /// Waits for the lock of a file. It polls at growing intervals, from 50 µs to 5 ms: only a signal could end a
-    /// waiting flock(2), and a library must not send one. Throws an error that ``SystemError/isBusy`` at the deadline.
+    /// Waits for a file's lock. Polls at growing intervals, from 50 µs to 5 ms, because only a signal could end a
+    /// blocking flock(2), and a library must not send one. Throws an error that ``SystemError/isBusy`` at the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {
@@ -43,18 +43,18 @@ extension FileSystem {
     }
 }
 
-/// Returns the id of the process that holds the lock of a file; nil if /proc/locks does not show it, since it runs in
+/// Returns the ID of the process that holds a file's lock; nil if /proc/locks does not show it, because it runs in
 /// another namespace or on another machine.
 package func lockHolder(of path: String) -> Int? {
     let files = PosixFileSystem()
     guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
         let bytes = try? files.read(locks, upTo: 64 << 10)
     else { return nil }
-    // The device number is split as by gnu_dev_major(3) and gnu_dev_minor(3).
+    // The device number is split as gnu_dev_major(3) and gnu_dev_minor(3) do.
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-        // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
+        // An example: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
         let fields = line.split(separator: " ")
         guard fields.count > 5, fields[1] == "FLOCK" else { continue }
         let file = fields[5].split(separator: ":")
@@ -66,16 +66,15 @@ package func lockHolder(of path: String) -> Int? {
     return nil
 }
 
-/// An exclusive lock on one byte of a file, so that a file can hold many locks. The byte need not exist.
+/// An exclusive lock on one byte of a file, so that one file can hold many locks. The file need not be that long.
 ///
-/// The lock belongs to the open file, not to the process, so two of these exclude each other in one process too. The
-/// kernel releases it when the last descriptor of that file is closed: at the latest when the process ends, in whatever
-/// way.
+/// The lock belongs to the open file rather than the process, so two such locks also exclude each other within one
+/// process. The kernel releases it when the open file's last descriptor is closed, at the latest at the process's exit.
 package final class ByteLock: Sendable {
     private let file: FileDescriptor
     private let offset: Int64
 
-    /// - Parameter file: a file that was opened for writing and is used for this lock only.
+    /// - Parameter file: a file that is open for writing and used only for this lock.
     package init(_ file: consuming FileDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset

@@ -1,28 +1,28 @@
 private import Glibc
 
-/// The system calls that the vault makes on files. Tests use this protocol to make each of them fail.
+/// The system calls on files that the vault uses. Through this protocol, tests can make each of them fail.
 package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
-    /// Reads until the buffer is full or the file ends, and returns the number of bytes.
+    /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
     func read(
         _ file: borrowing FileDescriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(SystemError) -> Int
-    /// Writes all the bytes; a short write is an error.
+    /// Writes all bytes; a short write is an error.
     func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
-    /// Returns the offset of the next bytes at or after `offset` that are not in a hole; nil if there are none.
+    /// Returns the offset of the next data at or after `offset` that is not in a hole; nil if there is none.
     func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64?
     /// Calls fdatasync(2).
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
-    /// Calls fsync(2). Folders can be flushed too.
+    /// Calls fsync(2), which can also flush folders.
     func synchronize(_ file: borrowing FileDescriptor) throws(SystemError)
-    /// Calls syncfs(2): flushes everything on the file system of a file, including the names in all folders.
+    /// Calls syncfs(2), which flushes a whole file system, including the directory entries in all of its folders.
     func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError)
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Returns the properties of a file. Request the times only where they are needed: after that, the next write to
-    /// the file changes its inode, which the next flush then writes too (Linux 6.13 and later). A set would take a
-    /// third longer.
+    /// Returns the properties of a file. Callers request the times only where they are needed, because the file's next
+    /// write then changes its inode, and the next flush writes the inode too (Linux 6.13 and later). A `set` would take
+    /// a third longer.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
@@ -33,15 +33,15 @@ package protocol FileSystem: Sendable {
     func makeFolder(_ path: String) throws(SystemError)
 }
 
-/// A way to open a file. Other programs never inherit the descriptor.
+/// A way to open a file. Programs that this process starts do not inherit the descriptor.
 package struct FileAccess: Hashable, Sendable {
     let flags: Int32
 
     package static let read = FileAccess(flags: O_RDONLY)
     package static let readWrite = FileAccess(flags: O_RDWR)
-    /// Creates a file of mode 0600; fails if it exists.
+    /// Creates a file of mode 0600. Fails if the file exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Opens for reading, but fails for a symbolic link; so do the next two.
+    /// Opens for reading, but fails for a symbolic link, as the next two do.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
     /// Opens the existing file, or creates one of mode 0600.
@@ -51,12 +51,12 @@ package struct FileAccess: Hashable, Sendable {
 
 /// Properties of the file system that contains a file.
 package struct Volume: Hashable, Sendable {
-    /// Whether the file may change without the kernel's knowledge, by other machines or programs: NFS, SMB, FUSE.
+    /// Whether other machines or programs can change the file without the kernel's knowledge, as on NFS, SMB and FUSE.
     package var isRemote = false
-    /// Whether its files are lost when the machine is turned off.
+    /// Whether the files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
-    /// Whether it is an overlay, like the writable layer of a container, which is lost with the container.
+    /// Whether it is an overlay, such as a container's writable layer, which is lost with the container.
     package var isOverlay = false
 
     package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false, isOverlay: Bool = false) {
@@ -70,7 +70,7 @@ package struct Volume: Hashable, Sendable {
 package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
-    /// Throws. A file system on which every folder can be opened never needs this call.
+    /// Throws `ENOSYS`. A file system whose folders can all be opened needs no other implementation.
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         throw SystemError(ENOSYS, "flush")
     }
@@ -81,7 +81,7 @@ extension FileSystem {
 
     package func status(at path: String) throws(SystemError) -> FileStatus { try status(at: path, withTimes: false) }
 
-    /// Opens a file for writing or, if that is refused, for reading only; `refusal` is then the reason.
+    /// Opens a file for writing. If that is refused, opens it for reading only, and sets `refusal` to the reason.
     package func open(
         _ path: String, _ access: FileAccess, orElse reading: FileAccess, refusal: inout SystemError?
     ) throws(SystemError) -> FileDescriptor {
@@ -92,7 +92,7 @@ extension FileSystem {
         return try open(path, reading)
     }
 
-    /// Creates the folder and its missing parents. ``synchronizeFolders(above:)`` flushes their names; this does not.
+    /// Creates the folder and its missing parents, but does not flush them; see ``synchronizeFolders(above:)``.
     package func makeFolders(_ path: String) throws(SystemError) {
         let parent = path.parentFolder
         do { try makeFolder(path) } catch {
@@ -102,7 +102,7 @@ extension FileSystem {
         }
     }
 
-    /// Reads `count` bytes, or fewer if the file ends before.
+    /// Reads `count` bytes, or fewer if the file ends first.
     package func read(
         _ file: borrowing FileDescriptor, upTo count: Int, at offset: UInt64 = 0
     ) throws(SystemError) -> [UInt8] {
@@ -115,8 +115,8 @@ extension FileSystem {
 
     package func synchronizeFolder(_ path: String) throws(SystemError) { try synchronize(open(path, .folder)) }
 
-    /// Flushes the name of a folder, and the names of the folders above it as far as this user may open them. The
-    /// process that created them may have died or failed before it flushed them.
+    /// Flushes the directory entries of a folder and of all folders above it that this user may open. The process that
+    /// created the folders may have died or failed before it flushed them.
     package func synchronizeFolders(above path: String) throws(SystemError) {
         for folder in path.foldersAbove {
             do { try synchronizeFolder(folder) } catch {
@@ -126,15 +126,15 @@ extension FileSystem {
     }
 }
 
-/// An open file, closed when this value is destroyed.
+/// An open file, which is closed when this value is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let number: Int32
     /// The file of a test's simulated file system; nil if the kernel opened it.
     private let simulated: (any AnyObject & Sendable)?
 
-    /// Takes over a descriptor that a system call returned, or -1. If stdin, stdout or stderr was closed at the
-    /// program's start, the kernel may return 0 to 2. Those are duplicated to a higher number, so that printed output
-    /// cannot end up in the file; -1, with errno, if that fails.
+    /// Takes ownership of a descriptor that a system call returned, or of -1. If the program was started with stdin,
+    /// stdout or stderr closed, the kernel may return 0 to 2. Those are duplicated to a higher number, so that printed
+    /// output cannot end up in the file. If that fails, the number is -1, and errno has the reason.
     package init(owning number: Int32) {
         let isStandard = (STDIN_FILENO...STDERR_FILENO).contains(number)
         self.number = isStandard ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : number
@@ -142,7 +142,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         if isStandard { close(number) }
     }
 
-    /// Represents a simulated file, which is open until `file` is released. The number means nothing to the kernel.
+    /// Represents a simulated file, which stays open until `file` is released. `number` has no meaning for the kernel.
     package init(simulated file: any AnyObject & Sendable, number: Int32) {
         self.number = number
         simulated = file
@@ -164,8 +164,8 @@ package struct FileStatus: Hashable, Sendable {
 
     package let identity: Identity
     package let size: UInt64
-    /// The times in nanoseconds since 1970, in steps of some milliseconds: of the contents (mtime), and of any property
-    /// (ctime). They are 0 unless they were requested.
+    /// The times of the last change of the contents (mtime), and of any property (ctime), in nanoseconds since 1970.
+    /// They advance in steps of some milliseconds, and are 0 unless they were requested.
     package let contentsChanged: Int64
     package let changed: Int64
     /// The permission bits.
@@ -192,14 +192,14 @@ package struct FileStatus: Hashable, Sendable {
         self.isDirectory = isDirectory
     }
 
-    /// The kind of a file that is not regular, as part of a sentence.
+    /// The kind of a file that is not regular, as a sentence fragment.
     package var kind: String { isDirectory ? "a folder" : "a named pipe, a socket or a device" }
 }
 
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
-    /// The action that failed, as it follows "Cannot" in a sentence: "read", "rename".
+    /// The action that failed, as it follows "Cannot" in a sentence, for example "read" or "rename".
     package let call: String
 
     package init(_ number: Int32, _ call: String) {
@@ -212,7 +212,7 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isExisting: Bool { number == EEXIST }
     package var isRefused: Bool { number == EACCES || number == EPERM }
     package var isReadOnly: Bool { number == EROFS }
-    /// Whether there is nothing to flush: the file system is read-only, or does not support flushing.
+    /// Whether nothing can be flushed, because the file system is read-only or does not support flushing.
     package var isUnflushable: Bool { isReadOnly || number == EINVAL }
     /// Whether another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
@@ -222,7 +222,7 @@ package struct SystemError: Error, Hashable, Sendable {
         number.map([EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains) ?? false
     }
 
-    /// The kind of object that was found in place of a file, if that is the reason; part of a sentence.
+    /// The kind of object that was found instead of a regular file, as a sentence fragment; nil for other errors.
     package var kindOfNoFile: String? {
         switch number {
         case EISDIR: "a folder"
@@ -232,7 +232,7 @@ package struct SystemError: Error, Hashable, Sendable {
     }
 
     package static func message(for number: Int32) -> String {
-        // strerror(3) has been safe with threads since glibc 2.32.
+        // strerror(3) has been thread-safe since glibc 2.32.
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
 
@@ -248,7 +248,7 @@ package struct SystemError: Error, Hashable, Sendable {
     }
 }
 
-/// Returns nil if a call fails because a file or folder does not exist.
+/// Returns the result of a call, or nil if the call fails because a file or folder does not exist.
 package func unlessMissing<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(SystemError) -> Result? {
@@ -259,8 +259,8 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile`` unless this is a regular file, and one that
-    /// ``SystemError/isTooLarge`` if it has more bytes than `limit`.
+    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file, and one that
+    /// ``SystemError/isTooLarge`` if the file has more than `limit` bytes.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }

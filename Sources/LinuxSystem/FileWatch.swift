@@ -1,15 +1,15 @@
 private import Glibc
 
-/// Calls a closure, on a thread of its own, whenever a file may have changed, until this object is released.
+/// A watch that calls a closure on a separate thread whenever a file may have changed, until this object is released.
 ///
-/// The file also changes when it or its folder is replaced, removed or created. The thread ends soon after the release.
-/// Joining it would take the milliseconds that the kernel needs to close inotify's descriptor.
+/// Replacing, removing or creating the file or its folder also counts as a change. The thread ends soon after the
+/// release. It is not joined, because the kernel needs milliseconds to close inotify's descriptor.
 package final class FileWatch: Sendable {
     package static let threadName = "vault-watch"
 
     private let loop: WatchLoop
 
-    /// Calls `onChange` also at the start, for earlier changes. Throws if no thread can be started.
+    /// Starts the watch, and calls `onChange` once for earlier changes. Throws if no thread can be started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -21,7 +21,7 @@ package final class FileWatch: Sendable {
 }
 
 private final class WatchLoop: Sendable {
-    /// The polling interval in milliseconds, if the system reports no changes or has no stop event left.
+    /// The polling interval in milliseconds, for a file that inotify cannot watch, or if there is no stop event.
     private static let pause: Int32 = 1_000
 
     private let path: String
@@ -46,7 +46,7 @@ private final class WatchLoop: Sendable {
         }
     }
 
-    /// Whether other machines may change the file, which inotify does not report.
+    /// Whether other machines can change the file, which inotify would not report.
     private var isRemote: Bool {
         for folder in path.foldersAbove {
             if let folder = try? fileSystem.open(folder, .folder) { return fileSystem.volume(of: folder).isRemote }
@@ -54,7 +54,7 @@ private final class WatchLoop: Sendable {
         return false
     }
 
-    /// Returns when the folders have changed and must be looked up again, or when the watch is over.
+    /// Handles events until folders have changed and must be looked up again, or until the watch ends.
     private func follow(_ events: borrowing FileEvents) {
         let pause = stopEvent.descriptor < 0 ? WatchLoop.pause : -1
         while stopEvent.wait(for: events.queue.number, milliseconds: pause) {
@@ -71,7 +71,7 @@ private final class WatchLoop: Sendable {
         var hasChanged = true
         repeat {
             let status = try? fileSystem.status(at: path)
-            // The closure is called once more a round later: a file's times are too coarse to show two quick changes.
+            // The closure is called again one interval later. A file's times are too coarse to show two quick changes.
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status
@@ -79,35 +79,35 @@ private final class WatchLoop: Sendable {
     }
 }
 
-/// The events that inotify reports of a file and of the folders above it.
+/// The inotify events of a file and of the folders above it.
 ///
-/// Files are replaced by renaming, so their folder is watched and names are compared. If the folder is missing, the
-/// nearest one above it is watched until it appears.
+/// Files are replaced by renaming, so the folder is watched and names are compared. If the folder is missing, its
+/// nearest existing parent is watched until the next folder appears.
 struct FileEvents: ~Copyable {
     enum Outcome {
         case nothing
         case changed
-        /// A folder above the file appeared, disappeared or was renamed, or this is unknown: start over.
+        /// A folder above the file appeared, disappeared or was renamed, or events were lost. The watch starts over.
         case foldersChanged
     }
 
-    /// The descriptor of inotify, which is readable while there are events.
+    /// The inotify descriptor, which is readable while there are events.
     let queue: FileDescriptor
     private let awaitedName: String
     private let isFileAwaited: Bool
 
-    // The changes of names and contents. IN_CLOSE_WRITE is not one of them: the vault opens the file for writing when
-    // it only reads, and each read would be reported as a change.
+    // The events that change names or contents. IN_CLOSE_WRITE is excluded, because the vault opens the file for
+    // writing even when it only reads, so each read would be reported as a change.
     private static let changes = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_ATTRIB
     private static let folderItself = IN_DELETE_SELF | IN_MOVE_SELF
     private static let unsure = folderItself | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW
 
-    /// - Throws: an error if a limit of the system is reached, or a folder may not be read.
+    /// - Throws: ``SystemError`` if a limit of the system is reached, or a folder may not be read.
     init(of path: String) throws(SystemError) {
         queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
         guard queue.number >= 0 else { throw SystemError(errno, "watch") }
         let awaited = try FileEvents.watchNearestFolder(to: path, queue)
-        // A folder's watch does not report that one above it is renamed.
+        // A folder's watch does not report the renaming of a folder above it.
         for folder in awaited.parentFolder.foldersAbove {
             _ = try? FileEvents.watch(folder, FileEvents.folderItself | IN_MASK_ADD, queue)
         }
@@ -115,8 +115,8 @@ struct FileEvents: ~Copyable {
         isFileAwaited = awaited == path
     }
 
-    /// Watches the nearest folder that exists. Returns the path that is awaited in it: the file's, or that of the first
-    /// missing folder.
+    /// Watches the nearest existing folder. Returns the path that is expected to appear there: the file's, or that of
+    /// the first missing folder.
     private static func watchNearestFolder(
         to path: String, _ queue: borrowing FileDescriptor
     ) throws(SystemError) -> String {
@@ -124,7 +124,7 @@ struct FileEvents: ~Copyable {
         while true {
             let folder = awaited.parentFolder
             if try watch(folder, changes | folderItself, queue) {
-                // A missing folder may have been created before the watch could report it.
+                // The missing folder may have been created before the watch began.
                 guard awaited != path, (try? PosixFileSystem().status(at: awaited))?.isDirectory == true
                 else { return awaited }
                 awaited = path

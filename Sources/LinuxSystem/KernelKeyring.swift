@@ -1,24 +1,24 @@
 private import CLinux
 private import Glibc
 
-/// Small secrets in the kernel's memory, each with a time limit: see keyrings(7).
+/// Small secrets in the kernel's memory, each with a time limit; see keyrings(7).
 ///
-/// A secret is a key of the type `user`, which is never swapped out. It survives the process that stored it, but not a
-/// restart. Every operation is a few system calls of about a microsecond.
+/// A secret is a key of type `user`, which is never swapped out. It outlives the process that stored it, but not a
+/// restart of the machine. Every operation consists of a few system calls of about a microsecond.
 ///
-/// A key becomes visible only with its time limit: it is created in the calling thread's own keyring, which ends with
-/// the thread, and linked to its target keyring when it is complete. The link replaces an earlier key of the same
-/// description in one step. An update in place would clear the time limit, and a process that died at that moment would
-/// leave the secret forever. So no key may be written to.
+/// A key becomes visible only together with its time limit. It is created in the calling thread's own keyring, which
+/// ends with the thread. Once complete, it is linked to its target keyring, where the link atomically replaces an
+/// earlier key of the same description. Keys are never writable, because an update in place would clear the time limit.
+/// If the process died at that moment, the secret would stay forever.
 ///
-/// No link from the session's keyring to the user's is needed. It is often missing under `su` and `sudo`, in containers
-/// and in services, and calls that require possession of a key then fail even for the key's owner.
+/// The session's keyring need not have a link to the user's. That link is often missing under `su` and `sudo`, in
+/// containers and in services, where calls that require possession of a key fail even for the key's owner.
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
-        /// The processes with this login's session keyring. Those without one share the user's default session.
+        /// The processes with this login's session keyring. Those without one share the user's default session keyring.
         case session
-        /// All processes of this user. Older kernels drop the user's keyring when the last of them ends.
+        /// All processes of this user. Older kernels drop the user's keyring when the user's last process ends.
         case user
     }
 
@@ -27,31 +27,31 @@ package enum KernelKeyring {
     /// The maximum size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
-    /// Stores a secret until its time limit. It replaces an earlier one of the same description.
+    /// Stores a secret until its time limit, in place of an earlier one of the same description.
     ///
-    /// If the call fails, the earlier one stays unchanged. For a moment both count against the user's quota.
+    /// If the call fails, the earlier secret stays unchanged. During the call, both count against the user's quota.
     ///
     /// - Parameters:
     ///   - secret: 1 to ``maximumSize`` bytes.
-    /// - description: a text that every process sees that may see the key. It begins with the program's name by
-    ///   convention.
-    /// - seconds: at least 1. After that, the kernel refuses reads, and it wipes the secret some minutes later.
+    ///   - description: a text that is visible to every process that may see the key. By convention, it begins with the
+    ///     program's name.
+    ///   - seconds: at least 1. After that, the kernel refuses reads, and it wipes the secret some minutes later.
     package static func store(
         _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
     ) throws(SystemError) {
         try check(description, storing)
-        // For the kernel, 0 means no time limit.
+        // To the kernel, 0 means no time limit.
         guard (1...maximumSize).contains(secret.count), seconds > 0 else { throw SystemError(EINVAL, storing) }
         let keyring = try scope.keyring(storing)
         let key = try checked(vault_key_add(description, secret.baseAddress, UInt64(secret.count)), storing)
-        // A key that was not linked to the target keyring has no other link than this one, and the kernel wipes it.
+        // This removes the link from the thread's keyring. If the key has no other link, the kernel wipes it.
         defer { _ = vault_key_forget(key) }
         _ = try checked(vault_key_set_timeout(key, seconds), storing)
         _ = try checked(vault_key_set_permissions(key, scope.permissions), storing)
         _ = try checked(vault_key_link(key, keyring), storing)
     }
 
-    /// Reads the secret into a buffer and returns its size; nil if there is none, or if it has expired. The session's
+    /// Reads the secret into a buffer, and returns its size; nil if there is none or it has expired. The session's
     /// secret takes precedence over the user's.
     ///
     /// - Throws: `EMSGSIZE` if the secret is larger than the buffer.
@@ -77,25 +77,25 @@ package enum KernelKeyring {
                 guard size <= buffer.count else { throw SystemError(EMSGSIZE, reading) }
                 return size
             }
-            // Another process may have replaced the key since the search. A new search then finds the new key.
+            // Another process may have replaced the key since the search. In that case, a new search finds the new key.
             former = key
         }
     }
 
-    /// Throws unless the kernel keeps secrets for this process. In many containers it does not.
+    /// Throws unless this process can store secrets in the kernel. In many containers it cannot.
     package static func check() throws(SystemError) {
         _ = try Scope.user.keyring(storing)
         let secret: [UInt8] = [0]
         _ = vault_key_forget(try checked(vault_key_add("vault:check", secret, 1), storing))
     }
 
-    /// Removes a secret from both scopes, and returns whether there was one.
+    /// Removes a secret from both scopes. Returns whether there was one.
     package static func remove(_ description: String) throws(SystemError) -> Bool {
         try check(description, removing)
         return try removeAll { $0.elementsEqual(description.utf8) } > 0
     }
 
-    /// Removes the secrets whose descriptions have this prefix from both scopes, and returns how many there were.
+    /// Removes all secrets whose descriptions have this prefix from both scopes. Returns their number.
     package static func removeAll(prefix: String) throws(SystemError) -> Int {
         try removeAll { $0.starts(with: prefix.utf8) }
     }
@@ -113,7 +113,7 @@ package enum KernelKeyring {
         return count
     }
 
-    /// Makes a key unreadable at once and removes it. Returns false if it was unreadable already.
+    /// Immediately makes a key unreadable, and removes it. Returns false if it was unreadable before.
     private static func end(_ key: Int32, in keyring: Int32) throws(SystemError) -> Bool {
         if vault_key_invalidate(key) == 0 { return true }
         if isGone(errno) { return false }
@@ -126,8 +126,8 @@ package enum KernelKeyring {
 // MARK: - Keyrings and keys
 
 extension KernelKeyring.Scope {
-    /// Returns the serial number. The kernel's special number -3 for the session would start a new session in a process
-    /// that has only the user's default session, and the secret would end with the process.
+    /// Returns the keyring's serial number. With the kernel's special number -3, a process without a session keyring of
+    /// its own would start a new session, and the secret would end with that process.
     fileprivate func keyring(_ call: String) throws(SystemError) -> Int32 {
         switch self {
         case .session: try checked(vault_keyring_of_session(), call)
@@ -135,9 +135,8 @@ extension KernelKeyring.Scope {
         }
     }
 
-    /// The permissions of a key, one byte each for its possessor, its user, its group and others. 0x3b allows
-    /// everything except writing. Only its possessors may use a session's key, not the user's processes outside of the
-    /// session.
+    /// The permissions of a key, with one byte each for its possessor, user, group and others. 0x3b allows everything
+    /// except writing. A session's key can only be used by its possessors, not by other processes of the user.
     fileprivate var permissions: UInt32 {
         switch self {
         case .session: 0x3b00_0000
@@ -147,7 +146,7 @@ extension KernelKeyring.Scope {
 }
 
 extension KernelKeyring {
-    // The actions that failed, for ``sentence(for:)``.
+    // The failed actions in ``SystemError/call``, which ``sentence(for:)`` inserts into its message.
     private static let storing = "store a secret in the kernel's keyring"
     private static let reading = "read a secret from the kernel's keyring"
     private static let removing = "remove a secret from the kernel's keyring"
@@ -158,7 +157,7 @@ extension KernelKeyring {
         }
     }
 
-    /// Reads a key's secret. Returns its size, which may be larger than the buffer.
+    /// Reads a key's secret. Returns the secret's size, which may exceed the buffer's.
     private static func read(
         _ key: Int32, into buffer: UnsafeMutableRawBufferPointer, _ call: String
     ) throws(SystemError) -> Int {
@@ -176,14 +175,14 @@ extension KernelKeyring {
                     stride(from: 0, to: size - 3, by: 4).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int32.self) }
                 }
             }
-            // The buffer has room for keys that other processes add before the next attempt.
+            // The larger buffer also has room for keys that other processes add before the next attempt.
             bytes = [UInt8](repeating: 0, count: size + 256)
         }
     }
 
-    /// Returns nil for a key of another type, and for one that this process may not see or that no longer exists.
+    /// Returns a key's description; nil if the key has another type, does not exist, or is not visible to this process.
     private static func description(of key: Int32) throws(SystemError) -> ArraySlice<UInt8>? {
-        // The text consists of "user;0;0;3b3b0000;", the description and a zero byte.
+        // The text consists of "user;0;0;3b3b0000;", the description, and a zero byte.
         var text = [UInt8](repeating: 0, count: maximumDescriptionSize + 64)
         let size: Int
         do {
@@ -201,13 +200,13 @@ extension KernelKeyring {
     }
 }
 
-/// Returns the serial number, the size or the status that a system call returned. Throws if it is an error.
+/// Returns the result of a system call. Throws if it is an error.
 private func checked<Number: SignedInteger>(_ result: Number, _ call: String) throws(SystemError) -> Number {
     guard result >= 0 else { throw SystemError(errno, call) }
     return result
 }
 
-/// Whether a key or keyring does not exist, has expired or was revoked.
+/// Returns whether a key or keyring does not exist, has expired or was revoked.
 private func isGone(_ number: Int32) -> Bool { [ENOKEY, EKEYEXPIRED, EKEYREVOKED].contains(number) }
 
 private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throws(SystemError) -> Result? {
@@ -220,7 +219,7 @@ private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> R
 // MARK: - Refusals
 
 extension KernelKeyring {
-    /// Returns a message for a user whose secret could not be stored or read: what failed, and what to do about it.
+    /// Returns a message for a user whose secret could not be stored or read. It states what failed and what to do.
     package static func sentence(for error: SystemError) -> String {
         let advice =
             switch error.number {

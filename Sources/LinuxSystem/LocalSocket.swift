@@ -22,7 +22,7 @@ package struct LocalSocket: ~Copyable {
         }
     }
 
-    /// Receives this many bytes, or fewer if the other end closes the connection first.
+    /// Receives `count` bytes, or fewer if the peer closes the connection first.
     package func receive(_ count: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -37,11 +37,11 @@ package struct LocalSocket: ~Copyable {
 }
 
 package struct LocalPeer: Hashable, Sendable {
-    /// The address that the other end is bound to. An address that is not in the file system begins with a zero byte.
+    /// The address to which the peer is bound. An address outside of the file system begins with a zero byte.
     package let address: [UInt8]
     package let user: UInt32
 
-    /// - Throws: ``SystemError`` if the descriptor is no local socket, or has no other end.
+    /// - Throws: ``SystemError`` if the descriptor is not a local socket, or is not connected.
     package init(of descriptor: Int32) throws(SystemError) {
         var peer = vault_local_peer()
         guard vault_get_peer(descriptor, &peer) == 0 else { throw SystemError(errno, "inspect") }

@@ -1,6 +1,7 @@
+private import CLinux
 private import Glibc
 
-// The mutex is the standard library's own.
+// Without the thread sanitizer, the mutex is the standard library's.
 #if !THREAD_SANITIZER
 
     @_exported public import Synchronization
@@ -9,13 +10,13 @@ private import Glibc
 
     @_exported public import struct Synchronization.Atomic
 
-    /// A mutex that the thread sanitizer can follow. The standard library's mutex uses a futex inside a library that is
-    /// not instrumented, so each use of it would be reported as a race.
+    /// A mutex that the thread sanitizer can follow. The standard library's mutex uses a futex in a library that is not
+    /// instrumented, so the sanitizer would report each use as a race.
     ///
-    /// The type is Sendable, though unchecked: only `withLock` touches the value, and it holds the lock.
+    /// It is Sendable although unchecked, because the value is accessed only under the lock.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // The value has memory of its own. Stored inline, a value without a size would share its address with its
+        // The value is in separate memory. Stored inline, a value of size zero would share its address with its
         // neighbour, and the sanitizer would confuse the two.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
@@ -49,3 +50,42 @@ private import Glibc
     }
 
 #endif
+
+/// The mutexes that a thread may only acquire in this order. Sources/README.md, "Locks", lists what each guards.
+package enum LockRank: UInt32, Sendable {
+    case writer, registry, view, memoryFile
+
+    /// Runs a test's code that acts as another thread or process: the mutexes that the caller holds do not count.
+    package static func asAnotherThread<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        #if DEBUG || SANITIZER
+            let held = vault_held_mutexes()
+            vault_set_held_mutexes(0)
+            defer { vault_set_held_mutexes(held) }
+        #endif
+        try body()
+    }
+}
+
+/// A mutex that is acquired in a fixed order. In test builds, a thread that violates the order crashes the program,
+/// because two threads that acquire the same mutexes in opposite orders can deadlock.
+package struct OrderedMutex<Value: ~Copyable>: ~Copyable, Sendable {
+    private let mutex: Mutex<Value>
+    private let rank: LockRank
+
+    package init(_ rank: LockRank, _ value: consuming sending Value) {
+        mutex = Mutex(value)
+        self.rank = rank
+    }
+
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        #if DEBUG || SANITIZER
+            let held = vault_held_mutexes()
+            precondition(held >> rank.rawValue == 0)
+            vault_set_held_mutexes(held | 1 << rank.rawValue)
+            defer { vault_set_held_mutexes(held) }
+        #endif
+        return try mutex.withLock(body)
+    }
+}

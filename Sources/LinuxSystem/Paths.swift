@@ -1,14 +1,14 @@
 private import Glibc
 
-/// Returns the absolute path with every symbolic link resolved. If there is no file yet, this is the path at which one
-/// would be created. The folders on the way need not exist.
+/// Returns the absolute path with all symbolic links resolved. If the file does not exist, returns the path at which it
+/// would be created. Folders on the path need not exist.
 package func resolvedPath(_ path: String) -> String {
-    // 40 is the system's own limit.
+    // The kernel, too, follows at most 40 links.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
 
-/// Returns the absolute path. The symbolic links of the current folder are resolved, but not those in `path`.
+/// Returns the absolute path. Resolves the symbolic links of the current folder's path, but not those in `path`.
 package func absolutePath(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : resolvedPath(".") + "/" + path
 }
@@ -20,10 +20,10 @@ private func resolvedPath(_ path: String, links: Int) -> String {
     guard parent != path else { return path }
     let folder = resolvedPath(parent, links: links)
     if name.isEmpty || name == "." { return folder }
-    // The folder before the two dots does not exist. It will be a folder, not a link.
+    // The folder before `..` does not exist. When it is created, it will be a folder and not a link.
     if name == ".." { return folder.parentFolder }
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
-    // This is a dangling link: a new file is created at its target, and does not replace the link.
+    // If this is a dangling link, a new file is created at the link's target, and does not replace the link.
     guard links > 0, let target = target(ofLink: resolved) else { return resolved }
     return resolvedPath(target.isAbsolutePath ? target : folder + "/" + target, links: links - 1)
 }
@@ -42,9 +42,9 @@ func target(ofLink path: String) -> String? {
     return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
 }
 
-// Paths are split by bytes: a combining mark after a slash forms one character with it.
+// Paths are split at bytes, because Swift treats a slash and a combining mark after it as one character.
 extension String {
-    /// The folder of the file at this path; "/" for the root, "." for a bare name.
+    /// The folder of the file at this path; "/" for the root, "." for a name without a folder.
     package var parentFolder: String {
         guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])
@@ -62,8 +62,8 @@ extension String {
     }
 }
 
-/// Returns the path of the first executable file with a name in folders that are separated by colons, as in PATH; nil
-/// if there is none. Relative folders are skipped: the program that runs must not depend on the current folder.
+/// Returns the path of the first executable file with this name in a colon-separated list of folders, such as PATH; nil
+/// if there is none. Skips relative folders, because the result must not depend on the current folder.
 package func programPath(of name: String, in folders: String) -> String? {
     folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { path in
         var status = stat()

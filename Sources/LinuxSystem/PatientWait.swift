@@ -1,6 +1,6 @@
 private import Glibc
 
-/// Waits for another program, which may be waiting for a person. After a while of silence, it reports this once.
+/// A wait for another program, which may be waiting for its user. After some time without activity, it notifies once.
 package struct PatientWait {
     package static let usualPatience: Duration = .seconds(5)
 
@@ -15,10 +15,10 @@ package struct PatientWait {
         deadline = Deadline(after: patience)
     }
 
-    /// Restarts the period of silence: the program has done something, or was itself waiting for this process.
+    /// Restarts the time limit. The program has been active, or it was waiting for this process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
-    /// Waits until a descriptor is ready for one of the flags of poll(2), and returns the flags that hold.
+    /// Waits until a descriptor is ready for one of these poll(2) events. Returns the events that have occurred.
     package mutating func events(of descriptor: Int32, _ flags: Int16) -> Int16 {
         var waiting = pollfd(fd: descriptor, events: flags, revents: 0)
         while true {
@@ -38,7 +38,7 @@ package struct PatientWait {
         return process.wait()
     }
 
-    /// The milliseconds until the report; -1 after it.
+    /// The milliseconds until the notification; -1 after it.
     private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {

@@ -1,8 +1,8 @@
-/// Text in which bytes may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A plus sign represents
-/// itself.
+/// Percent-encoded text, in which a byte may be written as `%` and two hexadecimal digits (RFC 3986, section 2.1). A
+/// plus sign represents itself, not a space.
 package enum PercentEncoding {
-    /// Encodes each byte of UTF-8 that is not allowed. Bytes are judged, since a slash with a combining accent is
-    /// another character.
+    /// Encodes each UTF-8 byte that is not allowed. The rule applies to bytes, because Swift treats a slash and a
+    /// combining accent after it as one character.
     package static func encoded(_ text: String, allowing isAllowed: (UInt8) -> Bool) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in
@@ -11,9 +11,9 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Calls `take` for each byte that the text encodes.
+    /// Calls `take` with each decoded byte.
     ///
-    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first one without them.
+    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first percent sign without them.
     package static func decode(_ encoded: some Sequence<UInt8>, _ take: (UInt8) -> Void) -> Bool {
         var rest = encoded.makeIterator()
         while let byte = rest.next() {

@@ -5,7 +5,7 @@ package struct PosixFileSystem: FileSystem {
     package init() {}
 
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
-        // O_NONBLOCK has no effect on files. Without it, a named pipe in place of a file would make the call wait.
+        // O_NONBLOCK has no effect on regular files. Without it, opening a named pipe would wait for the other end.
         let flags = access.flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let file = FileDescriptor(owning: uninterrupted { Glibc.open(path, flags, 0o600) })
         guard file.number >= 0 else { throw SystemError(errno, access.flags & O_CREAT == 0 ? "open" : "create") }
@@ -28,13 +28,13 @@ package struct PosixFileSystem: FileSystem {
     package func write(
         _ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64
     ) throws(SystemError) {
-        // The kernel would write up to the limit, which may be in the middle of a record, and then send SIGXFSZ.
+        // Past the limit on file sizes, the kernel would write part of a record and then send SIGXFSZ.
         guard offset + UInt64(bytes.count) <= vault_file_size_limit() else { throw SystemError(EFBIG, "write") }
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let count = uninterrupted { pwrite(file.number, rest.baseAddress, rest.count, Int(offset) + done) }
-            // At a full disk, the kernel writes only some bytes. The next call then reports the reason.
+            // On a full disk, the kernel writes some of the bytes, and the next call reports the reason.
             if count >= 0 { done += count } else { throw SystemError(errno, "write") }
         }
     }
@@ -56,7 +56,7 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Repeats a flush that a signal interrupts. The kernel continues it in any case; the next call only waits for it.
+    /// Flushes a file, and again if a signal interrupts the wait. The kernel continues an interrupted flush.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }
@@ -72,7 +72,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // These are the magic numbers that statfs(2) returns: NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
+        // The magic numbers that statfs(2) returns for NFS, FUSE, CIFS and SMB2; tmpfs and ramfs; overlayfs.
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,
@@ -114,7 +114,7 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
-/// Repeats a system call while signals interrupt it, as they can on network file systems and FUSE. Every call uses it.
+/// Repeats a system call while signals interrupt it, as can happen on network file systems and FUSE.
 func uninterrupted<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,14 +1,14 @@
 private import Glibc
 
-/// Returns the path of a process's executable, or its name if the path may not be read; nil if /proc shows neither.
+/// Returns the path of a process's executable, or its name if the path is not readable; nil if /proc shows neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
-    // The kernel's limit is 16 bytes.
+    // The kernel limits the name to 16 bytes.
     return text(ofProcess: process, "comm", upTo: 64).flatMap { lines(of: $0).first }
 }
 
-/// Whether a process handles a signal or ignores it, so that the signal does not have its default effect; nil if /proc
-/// does not show that.
+/// Returns whether a process handles or ignores a signal, in place of the default action; nil if /proc does not show
+/// it.
 package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     guard let status = text(ofProcess: process, "status", upTo: 8_192) else { return nil }
     let sets = lines(of: status).filter { $0.hasPrefix("SigIgn:") || $0.hasPrefix("SigCgt:") }
@@ -17,7 +17,7 @@ package func handlesOrIgnores(_ signal: Int32, process: Int32) -> Bool? {
     return sets.contains { $0 >> UInt64(signal - 1) & 1 == 1 }
 }
 
-/// Returns the lines of a text. It is split by bytes, since a carriage return and a line feed are one character.
+/// Returns the lines of a text. It is split at bytes, because Swift treats CR LF as one character.
 private func lines(of text: String) -> [String] {
     text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
 }

@@ -1,10 +1,10 @@
 private import CLinux
 private import Glibc
 
-/// An event that makes a waiting thread stop.
+/// An event that tells a waiting thread to stop.
 package final class StopEvent: Sendable {
     private let isSet = Mutex(false)
-    /// The descriptor becomes readable with the event. It is -1, which poll(2) ignores, if the system has none left.
+    /// A descriptor that is readable once the event is signalled; -1, which poll(2) ignores, if none was left.
     private let event = FileDescriptor(owning: vault_event_descriptor())
 
     package init() {}
@@ -18,15 +18,15 @@ package final class StopEvent: Sendable {
         _ = write(event.number, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Waits until a descriptor is readable, the event is signalled or the time is up. Returns false if signalled.
+    /// Waits until a descriptor is readable, the event is signalled, or time is up. Returns false if it was signalled.
     ///
     /// - Parameters:
-    /// - descriptor: the descriptor to wait for; -1 for none.
-    /// - milliseconds: the longest wait; -1 for no limit.
+    ///   - descriptor: the descriptor to wait for; -1 for none.
+    ///   - milliseconds: the maximum wait; -1 for no limit.
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Without memory for poll(2), this pauses, since the caller would spin. The event is then noticed late.
+        // If poll(2) lacks memory, this pauses so that the caller does not spin. A signal is then noticed late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

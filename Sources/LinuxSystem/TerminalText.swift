@@ -1,10 +1,10 @@
-// Some characters control a terminal, and others are invisible on it. In texts from others, both are escaped.
+// Some characters control a terminal, and others are invisible on it. In untrusted texts, both kinds are escaped.
 
 extension Unicode.Scalar {
-    /// Whether the character might control a terminal, or make the text around it look like another text. These are
-    /// control and format characters (direction marks among them), line separators, every space except the usual one,
-    /// characters that Unicode calls default-ignorable (zero-width spaces, fillers), and blank ones. The joiners and
-    /// variation selectors of emoji are among them: two names that look alike are worse than an emoji in pieces.
+    /// Whether the character can control a terminal, or make the text around it look different: control and format
+    /// characters (including direction marks), line separators, spaces other than U+0020, blank characters, and those
+    /// that Unicode calls default-ignorable, such as zero-width spaces and fillers. The joiners and variation selectors
+    /// of emoji are included, because two names that look alike are worse than a split emoji.
     @inlinable
     package var isUnsafeOnTerminal: Bool {
         switch value {
@@ -23,8 +23,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character is blank: a Braille pattern, a musical note without a head, a filler, two hieroglyphs.
-    /// Unicode has no property for that.
+    /// Whether the character is blank. Unicode has no property for that. These are the blank Braille pattern, a musical
+    /// note without a head, a filler, and two hieroglyphic blanks.
     @usableFromInline
     package var isBlank: Bool {
         switch value {
@@ -35,7 +35,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON, so that its end is visible in any sentence.
+    /// The text in quotation marks, on one line, escaped as in JSON. Its end is thus recognizable in any sentence.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

@@ -1,30 +1,30 @@
 private import CLinux
 private import Glibc
 
-/// Runs a blocking call on a separate pool of threads. The tasks of a process share one thread per core: a few of them
-/// that wait for a file's lock there would stop all others.
+/// Runs a blocking call on a separate pool of threads. All tasks of a process share one thread per core, so a few tasks
+/// that wait for a file's lock there would block all others.
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-    // A preference of this task, rather than another task, keeps its task-local values and its priority.
+    // Unlike a new task, an executor preference keeps this task's task-local values and priority.
     try await withTaskExecutorPreference(BlockingThreads.shared) { () async throws(Failure) in
         try await offActor(body)
     }
 }
 
-/// Leaves the caller's actor, whose executor would take precedence over the task's preference.
+/// Runs the call outside of the caller's actor, whose executor would take precedence over the preference.
 @concurrent
 private func offActor<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result { try body() }
 
-/// A few threads that start when they are needed, and end when they are idle.
+/// A pool of a few threads, which start on demand and end when they are idle.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
 
     /// Most calls wait for the same locks, so more threads would not finish more of them.
     private static let maximumCount = 8
-    /// Starting a thread costs more than a short call, so an idle thread stays for a while.
+    /// An idle thread stays for a while, because starting one costs more than a short call.
     private static let secondsOfIdleness = 1
 
     private struct State {
@@ -52,8 +52,8 @@ private final class BlockingThreads: TaskExecutor {
         }
         guard isThreadMissing else { return }
         do { try startDetachedThread(named: "vault blocking") { self.run() } } catch {
-            // If no thread can be started, the next job blocks one of the global executor's: late is better than never.
-            // If this pool has no thread at all, nothing would run the remaining jobs, so all of them go there.
+            // If no thread can be started, the next job blocks one of the global executor's threads, so that it runs at
+            // all. If this pool has no other thread, the remaining jobs go there as well.
             let jobs = state.withLock { state in
                 state.threads -= 1
                 let count = state.threads == 0 ? state.jobs.count : min(state.jobs.count, 1)
@@ -66,7 +66,7 @@ private final class BlockingThreads: TaskExecutor {
 
     private func run() { while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 
-    /// Waits for a job. Returns nil if there was none for a while; the thread then ends.
+    /// Waits for a job. Returns nil if none arrived in time; the thread then ends.
     private func next() -> UnownedJob? {
         while true {
             let job = state.withLock { state in
@@ -77,7 +77,7 @@ private final class BlockingThreads: TaskExecutor {
             if let job { return job }
             if work.wait(seconds: BlockingThreads.secondsOfIdleness) { continue }
             let isOver = state.withLock { state in
-                // If no thread counts as idle, a job was added at the last moment, with a signal for this thread.
+                // If no thread counts as idle, a job was just added, and its signal is for this thread.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1
@@ -91,14 +91,14 @@ private final class BlockingThreads: TaskExecutor {
 
 // MARK: - Threads of the system
 
-/// Runs `body` on a new thread that nothing joins. All signals are blocked on it, so that handlers run on the program's
-/// own threads. Tools show its name, which has at most 15 bytes. Throws if a limit of the system is reached.
+/// Runs `body` on a new, detached thread. All signals are blocked on it, so that handlers run on the program's own
+/// threads. Tools such as ps show `name`, which has at most 15 bytes. Throws if a limit of the system is reached.
 package func startDetachedThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // The stack has 512 KiB. Only the part in use takes memory.
+    // The stack has 512 KiB, of which only the used part occupies memory.
     pthread_attr_setstacksize(&attributes, 512 << 10)
 
     var all = sigset_t()
@@ -129,10 +129,10 @@ private final class Work {
     init(_ body: @escaping () -> Void) { self.body = body }
 }
 
-/// A semaphore of the system, which starts at zero. A thread that waits for it sleeps at once, while one that waits for
-/// a mutex of the standard library spins first.
+/// A system semaphore, initially zero. Waiters sleep immediately; those of the standard library's mutex spin first.
 ///
-/// Sendable is unchecked: the pointer never changes, and any thread may call the functions of sem_overview(7).
+/// It is Sendable although unchecked, because the pointer never changes, and semaphores are thread-safe
+/// (sem_overview(7)).
 package final class SystemSemaphore: @unchecked Sendable {
     private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -147,7 +147,7 @@ package final class SystemSemaphore: @unchecked Sendable {
 
     package func wait() { while sem_wait(handle) != 0 {} }
 
-    /// Waits for a signal. Returns false if there was none for so long, or if the wait was interrupted.
+    /// Waits for a signal. Returns false if none arrived in time, or if the wait was interrupted.
     package func wait(seconds: Int) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)

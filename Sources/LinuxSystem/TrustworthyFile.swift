@@ -1,9 +1,10 @@
 private import Glibc
 
-/// An open file that only root or this process's user can have written. Some files decide which programs a process
-/// runs, which vault it opens, and which state it considers the newest: they are read through this type alone.
+/// An open file that only root or this process's user can have written. Files that determine which programs run, which
+/// vault is opened, and which state is the newest are read only through this type.
 ///
-/// The opened file is checked: its path may lead elsewhere by now. Root trusts only root's, but may read a user's.
+/// The open file is checked, because its path may point to another one by now. Root can read all files, but trusts only
+/// root's.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
@@ -29,14 +30,13 @@ package enum Distrust: Error, Hashable, Sendable {
     case anotherOwner, writableByOthers
     case system(SystemError)
 
-    /// Returns the problem with a file or folder, as part of a sentence that contains its path. Advice is included if
-    /// it is the same for every file.
+    /// Returns a sentence fragment with the path of a file or folder, its problem, and advice that fits every file.
     package func reason(of path: String) -> String {
         switch self {
         case .anotherOwner where geteuid() == 0:
-            "\(path) belongs to another user, and root trusts no files of other users: run this with root's own HOME, "
-                + "as `sudo -H` does, and without that user's XDG variables, and name the vault and its key file by "
-                + "their paths"
+            "\(path) belongs to another user, and root trusts only its own files: run this with root's own HOME, as "
+                + "`sudo -H` does, without that user's XDG variables, and specify the paths of the vault and its "
+                + "key file"
         case .anotherOwner: "\(path) belongs to another user"
         case .writableByOthers: "others can write to \(path)"
         case .system(let error): "\(path): \(SystemError.message(for: error.number))"
@@ -55,13 +55,12 @@ extension FileStatus {
 }
 
 extension FileSystem {
-    /// Returns the part of a path through which another user would control files that root creates in a folder: a
-    /// symbolic link that leads to it, or the folder itself. The files would belong to root, so that user could not
-    /// write to them, but could replace them. Returns nil if there is none, and for users other than root, whom the
-    /// system already restricts.
+    /// Returns the part of a path through which another user could control files that root creates in a folder: a
+    /// symbolic link on the way to it, or the folder itself. That user could not write to root's files, but could
+    /// replace them. Returns nil if there is no such part, and for users other than root, whom the system restricts.
     ///
-    /// - Parameter folder: the folder of the files as it was named, with its links. If it does not exist, the nearest
-    ///   one above it counts.
+    /// - Parameter folder: the files' folder as the caller has named it, with its links. If it does not exist, its
+    ///   nearest existing parent counts.
     package func partOfAnotherUser(above folder: String) -> String? {
         guard geteuid() == 0 else { return nil }
         if let link = linkOfAnotherUser(in: folder) { return link }
@@ -76,16 +75,16 @@ extension FileSystem {
 }
 
 extension LocalPeer {
-    /// Whether root or this process's user is at the other end. No one else is sent a secret.
+    /// Whether the other end belongs to root or this process's user. Secrets are only sent to such a peer.
     package var isTrustworthy: Bool { user == geteuid() || user == 0 }
 }
 
 /// Returns the first symbolic link in a path that belongs to another user; nil if there is none, and for users other
-/// than root. The owner decides where the link leads, so root would write a file of that user's choice.
+/// than root. The link's owner determines its target, so root would write to a file of that user's choice.
 package func linkOfAnotherUser(in path: String) -> String? {
     guard geteuid() == 0 else { return nil }
     var rest = Array(parts(of: absolutePath(path)).reversed())
-    // 40 is the system's own limit.
+    // The kernel, too, follows at most 40 links.
     var folder = "/"
     var links = 40
     while let name = rest.popLast() {

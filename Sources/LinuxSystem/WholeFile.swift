@@ -1,12 +1,12 @@
 private import CLinux
 private import Glibc
 
-/// A small file that is read and replaced as a whole: property lists, key files, imports.
+/// A small file that is read and replaced as a whole, such as a property list, a key file or an import.
 package struct WholeFile: Sendable {
     package let path: String
     package let fileSystem: any FileSystem
 
-    /// - Parameter path: a path without symbolic links, since a rename would replace them.
+    /// - Parameter path: a path without symbolic links, because a rename would replace them.
     package init(_ path: String, in fileSystem: any FileSystem) {
         self.path = path
         self.fileSystem = fileSystem
@@ -18,21 +18,21 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the bytes were read, with the times. A different size means a write in between.
+        /// The status before the bytes were read, with the times. If the size differs, another process was writing.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; returns nil if there is none. Throws the errors of ``FileStatus/checkRegular(upTo:)`` too.
+    /// Reads the file; returns nil if there is none. Also throws the errors of ``FileStatus/checkRegular(upTo:)``.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)
         return try contents(of: file, status, upTo: limit)
     }
 
-    /// Reads the file in the same way, if it can be trusted.
+    /// Reads the file as ``read(upTo:)`` does, and throws if it is not trustworthy.
     package func readTrustworthy(upTo limit: UInt64) throws(Distrust) -> Contents? {
         let found: FileDescriptor?
         do throws(SystemError) { found = try open() } catch { throw .system(error) }
@@ -55,15 +55,15 @@ package struct WholeFile: Sendable {
     private func open() throws(SystemError) -> FileDescriptor? {
         do { return try fileSystem.open(path, .read) } catch {
             guard !error.isMissing else { return nil }
-            // Opening a socket fails with an error that does not mention its kind.
+            // The error for a socket does not state that the file is a socket.
             if let status = try? fileSystem.status(at: path) { try status.checkRegular() }
             throw error
         }
     }
 
-    /// Writes a new file beside the path, flushes it, and renames it into place. Returns the new file, open. The caller
-    /// holds the folder's lock, and makes the rename durable. A replaced file's owner is kept if this user may give
-    /// files away. Unless `replacing`, an existing file is an error that ``SystemError/isExisting``.
+    /// Writes a new file in the same folder, flushes it, and renames it into place. Returns the open file. The caller
+    /// holds the folder's lock, and makes the rename durable. The new file keeps the former owner if this user may give
+    /// files away. Unless `replacing`, throws an error that ``SystemError/isExisting`` if the file exists.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true
@@ -82,7 +82,7 @@ package struct WholeFile: Sendable {
         return file
     }
 
-    /// Removes the file, if there is one, and flushes its removal.
+    /// Removes the file if it exists, and flushes the removal.
     package func remove() throws(SystemError) {
         _ = try unlessMissing(fileSystem.remove(path))
         try fileSystem.synchronizeFolder(path.parentFolder)
@@ -97,9 +97,9 @@ package struct WholeFile: Sendable {
 
 // MARK: - Files that are not yet published
 
-// A file is written under another name in the same folder and then renamed, so no process ever sees a part of it. That
-// name is fixed, and unlikely for a user's own file. Only the holder of a lock on the folder, or on the file to be
-// replaced, creates such a file. So an existing one was left by a crash.
+// A file is written under a temporary name in the same folder and then renamed, so that no process sees part of it. The
+// temporary name is fixed, and unlikely for a user's own file. Only the holder of a lock on the folder, or on the file
+// to be replaced, creates such a file. So an existing one was left by a crash.
 
 extension FileSystem {
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
@@ -109,7 +109,7 @@ extension FileSystem {
         return try open(temporaryPath, .create)
     }
 
-    /// Gives a file the owner of the one that it replaces: a file that root rewrites stays its user's.
+    /// Sets a file's owner to that of the file that it replaces, so that a file which root rewrites stays its user's.
     package func setOwner(of file: borrowing FileDescriptor, asOf other: FileStatus) throws(SystemError) {
         let own = try status(of: file)
         guard own.owner != other.owner || own.group != other.group else { return }

@@ -9,7 +9,7 @@ extension VaultLocation.Databases {
 }
 
 extension VaultLocation {
-    /// Returns the locations of a vault in a PostgreSQL database, with the standard ones for its key file and memory.
+    /// Returns the location of a vault in a PostgreSQL database, with the standard paths for its key file and memory.
     ///
     /// ```swift
     /// let keychain = try Keychain(at: .database("postgresql://db.example.org/vaults#team"), options: options)
@@ -17,15 +17,15 @@ extension VaultLocation {
     ///
     /// - Parameters:
     ///   - url: libpq's connection URI, `#` and the vault's name.
-    ///   - keyFile: the path of the key file; without it, as for ``standard(vault:keyFile:environment:databases:)``.
-    ///   - environment: variables instead of the process's own.
-    /// - Throws: ``VaultError`` with `invalid` for a text that is no such URL; as
+    ///   - keyFile: the path of the key file; nil chooses it as in ``standard(vault:keyFile:environment:databases:)``.
+    ///   - environment: the environment variables; nil reads those of the process.
+    /// - Throws: ``VaultError`` with `invalid` if `url` is not such a URL, and the errors of
     ///   ``standard(vault:keyFile:environment:databases:)``.
     public static func database(
         _ url: String, keyFile: String? = nil, environment: [String: String]? = nil
     ) throws(VaultError) -> VaultLocation {
         guard isURL(url) else {
-            throw VaultError(.invalid, "This is no URL of a database. Write postgresql://HOST/DATABASE#NAME.")
+            throw VaultError(.invalid, "Not a database URL. Write postgresql://HOST/DATABASE#NAME.")
         }
         _ = try DatabaseURL(url)
         return try standard(vault: url, keyFile: keyFile, environment: environment, databases: .postgreSQL)

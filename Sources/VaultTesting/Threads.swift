@@ -1,9 +1,9 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on several threads at once, with the number of the thread, and waits for all of them. None begins before
-/// all have started, since a short body would otherwise end before the next one begins. Tasks are unsuitable: the
-/// bodies block, and there are more of them than cores. Throws the first error of a thread.
+/// Runs `body` on several threads concurrently, passes each its number, and waits for all of them. No body begins
+/// before all threads have started, because a short body would otherwise end before the next one begins. Tasks are
+/// unsuitable, because the bodies block and outnumber the cores. Throws the first error that a thread throws.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()
@@ -40,7 +40,7 @@ private final class Work: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// The line at which threads wait for each other. They spin, since sleeping threads wake up at different times.
+/// A barrier at which threads wait for each other. They spin, because sleeping threads wake up at different times.
 private final class StartLine: Sendable {
     private let waiting = Atomic(0)
     private let isOpen = Atomic(false)
@@ -55,7 +55,7 @@ private final class StartLine: Sendable {
         isOpen.store(true, ordering: .releasing)
     }
 
-    /// Waits, and yields the core after a while: there may be fewer cores than threads, and other tests.
+    /// Waits, and yields the core after a while, because there may be fewer cores than threads, and other tests.
     private func pause(until isOver: () -> Bool) {
         var turns = 0
         while !isOver() {

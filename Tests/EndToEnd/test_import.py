@@ -274,7 +274,7 @@ MALFORMED = [
     ("bitwarden-json", '{"folders": []}', r"it is not Bitwarden's export"),
     ("keepass-xml", "<KeePassFile>\n<Root><Group><canary", r"\(line 2\)"),
     ("keepass-xml", '<KeePassFile>\n<Root><Entry><String><Value Protected="True">canary', r"encrypted.*\(line 2\)"),
-    ("keepass-xml", "<canary/>", r"it is not the XML of KeePass"),
+    ("keepass-xml", "<canary/>", r"it is not KeePass XML"),
     ("netrc", "machine a\nlogin b\npassword", r"line 3: the value of the last keyword is missing"),
     ("netrc", "machine a\ncanary b", r"line 2: an unknown keyword"),
     ("netrc", "login b", r"line 1: a keyword comes before the first machine"),

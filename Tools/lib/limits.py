@@ -115,7 +115,7 @@ OWNERS = {
 
 # What may trap, by its whole statement: mistakes of our own, which no bytes from outside can cause.
 TRAPS = {
-    ("LinuxSystem/OrderedMutex.swift", "precondition(held >> rank.rawValue == 0)"): "only in builds for tests",
+    ("LinuxSystem/Mutex.swift", "precondition(held >> rank.rawValue == 0)"): "only in builds for tests",
     ("Sealing/SecretArena.swift", "precondition(holds(front) && holds(data + capacity))"): (
         "as sodium_free does: memory that was overwritten is trusted no more"
     ),

@@ -18,12 +18,12 @@ extension Mirror.State {
         return bytes + Self.check(of: bytes)
     }
 
-    /// Returns a check by which a file that another process is writing is detected.
+    /// Returns a checksum, by which a reader detects a file that another process is still writing.
     private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Parses a state. Bytes of an older file may follow.
+    /// Parses a state. Bytes of an older, longer state may follow it.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -50,36 +50,36 @@ extension Mirror.State {
 }
 
 extension RangeSet<UInt64> {
-    /// Returns the parts of a range that are missing. All bytes from `end` on count as missing.
+    /// Returns the parts of a range that this set lacks. Bytes from `end` on count as missing even if the set has them.
     func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
         Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 
 extension Mirror.State {
-    /// Returns whether this process may use the copy: nothing shows that another process has another history, or has
-    /// changed to another generation.
+    /// Returns whether this process may use the local copy, which other processes also write. The copy must be of the
+    /// same generation, and its end must not contradict the position that this process's log includes.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
 }
 
 extension LogPosition {
-    /// Returns whether this position may follow the other one, because nothing shows that their histories differ.
+    /// Returns whether this position could be the other one, or a later one in the same history.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// If a server cannot be reached, every command would wait for it. So the first one leaves a note for the others.
+// The first command that cannot reach the server records the time in a file, so that the next ones do not wait as well.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }
 
-    /// The number of seconds since the server was found unreachable; nil if it was not, or is back.
+    /// The number of seconds since a process found the server unreachable; nil if no outage is recorded.
     var outageAge: Int? {
         guard let found = (try? outage.readTrustworthy(upTo: 8)) ?? nil, found.bytes.count == 8 else { return nil }
         let time = found.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
         let now = Clock.milliseconds
-        // A time in the future shows only that a clock was set back.
+        // A time in the future only means that the clock was set back.
         return time <= now ? Int(clamping: (now - time) / 1_000) : nil
     }
 

@@ -2,20 +2,20 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// A copy of a vault's bytes on this machine, sealed as in the database.
+/// The local copy of a vault in a database, with the same sealed bytes.
 ///
-/// It only saves time: bytes that do not authenticate are read from the database again. But the end of the log is
-/// trusted, so another user's files do not count. One file has the bytes, at the same offsets, and another one lists
-/// which of them are there. Once all are there, the first file is a vault file.
+/// The copy only saves time. The log authenticates its bytes, and reads them from the database if that fails. The
+/// copy's end of the log is trusted, however, so files of another user are ignored. One file has the bytes, at the same
+/// offsets as in the database; once it has all of them, it is a vault file. Another file has the state.
 final class Mirror: Sendable {
     struct State {
-        /// The head that the database stated last.
+        /// The head that the database last returned.
         var head: StoreHead
-        /// The time of that statement in milliseconds since 1970.
+        /// The time at which the database returned the head, in milliseconds since 1970.
         var contact: UInt64
-        /// The bytes that are there.
+        /// The ranges of bytes that are present.
         var ranges = RangeSet<UInt64>()
-        /// The file of the bytes, once it was opened. It stays open even if another process removes it.
+        /// The open file of the bytes; nil before it is opened. It stays usable after another process has removed it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -32,21 +32,21 @@ final class Mirror: Sendable {
         }
     }
 
-    /// The precision of the time of the last contact in milliseconds.
+    /// The precision of ``State/contact``, in milliseconds.
     private static let contactPrecision: UInt64 = 1_000
     private static let largestState: UInt64 = 16 << 20
 
     let folder: String
     let name: String
     let files: any FileSystem
-    /// The state, which is read when it is first needed. A connection may be established meanwhile.
+    /// The state. It is read on first use, while the login to the server may already be in progress.
     private let state = Mutex(Reading())
 
     private struct Reading {
         var isDone = false
         var found: State?
-        /// The end of the log in the newest state that can be replaced without a loss: this process's log includes it,
-        /// or it was saved to a file.
+        /// A position in the log. A copy that ends there can be replaced without losing changes, because this process's
+        /// log includes the position or because the copy was saved to a file.
         var included: LogPosition?
     }
 
@@ -61,14 +61,14 @@ final class Mirror: Sendable {
             if !state.isDone {
                 state.isDone = true
                 state.found = read()
-                // The log is opened from this state.
+                // The log is opened from this state, so it includes the state's end.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
         }
     }
 
-    /// Makes the next use read the files again, since another process may have written them.
+    /// Makes the next use read the files again, because another process may have changed them.
     func reread() { state.withLock { $0.isDone = false } }
 
     private func read() -> State? {
@@ -77,9 +77,9 @@ final class Mirror: Sendable {
         return found
     }
 
-    /// Reads the state alone, without the file of the bytes.
+    /// Reads the state without opening the file of the bytes.
     private func readState() -> State? {
-        // Another process may be writing it at this moment.
+        // A state that another process is just writing cannot be parsed, so the read is repeated.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
             else { return nil }
@@ -88,22 +88,22 @@ final class Mirror: Sendable {
         return nil
     }
 
-    /// Returns the common part of the names of all files of a vault in a database.
+    /// Returns the name prefix that all local files for a database vault share.
     static func name(of location: String) -> String {
         Hexadecimal.string(of: Array(RunningHash.hash(of: location).prefix(16)))
     }
 
     private var statePath: String { "\(folder)/\(name).state" }
 
-    /// Returns the path of the file of the bytes. A compaction creates another file.
+    /// Returns the path of the file with a generation's bytes. A compaction starts a new file.
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
     var head: StoreHead? { withState { $0.found?.head } }
-    /// The time of that statement in milliseconds since 1970.
+    /// The time at which the database returned that head, in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
-    /// The head that the database stated last to any process of this machine; nil if there is no copy.
+    /// The newest head that any process of this machine has saved; nil if there is no copy.
     var savedHead: StoreHead? {
-        // The own state is read first, since the log must not be opened from a later one.
+        // The process's own state is loaded first, so that the log is never opened from a state newer than this head.
         withState { _ in }
         return readState()?.head
     }
@@ -118,12 +118,12 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Returns the ranges of a generation's bytes that are there; nil if the copy is of another generation.
+    /// Returns the ranges of bytes that are present; nil if the copy is of another generation.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns the missing ranges of the vault; none if the copy has a different end.
+    /// Returns the ranges that the copy lacks; none if the copy is of another state of the vault.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -135,7 +135,7 @@ final class Mirror: Sendable {
 
     // MARK: Reading
 
-    /// Copies a range and returns true, if the copy has all of it.
+    /// Copies a range of bytes into the buffer. Returns false if the local copy lacks some of them.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         let file = withState { state in
             state.found.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
@@ -147,17 +147,17 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Records that the copy can be replaced without a loss if it ends at a position; see ``Reading/included``.
+    /// Records that a copy that ends at this position can be replaced without loss; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
-    /// Keeps the head that the database has stated, and bytes that the log has followed. Returns whether that
+    /// Saves the head that the database has returned, and bytes that the log has accepted. Returns whether that
     /// succeeded; a failure only costs time later.
     ///
-    /// - Parameter isNew: whether nothing that was kept before counts.
+    /// - Parameter isNew: whether the former contents of the copy are dropped.
     @discardableResult
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
         let now = Clock.milliseconds
-        // If commands follow each other at once, not each of them needs to write the time of the contact.
+        // Commands in quick succession need not all update the time of the contact.
         if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
             (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
         {
@@ -166,17 +166,17 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Another process may have changed the copy since this one has checked that it may be replaced.
+                // Another process may have changed the copy since this process checked that replacing it loses nothing.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
             guard let saved, saved.continues(included, of: head.generation) else { return nil }
             let end = saved.head.position
             guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
-            // Threads and processes may pass on the database's statements in a different order.
+            // Threads and processes may report the database's answers out of order, so the newer head is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Otherwise there may be two histories between the known position and the copy's end.
+            // Otherwise the histories may differ before the copy's end, so only bytes after it are added.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -185,11 +185,11 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Keeps bytes of the vault in a state that the log need not have followed. Returns whether they are there.
+    /// Saves bytes that were read with a head that the log may not have accepted. Returns whether the copy has them.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
-            // A server that was restored from a backup must not change the copy. Bytes before the copy's end are not
-            // kept until the log has followed the server's history.
+            // A server that was restored from a backup must not change the copy. So bytes before the copy's end are
+            // saved only once the log has accepted the server's history.
             guard let saved, saved.continues(included, of: head.generation),
                 bytes.offset >= saved.head.size || [saved.head.position, included].contains(head.position)
             else { return nil }
@@ -198,7 +198,7 @@ final class Mirror: Sendable {
         return kept?.ranges.isSuperset(of: RangeSet(bytes.range)) ?? false
     }
 
-    /// Replaces the kept bytes by bytes that have authenticated, of the vault in its present state.
+    /// Replaces bytes of the copy with authenticated bytes of the vault's present state.
     func replace(_ bytes: StoreBytes, of head: StoreHead) {
         _ = change { saved, included in
             guard let saved, saved.continues(included, of: head.generation),
@@ -210,23 +210,23 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Changes the copy under the lock of its state. Nothing is written before it is decided what may be.
+    /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
-    /// Another process may have kept later changes. If a server is restored from a backup, there may be no other copy
-    /// of them. So the parts of the saved state that count are never overwritten, unless the new state starts afresh.
+    /// Another process may have saved later changes, and after a server was restored from a backup, only the copy may
+    /// have them. So valid parts of the saved state are never overwritten, unless the new state starts without any.
     ///
-    /// The state is written in place, since replacing the file costs ten times as much. Nothing is flushed: the remains
-    /// after a power loss do not authenticate, or are older.
+    /// The state is written in place, because replacing the file costs ten times as much. Nothing is flushed. After a
+    /// power loss, the copy is older, or parts of it do not authenticate.
     ///
-    /// - Parameter decide: returns the new state, whose ranges are the parts of the saved one that still count, and the
-    ///   bytes to add; nil if nothing may change.
-    /// - Returns: the new state; nil if nothing has changed.
+    /// - Parameter decide: returns the new state, whose ranges are the parts of the saved one that remain valid, and
+    ///   the bytes to add; nil if nothing may change.
+    /// - Returns: the new state; nil if nothing was changed.
     private func change(
         creating isCreating: Bool = false,
         _ decide: (_ saved: State?, _ included: LogPosition?) -> (State, [StoreBytes])?
     ) -> State? {
         if isCreating { try? files.makeFolders(folder) }
-        // Another process holds the lock of this file for much less than a second.
+        // Other processes hold this file's lock for much less than a second.
         guard let file = opened(statePath, isCreating ? .readWriteOrCreateNoFollow : .readWriteNoFollow),
             (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
         else { return nil }
@@ -275,8 +275,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file of the bytes, for writing if possible. Ranges that the file does not have are dropped: it may
-    /// have been removed or cut.
+    /// Opens the file of the bytes, for writing if possible. Drops the ranges that the file lacks, because it may have
+    /// been removed or truncated.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

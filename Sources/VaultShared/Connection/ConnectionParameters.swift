@@ -3,7 +3,7 @@ import Formats
 private import Glibc
 import Sealing
 
-/// libpq's keywords (34.1.2) and their values.
+/// Connection parameters: libpq's keywords (PostgreSQL's documentation, 34.1.2) and their values.
 struct ConnectionParameters: Sendable {
     private var values: [String: String] = [:]
 
@@ -14,9 +14,9 @@ struct ConnectionParameters: Sendable {
 
     typealias List = UnsafePointer<UnsafePointer<CChar>?>?
 
-    /// Passes the parameters in the form that libpq takes: two lists of C strings, with null at the end.
+    /// Passes the parameters to `body` in the form that libpq requires: two null-terminated lists of C strings.
     ///
-    /// - Parameter password: a C string, which stays in guarded memory here.
+    /// - Parameter password: a C string, which is passed without a copy outside of guarded memory.
     func withPointers<Result>(
         and password: HeldSecret? = nil, _ body: (_ keywords: List, _ values: List) -> Result
     ) -> Result {
@@ -47,12 +47,12 @@ struct ConnectionParameters: Sendable {
 // MARK: - Hosts
 
 extension ConnectionParameters {
-    /// Splits a value that is a list, with one item for each host.
+    /// Splits a value that is a list with an item for each host.
     static func list(_ text: String?) -> [String] {
         text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
     }
 
-    /// The hosts, each with its port unless that is the usual one.
+    /// The hosts, each with its port unless that is PostgreSQL's standard port.
     var addresses: [String] {
         let hosts = Self.list(self["host"] ?? self["hostaddr"])
         let ports = Self.list(self["port"])
@@ -62,7 +62,7 @@ extension ConnectionParameters {
         }
     }
 
-    /// Returns whether a host is an address of this machine, not a name: 127.0.0.0/8 or ::1.
+    /// Returns whether a host is a loopback address, that is, in 127.0.0.0/8 or ::1. A name such as localhost is not.
     static func isLoopback(_ host: String) -> Bool {
         var four = in_addr()
         var six = in6_addr()
@@ -75,11 +75,11 @@ extension ConnectionParameters {
 // MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
-    /// A value that no server can match: libpq collects all parameters of a connection, but does not connect.
+    /// A `target_session_attrs` that is invalid, so that libpq collects all parameters but does not connect.
     private static let noServer = "none-is-asked"
 
-    /// Returns the parameters with which libpq connects: the given ones, and those of its variables and a service file.
-    /// Passwords are omitted.
+    /// Returns the parameters with which libpq would connect: the given ones, and those from its environment variables
+    /// and a service file. Omits passwords.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> ConnectionParameters {
         var parameters = given
         parameters["target_session_attrs"] = noServer

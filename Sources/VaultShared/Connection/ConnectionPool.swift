@@ -1,21 +1,21 @@
 import Formats
 import LinuxSystem
 
-/// The connections of this process to one location. A thread takes one, and gives it back.
+/// This process's connections to one location. A thread takes a connection, and returns it after use.
 final class ConnectionPool: Sendable {
     private let parameters: ConnectionParameters
-    /// The servers in the order in which they are tried. They are found when the first one is needed.
+    /// The servers in the order in which they are tried; empty until a server is first needed.
     private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
-    /// A connection that is not established yet, or that was sent a statement ahead.
+    /// A connection that is being established, or on which a statement was sent in advance.
     private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<Host?>(nil)
 
     struct Host {
         /// The name with the port.
         let name: String
-        /// Whether the server only follows another one.
+        /// Whether the server is a standby, which follows another server.
         let isStandby: Bool
     }
 
@@ -26,12 +26,12 @@ final class ConnectionPool: Sendable {
         var asked: Deadline?
     }
 
-    /// The time for which a login is waited for at first. A server on this machine may share the processor with this
-    /// process, and runs while it waits. A slower server logs in while this process continues.
+    /// The time for which ``begin()`` waits for the login. A server on this machine may share a core with this process,
+    /// and runs while the process waits. The login to a slower server proceeds while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time for which an answer to a statement sent ahead counts: a passphrase prompt may have come in between.
+    /// The time for which the answer to a statement sent in advance is valid. A passphrase prompt may delay its use.
     private static let answerLifetime: Duration = .seconds(1)
-    /// The time that one of several hosts has to answer, so that a dead one does not delay the next for long.
+    /// The login timeout for each of several hosts, so that a dead host does not delay the next one for long.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
@@ -49,13 +49,13 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// The number of hosts. If one fails, another may replace it soon.
+    /// The number of hosts. With several, another host may soon replace one that fails.
     var hostCount: Int { (try? found().count) ?? 1 }
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
     var lastHost: Host? { last.withLock { $0 } }
 
-    /// Runs `body` with a connection that no other thread uses meanwhile.
+    /// Runs `body` with a connection that no other thread uses at the same time.
     func withConnection<Result>(
         until deadline: Deadline, _ body: (PostgresConnection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {
@@ -64,9 +64,9 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, almost without waiting. ``goOn()`` continues, and so does the next
-    /// ``take(until:)``, which starts again if this connection fails. It does nothing if a password must be read, since
-    /// that waits until it is needed.
+    /// Begins to connect to the first host, almost without waiting. ``goOn()`` or the next ``take(until:)`` continues;
+    /// the latter connects anew if this attempt fails. Does nothing if the login needs a password from the vault, which
+    /// is read only when a connection is needed.
     func begin() {
         guard password == nil, let server = try? found().first,
             let connection = try? PostgresConnection(beginning: server)
@@ -75,13 +75,13 @@ final class ConnectionPool: Sendable {
         begun.withLock { $0 = Begun(connection: connection) }
     }
 
-    /// Sends a statement as soon as the connection that was begun is established, for ``answer(until:)``.
+    /// Sends a statement in advance, as soon as the login has finished. ``answer(until:)`` returns its result.
     func ask(_ question: Statement) {
         begun.withLock { $0?.question = question }
         goOn()
     }
 
-    /// Continues the connection that was begun, without waiting. Returns whether there is nothing left to continue.
+    /// Continues the login without waiting. Returns whether nothing is left to do.
     @discardableResult
     func goOn() -> Bool {
         guard var found = begun.withLock({ $0?.asked == nil ? $0.take() : nil }) else { return true }
@@ -95,7 +95,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to the statement that was sent ahead; nil if there is none, or if it was sent too long ago.
+    /// Waits for the answer to the statement that was sent in advance; nil if none was sent, or too long ago.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -105,7 +105,7 @@ final class ConnectionPool: Sendable {
         return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
-    /// Takes an idle connection, or creates one. If there are several hosts, it waits for an unreachable one.
+    /// Returns an idle or a new connection. If all of several hosts are unreachable, retries until the deadline.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
@@ -155,15 +155,15 @@ final class ConnectionPool: Sendable {
         last.withLock { $0 = connection.host }
     }
 
-    /// Keeps a connection for the next use, unless it is broken or in the middle of a transaction.
+    /// Accepts a connection back for reuse. Drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Starts with the next host from now on, because the present one has lost changes.
+    /// Begins with the next host from now on, because the present one has lost changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
-        // The idle connections end when they are released, outside of the lock.
+        // The connections are closed when the returned array is released, after the mutex.
         _ = idle.withLock { idle in
             defer { idle = [] }
             return idle

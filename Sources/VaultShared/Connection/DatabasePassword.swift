@@ -3,16 +3,16 @@ import SealedLog
 import Sealing
 import Vault
 
-/// The password for a database, in an entry of this machine's own vault. It is read as other programs read it, subject
-/// to the entry's policy and the access log.
+/// A database password that is stored in an entry of this machine's own vault. The password is read as by other
+/// programs, subject to the entry's policy and the access log.
 struct DatabasePassword: Sendable {
     private let name: String
-    /// The name of the reader in the access log and in a policy.
+    /// The reader's name in the access log and in policies.
     private static let reader = "password-entry"
 
     init(inEntry name: String) { self.name = name }
 
-    /// Reads the entry for servers that its attributes permit. Returns a C string.
+    /// Reads the password as a C string. Throws unless the entry's attributes permit its use for all of the servers.
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
             var location = try VaultLocation.local()
@@ -34,7 +34,7 @@ struct DatabasePassword: Sendable {
         } catch { throw PostgresError(.malformed, "the password cannot be read: \(error.message)") }
     }
 
-    /// Returns a C string; nil if the bytes contain a zero.
+    /// Returns the bytes as a C string; nil if they contain a zero byte.
     private static func cString(of bytes: borrowing SecretBytes) throws(VaultError) -> HeldSecret? {
         var text: SecretBytes
         do throws(SealingError) { text = try SecretBytes(zeros: bytes.count + 1) } catch { throw .noGuardedMemory }

@@ -2,7 +2,7 @@ import CPostgres
 private import Glibc
 import LinuxSystem
 
-// A flight is a group of statements that are sent together in one round trip, by libpq's pipeline mode (PostgreSQL's
+// A flight is a group of statements that libpq sends together in one round trip, in its pipeline mode (PostgreSQL's
 // documentation, 34.5).
 
 extension PostgresConnection {
@@ -11,15 +11,15 @@ extension PostgresConnection {
         let hasWarning: Bool
     }
 
-    /// Sends statements together and waits for all of their results: one round trip (34.5, "Pipeline Mode").
+    /// Sends statements in one flight, and waits for all of their results.
     ///
-    /// Unless a transaction was begun among them or before, they form one transaction. Throws the first statement's
-    /// error; the statements after it were not executed.
+    /// Outside of an explicit transaction, the statements form one transaction. Throws the error of the first statement
+    /// that fails; the statements after it are not executed.
     func flight(_ statements: [Statement], until deadline: Deadline) throws(PostgresError) -> Answer {
         let answer = try turn.withLock { (session) throws(PostgresError) in
             try fly(statements, &session, until: deadline)
         }
-        // If a statement of the transaction was refused, the server answers COMMIT with ROLLBACK, and without an error.
+        // If a statement of the transaction failed, the server answers COMMIT with the tag ROLLBACK and no error.
         for (statement, rows) in zip(statements, answer.rows)
         where statement.text == Statement.commit.text && rows.tag != "COMMIT" {
             throw .aborted
@@ -27,8 +27,8 @@ extension PostgresConnection {
         return answer
     }
 
-    /// Sends a statement, and passes on its rows one by one as they arrive (34.6, "Retrieving Query Results
-    /// Row-by-Row"). So many megabytes are never in memory at once.
+    /// Sends a statement, and passes its rows to `take` one by one as they arrive (34.6, "Retrieving Query Results
+    /// Row-by-Row"). A result of many megabytes is thus never in memory as a whole.
     ///
     /// - Parameter take: handles a row. It must not use the connection.
     func rows(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) {
@@ -37,7 +37,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread has the connection.
+    /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread is using the connection.
     func rowsIfFree(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly([statement], &session, until: deadline, byRow: true, take)
@@ -46,7 +46,7 @@ extension PostgresConnection {
 
     typealias RowTaker = (Rows) throws(PostgresError) -> Void
 
-    /// Sends a statement alone, without waiting. ``answer(until:)`` must follow.
+    /// Sends a single statement without waiting for its result. ``answer(until:)`` must follow.
     func send(_ statement: Statement) throws(PostgresError) {
         try checkProcess()
         try turn.withLock { (session) throws(PostgresError) in
@@ -56,7 +56,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Waits for the result of the statement that was sent alone.
+    /// Waits for the result of the statement that ``send(_:)`` has sent.
     func answer(until deadline: Deadline) throws(PostgresError) -> Rows {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
@@ -75,11 +75,11 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // After each part that it sends, libpq moves the rest of its buffer: 90 times for 16 MiB.
+                    // Each time libpq sends some bytes, it moves the rest of its buffer. For 16 MiB, that was 90 times.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // If this mode is refused, the rows come together.
+            // If libpq refuses this mode, it returns all rows in one result.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -88,7 +88,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Prepares the statements that a long-lived session has sent.
+    /// Prepares the statements that a long-lived session has used.
     private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
@@ -105,12 +105,12 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // A server that does not prepare statements still executes them.
+            // A server that refuses to prepare statements still executes them.
             guard case .refused = error.reason else { throw error }
         }
     }
 
-    /// - Parameter limit: the maximum number of bytes of values that the results may have.
+    /// - Parameter limit: the maximum total size of the results' values, in bytes.
     private func depart(
         _ session: inout Session, limit: UInt64, until deadline: Deadline,
         _ send: (inout Session) throws(PostgresError) -> Void
@@ -133,7 +133,7 @@ extension PostgresConnection {
         return Answer(rows: answer, hasWarning: warnings.isAny)
     }
 
-    /// - Parameter name: the name of the prepared statement; nil sends its text.
+    /// - Parameter name: the prepared statement's name; nil sends the statement's text.
     private func send(_ statement: Statement, as name: String?) throws(PostgresError) {
         let count = Int32(statement.parameters.count)
         let isSent = statement.withEncodedParameters { values, lengths, formats in
@@ -154,20 +154,20 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // A server that waits for its own answer to be read accepts no more bytes.
+                // A server may accept no more bytes until its own answer has been read.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
         }
     }
 
-    /// Reads the results up to the end of the pipeline. Throws the error of a connection, returns that of a statement.
+    /// Reads the results up to the end of the pipeline. Throws connection errors, and returns a statement's error.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {
         var rows: [Rows] = []
         var refusal: PostgresError?
-        // After the deadline, the bytes that have arrived are read once more. A server that goes on is not waited for.
+        // After the deadline, bytes that have already arrived are read once more, but no further ones are awaited.
         var isLate = false
         while true {
             while PQisBusy(handle) == 1 {
@@ -198,8 +198,8 @@ extension PostgresConnection {
 
     // MARK: Poolers
 
-    /// Returns whether a pooler may give its connection to other clients, together with the settings of the session. It
-    /// is detected by a process ID that differs from that of the serving process.
+    /// Returns whether the connection goes through a pooler, which may reuse the session and its settings for other
+    /// clients. With a pooler, the ID of the serving process differs from the one that was stated at the login.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in try isPooledNow(&session, until: deadline) }
     }

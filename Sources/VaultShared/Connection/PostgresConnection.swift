@@ -4,15 +4,15 @@ import Formats
 private import Glibc
 import LinuxSystem
 
-/// A connection to a server, over libpq (PostgreSQL's documentation, chapter 34).
+/// A connection to a server through libpq (PostgreSQL's documentation, chapter 34).
 ///
-/// It is Sendable although unchecked: once it is created, only the thread that holds the mutex uses libpq's handle.
+/// It is Sendable although unchecked, because after `init` only the thread that holds the mutex uses libpq's handle.
 final class PostgresConnection: @unchecked Sendable {
     struct Session: ~Copyable {
-        /// The events for which a connection that is being established waits on its socket; 0 once it is established.
+        /// The events that the login waits for on the socket; 0 once the connection is established.
         var wanted = Int16(POLLOUT)
         var prepared = PreparedStatements()
-        /// The wire to the server; nil until one is reached.
+        /// The wire to the server; nil until a server is reached.
         var wire: Wire?
     }
 
@@ -29,7 +29,7 @@ final class PostgresConnection: @unchecked Sendable {
         let started = server.parameters.withPointers(and: password) { PQconnectStartParams($0, $1, 0) }
         guard let started else { throw PostgresError(.notConnected, "no memory") }
         handle = started
-        // With this verbosity, an error of the login contains its SQLSTATE.
+        // At this verbosity, login errors contain the SQLSTATE.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         PQsetNoticeReceiver(
             handle,
@@ -40,19 +40,19 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     deinit {
-        // If a child process closed its copy, that would end the parent's session.
+        // A child process must not close its copy, because that would end the parent's session.
         guard process == getpid() else { return }
         PQfinish(handle)
-        // This sends libpq's last message.
+        // Sends libpq's last message, which ends the session.
         turn.withLock { $0.wire?.carryOut() }
     }
 
-    /// Continues until it is connected to a server of the requested kind.
+    /// Waits until the connection is established with a server of the requested kind.
     func connect(until deadline: Deadline) throws(PostgresError) {
         guard try goOn(until: deadline) else { throw .timedOut }
     }
 
-    /// Continues to connect. Returns false once the deadline has passed; it can be called again.
+    /// Continues to connect. Returns false if the deadline passes first; the caller can then call again.
     func goOn(until deadline: Deadline) throws(PostgresError) -> Bool {
         try checkProcess()
         return try turn.withLock { (session) throws(PostgresError) in
@@ -80,7 +80,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Places a wire between libpq and the server once there is a connection, and a new one if libpq tries another.
+    /// Places a wire between libpq and the server once they are connected; a new one if libpq tries another server.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -105,7 +105,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Passes the bytes that have arrived to libpq.
+    /// Passes arrived bytes to libpq.
     func receive(_ session: inout Session) throws(PostgresError) {
         if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
         guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
@@ -116,16 +116,16 @@ final class PostgresConnection: @unchecked Sendable {
     private func wipePassword() {
         guard let password = PQpass(handle) else { return }
         let count = strlen(password)
-        // Without a password, it points to a constant.
+        // Without a password, the pointer refers to a constant.
         if count > 0 { explicit_bzero(password, count) }
     }
 
     func checkProcess() throws(PostgresError) {
-        guard process == getpid() else { throw PostgresError(.notConnected, "the connection is the parent process's") }
+        guard process == getpid() else { throw PostgresError(.notConnected, "the parent process owns the connection") }
     }
 
-    /// Whether the connection leads to a server, has no open transaction, and has received no unexpected bytes. A
-    /// server sends some when it ends a session.
+    /// Whether the connection is intact, without an open transaction and without unread bytes. A server that ends a
+    /// session sends such bytes.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { session in
@@ -134,7 +134,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether the connection leads to a server and has an open transaction that has not failed.
+    /// Whether the connection is intact and has an open transaction that has not failed.
     var isInTransaction: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { _ in PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_INTRANS
@@ -147,11 +147,11 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     enum Encryption {
-        /// The server has proved its identity, by its certificate or its ticket.
+        /// The server has proved its identity by its TLS certificate or its Kerberos ticket.
         case certificate, ticket
-        /// The server is on this machine, so no protection is needed. The value is whether there is TLS anyway.
+        /// The server is on this machine, so that no protection is needed.
         case local(hasTLS: Bool)
-        /// There is TLS, but the server has not proved its identity. The value is the `sslmode`.
+        /// TLS is used, but the server has not proved its identity. The value is the `sslmode`.
         case unproved(String)
         case none
     }
@@ -169,7 +169,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits until the server or another descriptor is readable. Returns whether there was a notification.
+    /// Waits until the server or another descriptor is readable. Returns whether a notification has arrived.
     func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in
             let sockets = [socket(of: session) ?? -1, descriptor]
@@ -198,9 +198,9 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Returns whether the server is ready in time. libpq's timeouts limit no answer, and the server's limit no commit.
+    /// Returns whether the server is ready in time. libpq has no timeout for answers, and the server none for commits.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
-        // Some bytes that were passed to libpq are not read yet.
+        // libpq has not yet read all bytes that the wire has passed to it.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft
@@ -211,10 +211,10 @@ final class PostgresConnection: @unchecked Sendable {
     }
 }
 
-/// A field of an error's report (34.3.1).
+/// Returns libpq's code for a field of an error report (34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// Records a warning of the server: a commit whose wait for the standby was cancelled succeeds with one.
+/// Records the server's warnings. A commit whose wait for the standby was cancelled succeeds with a warning.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -1,24 +1,24 @@
 import LinuxSystem
 import SealedLog
 
-/// A failure of a server or of libpq. It contains neither a password nor a value.
+/// An error of a server or of libpq. It contains neither passwords nor values.
 struct PostgresError: Error {
     enum Reason: Hashable {
-        /// No host of the location can be reached, or none is of the requested kind, such as the primary.
+        /// No host of the location can be reached, or no reachable host is of the requested kind, such as the primary.
         case notConnected
-        /// A server was reached, but it or libpq has refused the login because of the certificate or the password.
+        /// A server was reached, but the login was refused because of the certificate or the password.
         case loginRefused
         /// The connection was lost. The statements that were sent may have been executed.
         case lost
         /// The server did not answer in time. The statements that were sent may still be executed.
         case timedOut
-        /// The server refused a statement, with an SQLSTATE (PostgreSQL's documentation, appendix A).
+        /// The server refused a statement, with this SQLSTATE (PostgreSQL's documentation, appendix A).
         case refused(String)
         case malformed, absent
     }
 
     let reason: Reason
-    /// The server's message on one line, without a full stop. Characters that a terminal would interpret are replaced.
+    /// The error message on one line, without a full stop. Characters that a terminal would interpret are replaced.
     let message: String
 
     init(_ reason: Reason, _ message: String) {
@@ -31,8 +31,8 @@ struct PostgresError: Error {
     }
 
     /// - Parameters:
-    ///   - message: libpq's message at the highest verbosity. It has the SQLSTATE before the text of a server, and a
-    ///     last line with a location in the server's source.
+    ///   - message: libpq's message at the highest verbosity. It states the SQLSTATE before the server's text, and on
+    ///     its last line a location in the server's source code.
     ///   - isRefusal: whether a server has answered.
     ///   - advice: a sentence that is added to a refusal.
     init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
@@ -48,7 +48,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq checks the kind of session after the login (34.1.2, "target_session_attrs"), and states no SQLSTATE.
+        // libpq checks the kind after the login (34.1.2, "target_session_attrs"). That error has no SQLSTATE.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -57,7 +57,7 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// An earlier statement of the transaction was refused.
+    /// The error that an earlier statement of the same transaction was refused.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -74,30 +74,29 @@ extension PostgresError {
     var isOfConnection: Bool {
         switch reason {
         case .lost, .timedOut: true
-        // The server is shutting down or starting up, or it has become or still is a standby.
+        // The server is shutting down or starting up, the connection has failed, or the server is a standby.
         case .refused(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
         case .notConnected, .loginRefused, .malformed, .absent: false
         }
     }
 
-    /// Whether no server can be reached now. One that is starting up or shutting down counts as unreachable.
+    /// Whether no server can be reached now. A server that is starting up or shutting down counts as unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
-    /// The usefulness of the error for the user: a fault that must be fixed ranks above an unreachable host, and that
-    /// above a timeout.
+    /// The usefulness to the user: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
-    /// Returns this error of one host, or the error of another host if that is more useful.
+    /// Returns the more useful of two hosts' errors; this one if they are equally useful.
     func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
-    /// Whether the same transaction may succeed if it is tried again: after a serialization failure, a deadlock, or a
-    /// refused statement of another thread in the transaction.
+    /// Whether the same transaction may succeed on a retry: after a serialization failure, a deadlock, a lost prepared
+    /// statement, or another thread's failure in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
-    /// Whether a statement that was prepared no longer is.
+    /// Whether the server no longer has a prepared statement.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a lock was not free in time, or a limit of the role has ended the wait for one.
+    /// Whether a lock was not free in time, or a time limit of the role ended the wait for the lock.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether the comparison of a compare-and-append failed: there is no row to append to, or one at the offset.
+    /// Whether a compare-and-append failed, because its row does not exist or the offset already has an extent.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

@@ -2,11 +2,11 @@ import CPostgres
 import Formats
 import Sealing
 
-/// The statements that a session's server has prepared, since parsing and planning one takes longer than executing it.
+/// The statements that a session has prepared. Parsing and planning a statement takes longer than executing it.
 ///
-/// A command ends after a few flights. A long-lived session prepares its recent statements once.
+/// A command ends after a few flights, so only a long-lived session prepares its statements, once.
 struct PreparedStatements {
-    /// A statement without its values.
+    /// A statement without its parameters' values.
     struct Form: Hashable {
         let text: String
         let types: [Oid]
@@ -16,12 +16,12 @@ struct PreparedStatements {
             types = statement.types
         }
 
-        /// The name, which is derived from the text. A pooler may share a session among clients unnoticed, so the name
-        /// must mean the same statement for all of them.
+        /// The statement's name on the server, derived from the text. A pooler may share one session among clients
+        /// without their knowledge, so a name must mean the same statement for all of them.
         var name: String { "vault_\(RunningHash.number(of: text))" }
     }
 
-    /// A plan that is made while the tables are small would scan them completely forever.
+    /// Disables sequential scans. Otherwise a plan that was made while the tables were small would keep scanning them.
     static let setting = Statement("SELECT set_config('enable_seqscan', 'off', false)")
     private static let flightsBefore = 16
 
@@ -31,14 +31,14 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Records the statements of a flight, unless it is one of the first.
+    /// Records the statements of a flight, except for the first flights of the session.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements to be prepared now: once, and then none.
+    /// Returns the statements that are to be prepared now. Later calls return none.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])
@@ -46,6 +46,6 @@ struct PreparedStatements {
 
     mutating func prepared(_ forms: Set<Form>) { for form in forms { names[form.text] = form.name } }
 
-    /// Drops the names when the server does not have the statements, for whatever reason.
+    /// Forgets all names, after the server has lost the prepared statements for whatever reason.
     mutating func forget() { names = [:] }
 }

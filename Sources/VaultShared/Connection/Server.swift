@@ -1,34 +1,34 @@
 private import Glibc
 import LinuxSystem
 
-/// A server as libpq would connect to it: with the parameters of a URL, and those that libpq's variables and a service
-/// file add (34.15, 34.17). All of them together decide whether the server must prove its identity.
+/// A server with the parameters of libpq's connection: those of a URL, and those that libpq's variables and a service
+/// file add (34.15, 34.17). Whether the server must prove its identity depends on all of them.
 struct Server: Sendable {
-    /// The parameters of the connection. They do not change, even if a service file does.
+    /// The connection's parameters. A later change of a service file does not affect them.
     var parameters: ConnectionParameters
-    /// Whether it is on this machine: a socket, or a loopback address. A name never counts, not even localhost, since
-    /// others may control its resolution.
+    /// Whether the server is on this machine, at a socket or a loopback address. Names do not count, not even
+    /// localhost, because others may control their resolution.
     let isLocal: Bool
 
     /// libpq's `sslmode`.
     var mode: String { parameters["sslmode"] ?? "" }
-    /// Advice for a refused login: a name does not count as this machine.
+    /// Advice for a refused login to `localhost`, which is a name and therefore does not count as this machine.
     var advice: String? {
         guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
         return "A server that is given by name needs a certificate (sslmode=verify-full). For one on this "
             + "machine, write 127.0.0.1 or the folder of its socket"
     }
 
-    /// Whether the server must prove its identity before it is used: by its certificate, or by being on this machine.
+    /// Whether the server proves its identity before any use, by its certificate or by being on this machine.
     var provesItself: Bool { isLocal || mode == Server.proof }
 
     static let proof = "verify-full"
     /// libpq's default.
     private static let libpqMode = "prefer"
-    /// The keywords whose values are fixed here.
+    /// The keywords whose values are copied from the parameters that libpq has found.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
 
-    /// Finds the servers that libpq would try, one after the other.
+    /// Returns the servers that libpq would try, in this order.
     ///
     /// - Parameter given: the parameters of a URL.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {
@@ -41,7 +41,7 @@ struct Server: Sendable {
         return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns the mode of the service that a URL names. A variable does not count: it may be for another database.
+    /// Returns the `sslmode` of a URL's service. A mode from PGSSLMODE is ignored, as it may be for another database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode
@@ -58,8 +58,8 @@ struct Server: Sendable {
         }
     }
 
-    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. With nil, libpq
-    /// would use the user's own.
+    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. Returns nil only
+    /// if neither can be read, because libpq would then use the user's own.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let own = "\(home)/.postgresql/root.crt"
@@ -76,7 +76,7 @@ struct Server: Sendable {
 }
 
 extension ConnectionParameters {
-    /// Returns the parameters of one of several hosts, whose names, addresses and ports are in lists.
+    /// Returns the parameters of one of several hosts, whose names, addresses and ports are comma-separated lists.
     fileprivate func ofHost(_ index: Int, among count: Int) -> ConnectionParameters {
         guard count > 1 else { return self }
         var parameters = self
@@ -87,7 +87,7 @@ extension ConnectionParameters {
         return parameters
     }
 
-    /// Returns whether a host is the path of a Unix socket's folder, or the name of an abstract one (34.1.2, "host").
+    /// Returns whether a host is a Unix socket's folder or an abstract socket's name (34.1.2, "host").
     fileprivate static func isSocket(_ host: String) -> Bool {
         host.utf8.first == UInt8(ascii: "/") || host.utf8.first == UInt8(ascii: "@")
     }

@@ -1,6 +1,6 @@
 import CPostgres
 
-/// One SQL statement with its parameters, which are sent separately from its text.
+/// An SQL statement and its parameters, which are sent separately from the text.
 struct Statement {
     enum Parameter {
         case bytes(ArraySlice<UInt8>)
@@ -13,7 +13,7 @@ struct Statement {
 
     let text: String
     let parameters: [Parameter]
-    /// The maximum number of bytes of values in its result.
+    /// The maximum total size of the values in the result, in bytes.
     let limit: UInt64
 
     init(_ text: String, _ parameters: Parameter..., limit: UInt64 = 0) {
@@ -38,7 +38,7 @@ extension Statement {
 extension Statement {
     var types: [Oid] { parameters.map(\.type) }
 
-    /// Passes pointers to the values, null for nil, with their lengths and formats, in the form that libpq takes.
+    /// Passes the parameters to `body` in the form that libpq requires. The pointer for an SQL null is nil.
     func withEncodedParameters(
         _ body: (_ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]) -> Int32
     ) -> Int32 {
@@ -67,11 +67,11 @@ extension Statement.Parameter {
         }
     }
 
-    /// Passes the value in the binary format; nil for null.
+    /// Passes the value in PostgreSQL's binary format; nil for an SQL null.
     fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
         case .bytes(let bytes):
-            // An empty slice may have no pointer, which would mean null.
+            // An empty slice may have a nil pointer, which libpq would send as null.
             bytes.isEmpty ? [0].withUnsafeBytes { body(.init(rebasing: $0[..<0])) } : bytes.withUnsafeBytes(body)
         case .number(let number): withUnsafeBytes(of: number.bigEndian, body)
         case .text(let text): text.withCString { body(.init(start: $0, count: text.utf8.count)) }
@@ -82,22 +82,22 @@ extension Statement.Parameter {
 
 /// The result of a statement.
 ///
-/// It is Sendable although unchecked: libpq never changes a result (PostgreSQL's documentation, 34.20).
+/// It is Sendable although unchecked, because libpq never changes a result (PostgreSQL's documentation, 34.20).
 final class Rows: @unchecked Sendable {
     private let result: OpaquePointer
 
-    /// - Parameter result: a result, which is freed with this object.
+    /// - Parameter result: libpq's result, which this object frees.
     init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
 
     var count: Int { Int(PQntuples(result)) }
-    /// The command tag, which names what the statement has done.
+    /// The command tag, which names the executed command.
     var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
-    /// The number of rows that a statement without a result has changed.
+    /// The number of rows that a statement has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// Returns a value, which is valid during the lifetime of the rows; nil for null.
+    /// Returns a value; nil for null. The bytes are valid during the lifetime of this object.
     func value(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard row < count, column < PQnfields(result), PQgetisnull(result, Int32(row), column) == 0,
             let start = PQgetvalue(result, Int32(row), column)

@@ -3,13 +3,13 @@ import LinuxSystem
 import Vault
 
 /// A server that proves its identity, by its certificate or by being on this machine. Only such a server gets a
-/// password from this machine's vault, since any server can request it in clear text.
+/// password from this machine's vault, because any server can request the password in clear text.
 struct VerifiedServer: Sendable {
     let server: Server
     private let hosts: [String]
     private let user, database: String?
 
-    /// The attributes of an entry with which git's helper also finds logins.
+    /// The names of the attributes by which git's credential helper also finds logins.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"
@@ -32,12 +32,12 @@ struct VerifiedServer: Sendable {
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server
-        // Kerberos would encrypt in place of TLS, and the certificate would not be checked.
+        // Kerberos encryption would replace TLS, and libpq would not check the certificate.
         if !server.isLocal { server.parameters["gssencmode"] = "disable" }
         self.server = server
     }
 
-    /// Returns whether attributes state that a password is for this database.
+    /// Returns whether an entry's attributes permit its password for this database.
     private func isNamed(by attributes: [String: String]) -> Bool {
         let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
         return attributes[Key.scheme].isSame(as: VerifiedServer.scheme)
@@ -48,9 +48,9 @@ struct VerifiedServer: Sendable {
 
     // MARK: The entry
 
-    /// Throws `guarded` unless the attributes of an entry state that its password is for the database of all servers.
+    /// Throws `guarded` unless the entry's attributes permit its password for every server's database.
     ///
-    /// - Parameter vault: the path of the vault that has the entry.
+    /// - Parameter vault: the path of the entry's vault, for the message.
     static func check(
         _ servers: [VerifiedServer], _ attributes: [String: String], of entry: String, in vault: String
     ) throws(VaultError) {

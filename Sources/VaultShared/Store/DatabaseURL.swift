@@ -3,15 +3,15 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// The location of a vault in a database: `postgresql://host,host2/database?option=value#name`, libpq's connection URI
-/// (34.1.1.2) followed by the vault's name.
+/// A vault's location in a database: `postgresql://host,host2/database?option=value#name`. It consists of libpq's
+/// connection URI (34.1.1.2) and the vault's name.
 struct DatabaseURL {
-    /// The values of libpq's keywords in the URL. libpq adds others.
+    /// The values of libpq's keywords that the URL contains. libpq adds others.
     let parameters: ConnectionParameters
-    /// The entry of this machine's own vault that has the password; nil if libpq finds it.
+    /// The entry in this machine's own vault that has the password; nil if libpq finds the password.
     let passwordEntry: String?
     let vault: String
-    /// The location, which is the same for every order of the hosts and every user: a failover does not change it.
+    /// The location. It is the same for every user and every order of the hosts, so a failover does not change it.
     let location: String
 
     private static let standardVault = "default"
@@ -23,7 +23,7 @@ struct DatabaseURL {
         guard VaultConfiguration.isName(vault[...]) else {
             throw VaultError(
                 .invalid,
-                "A vault's name in a database is 1 to 64 letters, digits, dots, hyphens and underscores: #team.")
+                "Invalid vault name after #. Use 1 to 64 letters, digits, dots, hyphens and underscores, as in #team.")
         }
         let (uri, entry) = try DatabaseURL.takePasswordEntry(from: url[..<(hash ?? url.endIndex)])
         passwordEntry = entry
@@ -35,7 +35,7 @@ struct DatabaseURL {
                     + "service file, or name an entry of this machine's own vault: ?password-entry=NAME.")
         }
         guard given["dbname"] != nil || given["service"] != nil else {
-            throw VaultError(.invalid, "The vault's URL names no database: postgresql://HOST/DATABASE#\(vault).")
+            throw VaultError(.invalid, "The vault's URL names no database. Write postgresql://HOST/DATABASE#\(vault).")
         }
         location = DatabaseURL.location(given, vault)
         given["application_name"] = given["application_name"] ?? "vault"
@@ -52,14 +52,14 @@ struct DatabaseURL {
         guard let index = options.firstIndex(where: { $0.hasPrefix(option) }) else { return (String(uri), nil) }
         let value = options.remove(at: index).dropFirst(option.count)
         guard let entry = PercentEncoding.text(value.utf8), !entry.isEmpty else {
-            throw VaultError(.invalid, "The vault's URL names no entry: password-entry=NAME.")
+            throw VaultError(.invalid, "The vault's URL names no entry. Write password-entry=NAME.")
         }
         return (options.isEmpty ? String(base) : "\(base)?\(options.joined(separator: "&"))", entry)
     }
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // libpq would read a scheme in capitals as the name of a database.
+        // libpq would take a capitalized scheme for a database name.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
             // libpq's message may repeat parts of the URL, even a password.

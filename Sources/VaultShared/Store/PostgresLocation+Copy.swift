@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import SealedLog
 
-// Files of this machine beside the database: changes that wait for the server, and the copy of the vault.
+// Files on this machine for a vault in a database: pending changes that wait for the server, and the local copy.
 
 extension PostgresLocation {
     // MARK: Changes that wait
@@ -11,23 +11,23 @@ extension PostgresLocation {
         guard let pendingPath else { return nil }
         let location = FileLocation(pendingPath, in: files, mergedInto: self)
         do throws(LogError) { return try location.exists() ? location : nil } catch {
-            // A part of the path is not a folder, so nothing was kept below it.
+            // A part of the path is not a folder, so the file cannot exist.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
         }
     }
 
-    /// Creates a copy of the vault for changes that are made offline. Waits for another process that does the same.
+    /// Copies the local copy to the file for pending changes. Waits while another process does the same.
     ///
-    /// - Parameter check: reads and authenticates the whole copy. It is never flushed, so a power loss may have damaged
-    ///   it, and changes in a damaged copy could never be merged.
+    /// - Parameter check: reads and authenticates the whole file. The local copy is never flushed, so a power loss may
+    ///   have damaged it, and changes to a damaged copy could never be merged.
     func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError) {
         guard try pending() == nil else { return }
         if let cacheDistrust { throw cacheDistrust }
         if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {
             throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
         }
-        // Another process may have kept later bytes.
+        // Another process may have saved later bytes.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(.unreachable, incompleteCopy)
@@ -43,17 +43,17 @@ extension PostgresLocation {
     }
 
     private var incompleteCopy: String {
-        "Offline, nothing can be stored, since this machine's copy of \(path) is incomplete. To complete it, run `vault "
-            + "verify` with the server."
+        "Nothing can be stored offline, because this machine's copy of \(path) is incomplete. Complete the copy with "
+            + "`vault verify` while the server can be reached."
     }
 
     // MARK: A copy that the vault does not include
 
-    /// Saves this machine's copy of the vault to a separate file, which is never replaced, and posts a notice.
+    /// Saves the local copy to a separate file, which is never replaced, and posts a notice.
     ///
-    /// - Parameter end: returns the end of the log in it. Bytes that do not continue it may follow.
+    /// - Parameter end: returns the end of the log in the copy, after which bytes of another history may follow.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
-        // Another process may have kept later bytes.
+        // Another process may have saved later bytes.
         mirror?.reread()
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
@@ -62,7 +62,7 @@ extension PostgresLocation {
                 files.partOfAnotherUser(above: $0.parentFolder) == nil
                     && (try? files.makeFolders($0.parentFolder)) != nil
             } ?? last
-        // Other processes may accept the same alarm in the same millisecond.
+        // Other processes may save a copy in the same millisecond.
         let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size {
@@ -76,9 +76,9 @@ extension PostgresLocation {
 
     // MARK: Files
 
-    /// Writes all bytes that this machine has kept to a new file.
+    /// Writes all bytes of the local copy to a new file.
     ///
-    /// - Parameter finish: completes the file before it gets its name.
+    /// - Parameter finish: completes the file before the file is published under its name.
     private func write(
         _ mirror: Mirror, as head: StoreHead, to path: String, finish: (any RecordStore) throws(LogError) -> Void
     ) throws(LogError) {

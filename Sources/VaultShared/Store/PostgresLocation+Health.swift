@@ -26,23 +26,23 @@ extension PostgresLocation: StoreReport {
                 "durability",
                 isDurable
                     ? "The server flushes each commit."
-                    : "The server does not flush commits: a power loss undoes changes.",
+                    : "The server does not flush commits, so a power loss undoes changes.",
                 fix: isDurable ? nil : "Set fsync and full_page_writes to on."),
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "Commits wait for no standby: the loss of a disk undoes changes, which every machine then notices."
+                    ? "Commits do not wait for a standby. Loss of a disk undoes changes, which every machine notices."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(
                 "rights",
                 values[4] == "true"
-                    ? "The server is a standby: the vault can only be read."
+                    ? "The server is a standby, so the vault is read-only."
                     : values[5] == "true" ? "This role may read and write." : "This role may only read."),
         ]
     }
 
-    /// Runs a statement, and reads the server's clock too.
+    /// Runs a statement, and reads the server's clock in the same flight.
     private func query(_ statement: Statement) throws(LogError) -> (Rows, PostgresConnection.Encryption) {
         let deadline = Deadline(after: timeout)
         let (rows, encryption) = try attempt(until: deadline) { () throws(PostgresError) in
@@ -74,7 +74,7 @@ extension PostgresConnection.Encryption {
         case .none:
             StoreFinding(
                 "encryption",
-                "none: others on the network see sizes and times, and can impersonate the server.", fix: advice)
+                "none; others on the network can see sizes and times, and impersonate the server.", fix: advice)
         }
     }
 }

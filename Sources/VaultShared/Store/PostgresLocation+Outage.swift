@@ -2,25 +2,25 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// The handling of an unreachable server. One that answers and refuses is not unreachable: its fault must be fixed.
+// The handling of unreachable servers. A server that answers with a refusal is reachable; its fault must be fixed.
 
 extension PostgresLocation {
     struct Outage {
-        /// The time until which the server is not contacted again.
+        /// The time until which the server is not contacted.
         var end: Deadline?
-        /// The reason as a sentence; nil if this process has not tried the server.
+        /// The reason as a sentence; nil if this process did not try the server itself.
         var reason: String?
-        /// Whether the program was notified. It is notified once, and again if the server was back meanwhile.
+        /// Whether a notice was posted about this outage.
         var isNotified = false
     }
 
-    /// The number of seconds for which programs that change nothing do not try an unreachable server again.
+    /// The number of seconds for which read-only programs do not retry an unreachable server.
     static let outageSeconds = 30
 
-    /// Whether this machine's copy can replace the server.
+    /// Whether the local copy can replace an unreachable server.
     var hasStandIn: Bool { offline == .ifUnreachable && mirror?.head != nil }
 
-    /// Returns whether the copy replaces the server now, for reading. A change always tries the server.
+    /// Returns whether reads use the local copy instead of the server now. A change always tries the server.
     func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false
@@ -31,7 +31,7 @@ extension PostgresLocation {
                 outage.withLock { $0.end = Deadline(after: .seconds(PostgresLocation.outageSeconds - seconds)) }
                 return true
             }
-            // The server is tried only because changes wait to be merged.
+            // The server is tried here only to merge pending changes.
             guard try pending() != nil else { return false }
             do throws(LogError) { _ = try currentHead() } catch {
                 guard noteFailure(error) else { throw error }
@@ -41,10 +41,10 @@ extension PostgresLocation {
         }
     }
 
-    /// Whether no server has answered recently.
+    /// Whether a recent attempt has reached no server.
     var isInOutage: Bool { outage.withLock { $0.end.map { $0 > .now } ?? false } }
 
-    /// Records an error. Returns whether the copy replaces the server because of it.
+    /// Records an outage if the error is one. Returns whether the local copy therefore replaces the server.
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in

@@ -2,8 +2,8 @@ import LinuxSystem
 package import SealedLog
 
 extension PostgresLocation {
-    /// Listens for notifications of writers, and also checks the end of the log every few seconds. Through a pooler,
-    /// and on servers that cannot notify, there is no other way.
+    /// Listens for writers' notifications, and also polls the log's end every few seconds. Polling is the only way
+    /// through a pooler and on servers without notifications.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -15,7 +15,7 @@ extension PostgresLocation {
     }
 }
 
-/// A lock that consists of a row which a transaction has inserted and never commits. No other transaction sees the row.
+/// A lock that is an inserted row in a transaction that is never committed. Other transactions do not see the row.
 private final class RowLock: NamedLock {
     private let location: PostgresLocation
     private let number: UInt64
@@ -49,7 +49,7 @@ private final class RowLock: NamedLock {
 
     func check() throws(LogError) {
         let connection = connection.withLock { $0 }
-        // The lock is held while the transaction is open.
+        // The transaction holds the lock as long as it is open.
         guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: location.timeout))) != nil,
             connection.isInTransaction
         else {
@@ -75,9 +75,9 @@ private final class DatabaseWatch: Sendable {
     deinit { loop.stop() }
 
     final class Loop: Sendable {
-        /// The pause between checks of a server that does not notify, in milliseconds.
+        /// The polling interval for a server that does not notify, in milliseconds.
         private static let shortPause: Int32 = 1_000
-        /// The pause between checks of a server that notifies, in milliseconds.
+        /// The polling interval for a server that notifies, in milliseconds.
         private static let longPause: Int32 = 5_000
 
         private let location: PostgresLocation
@@ -109,17 +109,17 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // There were no notifications of earlier changes.
+            // Changes before this point have caused no notification.
             onChange()
             var former: StoreHead?
-            // Whether writers can detect this listener. A wait for the lock would outlast this process.
+            // Whether writers can detect this listener by its lock. A wait for the lock would outlast this process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // A writer may have checked for listeners before.
+                    // A writer may have checked for listeners before that.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

@@ -8,48 +8,48 @@ package final class PostgresLocation: StoreLocation {
     package let files: any FileSystem
     package var report: (any StoreReport)? { self }
     let pool: ConnectionPool
-    /// The hash of the vault's name, so that the database need not contain the name itself.
+    /// The hash of the vault's name. The database does not contain the name itself.
     let name: [UInt8]
     package var vaultName: [UInt8]? { name }
     let channel: String
-    /// The keys of advisory locks, which all vaults of a database share.
+    /// The keys of this vault's advisory locks. All vaults of a database share one key space.
     let lockKey: UInt64
     let listenerKey: UInt64
     let compactionKey: UInt64
     let mirror: Mirror?
-    /// The reason why no copy is kept although one was requested.
+    /// The reason why there is no local copy although one was requested.
     let cacheDistrust: LogError?
     let offline: VaultLocation.Offline
-    /// Whether the first check of the log's end, right after the opening, is omitted: the process runs one command.
+    /// Whether to omit the first check of the log's end after opening, as the process runs only one command.
     let isShortLived: Bool
-    /// Whether the vault's row is requested while the log is opened.
+    /// Whether to request the vault's row while the log is being opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }
     private let readsAtOnce: Bool
-    /// The path of the file for changes that are made while no server answers.
+    /// The path of the file for changes that are made while no server can be reached.
     let pendingPath: String?
-    /// The path prefixes of the files that keep a copy with changes that the vault lacks.
+    /// The path prefixes for saved copies that have changes which the vault in the database lacks.
     let keptPaths: [String]
-    /// The position at which the copy ended that was last saved to a file.
+    /// The end of the copy that was last saved to a file.
     let copyInFile = Mutex<LogPosition?>(nil)
-    /// The notices of saved copies, and of a copy that replaces the server.
+    /// The notices about saved copies, and about use of the local copy in place of the server.
     let notices = NoticeBoard()
-    /// The server's clock, as of the last time that the vault's row was read.
+    /// The server's clock when the vault's row was last read.
     let serverClock = ServerClock()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
     let changesNothing: Bool
     let outage = Mutex(Outage())
 
-    /// The time to wait for the server to accept a login or to answer.
+    /// The timeout for a login and for most answers.
     let timeout: Duration
-    /// The time that a server has for an answer of many megabytes.
+    /// The timeout for answers that involve many megabytes.
     let longTimeout: Duration
-    /// The time to wait in the queue before this process suspects that those ahead of it do not write.
+    /// The time to wait in the queue before this process suspects that those ahead of it are not writing.
     static let patience: Duration = .seconds(2)
-    /// The time for which the queue is then not used.
+    /// The time for which this process then bypasses the queue.
     static let impatience: Duration = .seconds(10)
     private let impatientUntil = Mutex<Deadline?>(nil)
-    /// The number of bytes of the log's end that are requested at once.
+    /// The number of bytes at the log's end that one request reads.
     static let tailSize: UInt64 = 256 << 10
 
     /// - Throws: ``VaultError/Code/invalid``.
@@ -61,7 +61,7 @@ package final class PostgresLocation: StoreLocation {
         offline = options.offline
         isShortLived = options.isShortLived
         changesNothing = options.changesNothing
-        // With a shorter time, not even a server on this machine could answer.
+        // In less than a second, not even a server on this machine may answer.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -69,7 +69,7 @@ package final class PostgresLocation: StoreLocation {
         mirror = foreign == nil ? location.cache.map { Mirror(of: url.location, in: $0, files) } : nil
         let file = Mirror.name(of: url.location)
         pendingPath = location.rollbackMemory.map { "\($0)/\(file)\(FileLocation.pendingEnding)" }
-        // The cache may be emptied at any time, but it is better than nothing.
+        // The cache may be emptied at any time, so it is only the second choice.
         keptPaths = [location.rollbackMemory, location.cache].compactMap { $0.map { "\($0)/\(file)-kept" } }
         path = url.location
         readsAtOnce = options.readsAtOnce
@@ -95,7 +95,7 @@ package final class PostgresLocation: StoreLocation {
             }
         }
         if way == .fresh, offline == .always { mirror?.reread() }
-        // The login proceeds while the copy is read and the log is opened from it.
+        // The login proceeds while the local copy is read and the log is opened from it.
         if way == .quick, offline != .always { pool.begin() }
         if let known = mirror?.head, way == .quick || offline == .always {
             if asksAhead { pool.ask(.head(of: name)) }
@@ -103,7 +103,7 @@ package final class PostgresLocation: StoreLocation {
         }
         guard offline != .always else {
             if let cacheDistrust { throw cacheDistrust }
-            throw LogError(.unreachable, "This machine has no copy of \(path). Use the vault once with the server.")
+            throw LogError(.unreachable, "This machine has no copy of \(path). First use the vault with the server.")
         }
         let rows = try flight([
             .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresLocation.tailSize),
@@ -127,7 +127,7 @@ package final class PostgresLocation: StoreLocation {
         return store
     }
 
-    /// Records that the vault exists. If it is missing from now on, it is gone.
+    /// Records that the vault exists, so that its absence is reported as ``LogError/Code/gone`` from now on.
     func noteFound() { isFound.store(true, ordering: .relaxed) }
 
     var absence: LogError { LogError(isFound.load(ordering: .relaxed) ? .gone : .missing, path) }
@@ -144,26 +144,26 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether the queue is not used, because the vault's row was free recently while this process was waiting.
+    /// Whether this process bypasses the queue, because the vault's row was recently free while the queue was not.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
 
-    /// Creates the tables if there are none. For users who may not, an administrator may have created them.
+    /// Creates the tables if they do not exist. Users who lack the right to do so depend on an administrator.
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
-            // The tables are created in one transaction, queued behind other processes that do the same.
+            // The tables are created in one transaction. Processes that do the same wait for each other in a queue.
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // The processes that hold the lock need not be creating anything.
+                // Another user may hold the queue's lock without creating any tables.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
-                    // Another process may have created the tables at this moment.
+                    // Another process may just have created the tables.
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // CockroachDB has no such setting, and not every user may create roles.
+            // A failure is ignored: CockroachDB has no such setting, and not every user may create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
@@ -188,7 +188,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Calls
 
-    /// Sends statements in one flight. They change nothing, or they are all executed or none.
+    /// Sends statements in one flight, and again after some errors. They must only read, or take effect atomically.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {
@@ -199,13 +199,12 @@ package final class PostgresLocation: StoreLocation {
         }
     }
 
-    /// The time to wait for an unreachable server, such as one that is being restarted.
+    /// The time to wait for an unreachable server, which may just be restarting.
     static let restartPatience: Duration = .seconds(3)
 
-    /// Repeats a call after a connection was lost, or if the server requests it.
+    /// Runs a call, and repeats it after a lost connection or if the server requests a retry.
     ///
-    /// - Parameter patience: the time for repetitions if no server can be reached; nil for the same deadline as for
-    ///   other errors.
+    /// - Parameter patience: the time for retries while no server can be reached; nil retries until `deadline`.
     func attempt<Result>(
         until deadline: Deadline, patience: Duration? = PostgresLocation.restartPatience,
         _ call: () throws(PostgresError) -> Result
@@ -241,10 +240,10 @@ package final class PostgresLocation: StoreLocation {
             case .timedOut: "\(path) does not answer. Check the server and the network, and try again."
             case .refused("42501"):
                 "The database at \(path) does not permit this: \(error.message). Ask its administrator for the role "
-                    + "vault_writer, or vault_reader to read only; and, for its first vault, to run what "
-                    + "`vault init --sql` prints."
+                    + "vault_writer (or vault_reader, to read only). Before its first vault, the administrator must "
+                    + "also run what `vault init --sql` prints."
             case .refused("25006"):
-                "The server at \(path) is a standby, or read-only: nothing can be written there."
+                "The server at \(path) is a standby or read-only, so nothing can be written there."
             case .refused(let state): "The database at \(path) refused: \(error.message) (SQLSTATE \(state))."
             case .malformed, .absent: "\(path) cannot be used: \(error.message)."
             }

@@ -2,9 +2,9 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-// The lock is taken before an append. Without contention, that costs no more than a compare-and-append alone; with
-// contention, it costs far less. The comparison in the statement and the primary key decide, never the lock, since
-// CockroachDB gives no guarantee for its locks.
+// A writer acquires the vault's lock before it appends. Without contention, that costs no more than a
+// compare-and-append alone; with contention, it costs far less. But correctness depends only on the statement's
+// comparison and the primary key, because CockroachDB does not guarantee its locks.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -22,7 +22,7 @@ extension PostgresRecordStore {
                     try beginTransaction(until: deadline)
                 }
                 location.notePresence()
-                // A former primary that was restarted is older than the server that replaced it.
+                // After a failover, a restarted former primary lacks records, so the next host is tried.
                 guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
@@ -42,10 +42,10 @@ extension PostgresRecordStore {
         return lock
     }
 
-    /// Waits for the vault's lock, and reads the records that were appended: one flight.
+    /// Waits for the vault's lock, and reads the records that were appended, in one flight.
     ///
-    /// Users who cannot write can still hold a position in the queue. So if the row is free after a while, the
-    /// processes in front do not write. Finally, every process waits for the row itself, which decides.
+    /// Users without write access can still occupy a place in the queue. If the row is free after a while, those ahead
+    /// are not writing, and this process bypasses them. In the end, every process waits for the row itself.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
             let line = location.lockKey
@@ -58,7 +58,7 @@ extension PostgresRecordStore {
         try beginTransaction(behind: nil, until: deadline)
     }
 
-    /// Begins a transaction with the lock. Returns false if the lock was not free in time.
+    /// Begins a transaction that holds the lock. Returns false if the lock was not free in time.
     private func hasBegun(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) -> Bool {
         do throws(PostgresError) { try beginTransaction(behind: key, until: deadline) } catch {
             guard error.isLockTimeout else { throw error }
@@ -70,7 +70,7 @@ extension PostgresRecordStore {
     /// - Parameter key: the key of the queue's lock; nil waits for the row alone.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // A free lock is taken even after the deadline. The server itself ends the wait for a lock that is held.
+        // A free lock is acquired even after the deadline. The server itself ends the wait for a lock that is held.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -138,16 +138,16 @@ extension PostgresRecordStore {
         try commit(append)
         finishTransaction()
         state.withLock { state in
-            // A reader of this process may already have followed later records.
+            // Another thread may already have read later records.
             guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
-            // Appending it to the bytes that came with the lock would copy all of them.
+            // Appending the record to the bytes that came with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
     }
 
-    // The transaction ends when the replacement is published, and the record counts from then on.
+    // The record takes effect only when the replacement is published, which ends the transaction.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool {
         try write(record.bytes, at: record.offset)
         return false
@@ -162,15 +162,15 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
-        /// The head that the database has stated for the log before the record.
+        /// The head that the database stated before the record.
         let head: StoreHead
         let statements: [Statement]
-        /// Whether the statements include all bytes that the record needs.
+        /// Whether `statements` include all bytes of the record, so that they can be sent again.
         let isRepeatable: Bool
         let deadline: Deadline
     }
 
-    /// Commits a record. If the connection is lost meanwhile, decides whether it was committed.
+    /// Commits a record. After a lost connection, finds out whether the record was committed, and repeats it if not.
     private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
@@ -188,10 +188,10 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns the reason why the tables have refused to continue the log. Usually the lock was not exclusive. But if
-    /// the vault's row is unchanged, no other writer was faster: the tables already have bytes at the record's offset.
+    /// Returns the reason why the tables have refused to continue the log. Usually another writer was faster, because
+    /// the lock was not exclusive. But if the vault's row is unchanged, there already are bytes at the record's offset.
     ///
-    /// - Parameter known: the vault's row when the lock was taken.
+    /// - Parameter known: the vault's row when the lock was acquired.
     func refusal(_ error: PostgresError, of known: StoreHead) -> LogError {
         if error.isTransient { return LogError(.overtaken) }
         guard error.isOvertaken else { return location.translation(of: error) }
@@ -203,7 +203,7 @@ extension PostgresRecordStore {
         return LogError(.damaged, "the database refuses to continue the log, at byte \(known.size)")
     }
 
-    /// Decides whether a record was appended on a connection that was lost; if not, it can be appended again.
+    /// Returns whether a record was appended before its connection was lost. If not, it can be appended again.
     private func isAppended(_ append: PendingAppend, after failure: PostgresError) throws(LogError) -> Bool {
         if try decided(after: failure, { () throws(LogError) in try holds(append.record) }) { return true }
         guard state.withLock({ $0.head.position == append.record.previous && $0.head.generation == generation }) else {
@@ -225,17 +225,17 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Decides, with the lock held, whether a transaction whose connection is lost was committed. That transaction held
-    /// the lock, so it has ended, one way or the other. Throws `outcomeUnknown` if no server answers. It has time of
-    /// its own for that, since the lost connection may have used up the whole deadline. Returns whether `check` has
-    /// found that it was committed. If not, the lock is still held.
+    /// Returns whether a transaction was committed before its connection was lost. Calls `check` with the vault's lock
+    /// held again. The transaction had held this lock, so it has ended by then. If it was not committed, the lock
+    /// remains held. Throws `outcomeUnknown` if no server answers within a new timeout, as the lost connection may have
+    /// used up the old one.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {
             do throws(LogError) { return try decided(until: deadline, check) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
-                // This connection may be lost as well.
+                // The new connection may be lost as well.
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
@@ -254,14 +254,14 @@ extension PostgresRecordStore {
         guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
         try location.translated { () throws(PostgresError) in
             _ = try connection.flight([.rollback], until: deadline)
-            // A standby may not have received it when the connection was lost.
+            // The standby may not have received the commit when the connection was lost.
             try prove(on: connection, until: deadline)
         }
         return true
     }
 
-    /// Ensures that a commit is durable. A commit whose wait for the standby was cancelled succeeds with a warning. A
-    /// commit after it is durable only if the earlier one is.
+    /// Ensures that the last commit is durable, after a warning that its wait for the standby was cancelled. Commits
+    /// again until there is no warning, because a later commit is durable only if the earlier one is.
     func prove(on connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
         do throws(PostgresError) {
             while try connection.flight([.proof], until: deadline).hasWarning {
@@ -269,7 +269,7 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB has no such function, and no wait that could be cancelled.
+            // CockroachDB lacks this function, but its commits have no wait that could be cancelled.
             guard error.isMissingFunction else { throw error }
         }
     }

@@ -1,13 +1,13 @@
 import LinuxSystem
 import SealedLog
 
-// The copy of the store on this machine, and reads that bypass it, after some of it did not authenticate or to verify
-// the server's bytes. Doubtful bytes never replace known ones: otherwise damage of the server would destroy the copy
-// from which it can be restored.
+// The store's local copy, and reads that bypass it. Reads do so after parts of the copy failed to authenticate, and
+// during a verification of the server's bytes. Bytes that have not authenticated never replace known ones, because
+// damage on the server would then destroy the copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // While the store itself is the copy, there is nothing to compare it with. On a full disk, a copy that was already
-    // saved to a file is not replaced.
+    // If the store itself is read from the copy, there is nothing to compare with it. A copy that was saved to a file
+    // but could not be replaced since, as on a full disk, is not saved again.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -16,13 +16,13 @@ extension PostgresRecordStore: MachineCopy {
 
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         try location.keepCopy(upTo: end)
-        // The copy has another history or is longer. None of it counts for this store.
+        // The copy has another history, or is longer than this store. None of its bytes are valid for this store.
         state.withLock { $0.copy = .another(isContinued: false) }
     }
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { location.mirror?.setIncluded(kept) }
-        // The log was compared with this head.
+        // The log's end was compared with this head.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
@@ -50,10 +50,10 @@ extension PostgresRecordStore: MachineCopy {
         }
         guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
         else { return }
-        // Another process may have kept later bytes.
+        // Another process may have saved later bytes.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // Large parts of a vault are read only on request.
+        // Larger missing parts are read only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
         var wanted: [Range<UInt64>] = []
         var room = Self.completedAtOnce
@@ -103,9 +103,9 @@ extension PostgresRecordStore: MachineCopy {
 }
 
 extension PostgresRecordStore {
-    /// Keeps the bytes that were read in this machine's copy.
+    /// Saves the bytes that were read to the local copy.
     ///
-    /// - Parameter head: the head that the log was compared with. No other end that the database states is kept.
+    /// - Parameter head: the head with which the log was compared. No other head that the database states is saved.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in
@@ -117,8 +117,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // Until the copy has dropped its former bytes, nothing is read from it. The same applies if they stay, since
-        // some of them may be the reason why this store was opened.
+        // Nothing is read from the copy until its former bytes were dropped. If they remain, reads bypass them, because
+        // they may include the bytes that caused this store to be opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own
@@ -128,8 +128,8 @@ extension PostgresRecordStore {
         for bytes in confirmed { bytes.withBytes(of: bytes.range) { confirm($0, at: bytes.offset) } }
     }
 
-    /// The number of bytes that a command reads for the copy beyond its own needs.
+    /// The number of bytes that a command reads to complete the local copy, beyond its own needs.
     static let completedAtOnce: UInt64 = 256 << 10
-    /// The maximum number of missing bytes for which it does so.
+    /// The maximum number of missing bytes for which a command does so.
     static let mostCompleted: UInt64 = 8 << 20
 }

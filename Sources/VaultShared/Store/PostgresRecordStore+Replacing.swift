@@ -1,30 +1,30 @@
 import LinuxSystem
 import SealedLog
 
-// A new vault and a compacted one are written as a separate generation, read only once the vault's row leads to it.
+// A new or compacted vault is written as a separate generation, which is read only once the vault's row points to it.
 
 extension PostgresRecordStore {
-    /// A store that is not published yet. It has a transaction on a separate connection, so that another transaction of
-    /// this process that changes the vault does not include it.
+    /// An unpublished store, and the transaction that writes it. The transaction has its own connection, so that it
+    /// stays separate from a transaction in which this process changes the vault.
     struct Construction {
         let connection: PostgresConnection
-        /// Whether the transaction holds the lock of all processes that write a new generation.
+        /// Whether the transaction holds the lock that excludes other writers of a new generation.
         let isLocked: Bool
         var queue = StatementQueue()
         var size: UInt64 = 0
-        /// The ranges of bytes that were written, and their total number.
+        /// The written ranges, and the total number of written bytes.
         var written = (ranges: RangeSet<UInt64>(), count: UInt64(0))
-        /// Whether each byte was written exactly once. A database that has a byte twice cannot be read.
+        /// Whether each byte was written exactly once. Overlapping extents or gaps could not be read.
         var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
         var hint: Hint?
-        /// Whether the transaction has ended, or may have.
+        /// Whether the transaction was committed, or may have been.
         var isCommitted = false
-        /// Whether the vault's row may lead to this generation, now or later. Then none of it is deleted.
+        /// Whether the vault's row may point to this generation, now or later. Then the generation is not deleted.
         var isUndecided = false
     }
 
-    /// Begins a generation. Nothing is sent yet: a process that holds the vault's lock must not wait for another
-    /// connection of a pooler, since the processes that wait for the lock may have all of them.
+    /// Begins a generation, but sends nothing yet. A process that holds the vault's lock must not wait for another
+    /// connection of a pooler, because the processes that wait for the lock may occupy all of them.
     static func begin(
         at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
@@ -46,11 +46,11 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// The time for which an explicit call waits for another one that writes a generation. Any user of the database can
-    /// hold that lock, so it does not decide: the vault's row determines which generation counts.
+    /// The time to wait for another process that is writing a generation. Any user of the database can hold that
+    /// process's lock, so the wait is limited. The vault's row determines which generation is current.
     private static let patience: Duration = .seconds(2)
 
-    /// Begins a generation while no other one is being written for the vault, or after a time limit.
+    /// Begins a generation once no other one is being written for the vault, or after a time limit.
     static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
@@ -68,8 +68,8 @@ extension PostgresRecordStore {
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
-        // The lock is checked on the connection that has the vault's lock. Otherwise each of many processes would open
-        // another connection, only to find that a replacement is being written. The first bytes take the lock.
+        // The lock is checked on the connection that has the vault's lock. Otherwise many processes would each open
+        // another connection, only to find that a replacement is being written. The first bytes acquire the lock.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
@@ -81,7 +81,7 @@ extension PostgresRecordStore {
 
     // MARK: Writing
 
-    /// Returns false if the store is published.
+    /// Writes bytes to a store under construction. Returns false if the store is published.
     func writeToConstruction(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError) -> Bool {
         let isFull: Bool? = state.withLock { state in
             var isFull: Bool?
@@ -100,8 +100,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Sends the bytes that were written, which is also needed before a read. The first call throws `busy` while
-    /// another process writes a new generation.
+    /// Sends the bytes that were written, which reads require as well. The first call throws `busy` while another
+    /// process is writing a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -137,8 +137,8 @@ extension PostgresRecordStore {
         guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
         let head = StoreHead(
             generation: generation, position: position, size: construction.size, hint: construction.hint)
-        // The lock ends with this commit. A process that replaces a vault holds the vault's lock, which other processes
-        // need to begin.
+        // This commit releases the lock on new generations. During a replacement, others still cannot begin a
+        // generation, because that requires the vault's lock, which this process holds.
         state.withLock { $0.construct { $0.isCommitted = true } }
         try location.translated { () throws(PostgresError) in
             _ = try construction.connection.flight([.commit], until: Deadline(after: location.longTimeout))
@@ -148,7 +148,7 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Readers of the last generation have time left; the time of readers of older ones is over.
+        // Readers of the last generation still have time to finish, but older generations are deleted.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -160,7 +160,7 @@ extension PostgresRecordStore {
         location.pool.give(back: construction.connection)
     }
 
-    /// Creates the vault's row. After a lost connection it is tried again; the row itself shows whether it took effect.
+    /// Creates the vault's row. Retries after a lost connection; the row itself then shows whether it was created.
     private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
         let found = try location.attempt(until: Deadline(after: location.timeout), patience: nil) {
@@ -173,7 +173,7 @@ extension PostgresRecordStore {
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
-            // The row belongs to this vault, which another process has compacted since.
+            // The row points to another generation: another vault's, or a later one of this vault after a compaction.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
         }
@@ -183,7 +183,7 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Makes the vault's row lead to this generation, in the transaction that holds the old store's lock.
+    /// Points the vault's row to this generation, in the transaction that holds the old store's lock.
     private func replace(_ old: PostgresRecordStore, _ head: StoreHead) throws(LogError) {
         let held = old.state.withLock { state in
             let statements = state.transaction?.queue.take() ?? []
@@ -215,8 +215,8 @@ extension PostgresRecordStore {
         old.finishTransaction()
     }
 
-    /// Returns whether the vault's row leads or has led to this generation: another process may have compacted the
-    /// vault since. The caller holds the lock of the former store.
+    /// Returns whether the vault's row points to this generation, or did until another process compacted the vault
+    /// again. The caller holds the former store's lock.
     func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
         let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
         if head.generation == generation { return true }

@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedLog
 
-// The database's statements about the end of the log.
+// The log's end as the database states it.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -36,8 +36,8 @@ extension PostgresRecordStore {
         return TailState(needsClearing: false, isDurable: true)
     }
 
-    /// Compares the end that was found with the one that the database states. They must be equal, since the database
-    /// appends the next record at its own end.
+    /// Compares the end of the log that was read with the end that the database states. They must be equal, because the
+    /// database appends the next record at the stated end.
     private func compareStatedEnd(with tail: LogTail) throws(LogError) {
         guard let stated = statedEnd else { return }
         guard stated.position == tail.head, stated.offset == tail.end else {
@@ -47,12 +47,12 @@ extension PostgresRecordStore {
                     + "\(stated.position.sequence) at byte \(stated.offset), but it ends with change "
                     + "\(tail.head.sequence) at byte \(tail.end)")
         }
-        guard !stated.hasMore else { throw LogError.damaged("unexpected bytes behind the log's end", at: tail.end) }
+        guard !stated.hasMore else { throw LogError.damaged("unexpected bytes after the log's end", at: tail.end) }
     }
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         var growth = try growthOnThisHost(after: end, head)
-        // A former primary that was restarted is older than the server that replaced it.
+        // After a failover, a restarted former primary lacks records, so the other hosts are tried too.
         for _ in 1..<max(1, location.pool.hostCount) {
             guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
             location.pool.turnToNextHost()
@@ -62,7 +62,7 @@ extension PostgresRecordStore {
     }
 
     private func growthOnThisHost(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
-        // Appends by others can make an answer outdated.
+        // Another thread may update the head meanwhile. The answer is then outdated, and the request is repeated.
         for _ in 0..<100 {
             let (before, isLocked) = state.withLock { ($0.head, $0.isLocked) }
             if isLocked || state.withLock({ $0.takeNew() }) && location.isShortLived { break }
@@ -73,8 +73,8 @@ extension PostgresRecordStore {
                 return true
             }
             guard isTaken else { continue }
-            // If a server was restored from another state, the copy may be needed to restore it. So the bytes that are
-            // read count only once the log was opened on them and has followed them.
+            // If a server was restored from a backup, the local copy may be needed to repair it. So the copy gets these
+            // bytes only once the log was opened on this store and has accepted them.
             let (growth, known, isOpen) = state.withLock { state in
                 (state.growth(after: end, head, of: generation), state.head, state.isOpen)
             }
@@ -90,7 +90,7 @@ extension PostgresRecordStore {
 
     private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
-    /// Requests the vault's row and the bytes after an offset; nil if the copy replaces the server.
+    /// Requests the vault's row and the bytes after an offset; nil if the local copy replaces the server.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
@@ -106,7 +106,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // On this machine, an occasional second flight takes less time than a session's first access to another table.
+        // On this machine, an occasional second flight is faster than a session's first access to another table.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

@@ -2,70 +2,71 @@ import SealedLog
 
 extension PostgresRecordStore {
     struct State {
-        /// The head that the database has stated last for the vault.
+        /// The vault's head that the database last returned.
         var head: StoreHead {
             didSet {
                 if head.generation == last?.generation {
-                    // The former generation was restored.
+                    // The database has returned to the former generation.
                     last = nil
                 } else if head.generation != oldValue.generation {
                     last = last ?? oldValue
                 }
             }
         }
-        /// The head that it has stated last for this store, if another has replaced it: its readers continue.
+        /// This store's own last head if another store has replaced this one, whose readers continue.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that came with the head: the header's extent, and the end of the generation's first bytes.
+        /// Bytes that were returned with the head: the header's extent, and the end of the initial contents.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes after the end that it states.
+        /// Whether the database has bytes after the stated end of the log.
         var hasMore = false
-        /// The end of the bytes, if the database's own statement is ignored.
+        /// The end of the existing bytes, if the stated end is ignored.
         var sizeFound: UInt64?
-        /// The newest bytes.
+        /// The newest bytes of the store.
         var tail: StoreBytes
-        /// New bytes that the log has not followed yet, and the head that came with them.
+        /// New bytes that the log has not accepted yet, each with the head that was returned with them.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
-        /// The last bytes that were read but could not be kept, because there is no copy or its disk is full.
+        /// The last block that was read but not saved, because there is no local copy or its disk is full.
         private(set) var block = StoreBytes(offset: 0)
-        /// The bytes that were read for the copy before it is known that the server has the copy's history.
+        /// Blocks for the local copy, until it is known that the server has the copy's history.
         var unconfirmed: [StoreBytes] = []
-        /// The store that this machine's copy belongs to.
+        /// Whether the local copy belongs to this store.
         var copy: CopyState
-        /// The number of reasons to read past the copy: some of it has not authenticated, or it is being verified.
+        /// The number of reasons to bypass the local copy, such as bytes that did not authenticate, or a verification.
         var doubts = 0
-        /// The bytes that have authenticated before it is known whether the copy stays.
+        /// Bytes that have authenticated, until it is known whether the local copy remains in use.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether no server has answered the request for the lock. Changes then go to a file that is merged later.
+        /// Whether no server has answered a request for the lock. Changes then go to a file that is merged later.
         var isLeftForPending = false
-        /// The transaction of this process that holds the lock; nil if there is none.
+        /// This process's transaction that holds the vault's lock; nil if there is none.
         var transaction: Transaction?
     }
 
     enum Phase {
-        /// It is being written, and the vault's row does not lead to it.
+        /// The store is being written. The vault's row does not point to it yet.
         case constructing(Construction)
-        /// It is this machine's copy; the database was not contacted.
+        /// The store is read from the local copy, and the database was not contacted.
         ///
-        /// - Parameter isOpen: whether the log was opened on it.
+        /// - Parameter isOpen: whether the log has opened and accepted it.
         case kept(isOpen: Bool)
-        /// The database was contacted, but the log was not opened on it yet.
+        /// The database was contacted, but the log has not opened and accepted the store yet.
         case found
-        /// The log was opened on it or has written it, so the copy may become one of this store.
+        /// The log has opened and accepted the store or has written it, so the local copy may save its bytes.
         ///
-        /// - Parameter isNew: whether the log was opened just now, with the vault's row as it was read then. A
-        ///   short-lived program need not read it again.
+        /// - Parameter isNew: whether the log was opened just now, with the vault's row as read for that. A short-lived
+        ///   program need not read the row again.
         case open(isNew: Bool)
     }
 
-    /// The relation of this machine's copy to the store.
+    /// The relation of the local copy to this store.
     enum CopyState {
         case own
-        /// The copy is not known to belong to this store until the log has accepted the store. It may belong to another
-        /// one, and be needed to restore a server.
+        /// The copy may belong to another store, and be needed to repair a server. Once the log has accepted this
+        /// store, the copy becomes this one's.
         ///
-        /// - Parameter isContinued: whether the log includes the copy's end. Then the bytes of this generation stay.
+        /// - Parameter isContinued: whether the log includes the copy's end, so that the copy's bytes of this
+        ///   generation remain.
         case another(isContinued: Bool)
     }
 
@@ -74,16 +75,16 @@ extension PostgresRecordStore {
         let connection: PostgresConnection
         let hasListener: Bool
         var queue = StatementQueue()
-        /// Whether it is being committed. Other processes may read its changes before this process gets the answer, and
-        /// may write further ones.
+        /// Whether the transaction is being committed. Other processes may read its changes, and append further ones,
+        /// before this process receives the answer.
         var isCommitting = false
     }
 }
 
 extension PostgresRecordStore.State {
-    /// Takes over the head that the database states now.
+    /// Sets the head to the one that the database has just returned.
     ///
-    /// - Parameter newBytes: the bytes from the end of a log on.
+    /// - Parameter newBytes: the bytes after the log's end that this process knew.
     mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
@@ -92,7 +93,7 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Records that the log was opened on the store. Returns whether the vault's row was read for that.
+    /// Records that the log has opened and accepted the store. Returns whether the vault's row was read for that.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -105,7 +106,7 @@ extension PostgresRecordStore.State {
         return false
     }
 
-    /// Returns whether the log was just opened with the head that was read then; false from the next call on.
+    /// Returns true on the first call after the log was opened with a freshly read head.
     mutating func takeNew() -> Bool {
         guard case .open(isNew: true) = phase else { return false }
         phase = .open(isNew: false)
@@ -114,7 +115,7 @@ extension PostgresRecordStore.State {
 
     var isKept: Bool { if case .kept = phase { true } else { false } }
 
-    /// Whether the log was opened on the store, or has written it.
+    /// Whether the log has opened and accepted the store, or has written it.
     var isOpen: Bool {
         switch phase {
         case .kept(let isOpen): isOpen
@@ -129,16 +130,16 @@ extension PostgresRecordStore.State {
         if case .constructing(let construction) = phase { construction } else { nil }
     }
 
-    /// Changes the construction. It does nothing once the store is published.
+    /// Changes the construction. Does nothing if the store is published.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {
         guard case .constructing(var construction) = phase else { return }
-        // Otherwise the change would copy all bytes that wait to be sent.
+        // While `phase` also refers to the queue's bytes, the change would copy all of them.
         phase = .found
         change(&construction)
         phase = .constructing(construction)
     }
 
-    /// The maximum number of blocks that are held until it is known that the copy may have them.
+    /// The maximum number of blocks that are held until it is known whether the local copy may save them.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -151,7 +152,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Takes the bytes that the log has followed. Returns nil for an end that the database has not stated.
+    /// Removes and returns the bytes that the log has accepted; nil if the database has not stated this end of the log.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -159,8 +160,8 @@ extension PostgresRecordStore.State {
         return (head, due.map(\.bytes))
     }
 
-    /// Drops all bytes, and reads past the copy until the doubt ends. A store under construction keeps its bytes, since
-    /// they are nowhere else.
+    /// Drops all bytes in memory, and bypasses the local copy until ``endDoubt()``. A store under construction keeps
+    /// its bytes, because they are nowhere else.
     mutating func doubt() {
         guard construction == nil else { return }
         pieces = []
@@ -170,7 +171,7 @@ extension PostgresRecordStore.State {
         doubts += 1
     }
 
-    /// The maximum number of bytes that are held until it is known whether the copy stays.
+    /// The maximum number of bytes that are held until it is known whether the local copy remains in use.
     private static let mostConfirmed = 8 << 20
 
     mutating func keep(confirmed bytes: UnsafeRawBufferPointer, at offset: UInt64) {
@@ -182,13 +183,13 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log as the database states it; nil while it is being written, and once it is ignored.
+    /// The end of this store's log as the database states it; nil during construction, and once it is ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether no other process can write, so that the head need not be requested.
+    /// Whether this process holds the vault's lock. Then no other process can write, so the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }
@@ -197,7 +198,7 @@ extension PostgresRecordStore.State {
         guard head.generation == generation else { return .doubtful }
         if head.size == end, head.position == position { return .none }
         guard head.size > end, head.position.sequence > position.sequence else { return .doubtful }
-        // All records that can be read from a database are durable.
+        // A database shows only committed records, which are durable.
         return .some(upTo: statedEnd, areDurable: true)
     }
 }

@@ -3,9 +3,9 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-/// The bytes of a sealed log in the tables of a database; see ``Schema``.
+/// A sealed log's bytes in the tables of a database; see ``Schema``.
 ///
-/// The bytes of the log's end are kept until more follow: a check of the end costs one round trip, which also brings
+/// The newest bytes stay in memory until more follow. A check of the log's end costs one round trip, which also returns
 /// the appended bytes.
 final class PostgresRecordStore: NewStore {
     let location: PostgresLocation
@@ -61,18 +61,18 @@ final class PostgresRecordStore: NewStore {
                 state.construction == nil ? state.own.hint : nil
             )
         }
-        // The login proceeds while the log is opened from the copy.
+        // The login proceeds while the log is opened from the local copy.
         if isKept { location.pool.goOn() }
         let isKnown =
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        // In a file, the hint is in the header. Here it changes together with the vault's row.
+        // In a file, the header has the hint. Here the vault's row has it, so it is copied into the header.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
     }
 
-    /// The size in which blocks are read for the copy: one more round trip costs more than the additional bytes.
+    /// The size of the blocks that are read for the local copy. More bytes cost less than another round trip.
     static let blockSize: UInt64 = 64 << 10
 
     private func fetch(_ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) throws(LogError) -> Int {
@@ -81,7 +81,7 @@ final class PostgresRecordStore: NewStore {
         }
         try checkServer()
         var range = wanted
-        // A store under construction still has gaps.
+        // A store under construction still has gaps, so it is not read in whole blocks.
         if isWhole {
             let blockSize = PostgresRecordStore.blockSize
             let blockEnd = (wanted.upperBound + blockSize - 1) / blockSize * blockSize
@@ -99,12 +99,13 @@ final class PostgresRecordStore: NewStore {
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
         let isKept = isMirrored && location.mirror?.keep(bytes, of: own) == true
-        // This saves round trips for consecutive reads while a copy is verified, or on a full disk.
+        // If the local copy does not accept the block (during a verification, or on a full disk), keeping it in memory
+        // saves round trips for consecutive reads.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }
 
-    /// Requests the bytes of a range, and passes them on as they arrive. Returns their end.
+    /// Requests the bytes of a range, and passes them to `take` as they arrive. Returns the end of the received bytes.
     private func receive(
         _ range: Range<UInt64>, _ take: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(LogError) -> UInt64 {
@@ -114,18 +115,18 @@ final class PostgresRecordStore: NewStore {
         func takeRows(_ rows: Rows) throws(PostgresError) {
             end = try rows.pieces(from: end, upTo: range.upperBound, take)
         }
-        // A writer need not open another connection to read the vault that it changes.
+        // A writer reads on the connection of its own transaction, and needs no other one.
         let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }
         let own = construction ?? transaction
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // The transaction may be another thread's, and its failure does not concern this read. But a store under
-            // construction can only be read on its own connection.
+            // The transaction may be another thread's, and its failure does not affect this read, which then uses
+            // another connection. A store under construction, however, can only be read on its own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in
-            // The bytes that arrived before a connection was lost are kept.
+            // Bytes that arrived before a connection was lost are not requested again.
             try location.pool.withConnection(until: deadline) { (connection) throws(PostgresError) in
                 try connection.rows(of: .bytes(generation, end..<range.upperBound), until: deadline, takeRows)
             }
@@ -135,7 +136,7 @@ final class PostgresRecordStore: NewStore {
 
     func checkServer() throws(LogError) {
         guard try !location.isOffline() else {
-            throw LogError(.unreachable, "This machine's copy of \(path) is incomplete. Use the vault with the server.")
+            throw LogError(.unreachable, "This machine's copy of \(path) is incomplete. Try again with the server.")
         }
     }
 }

@@ -2,16 +2,16 @@ import LinuxSystem
 import SealedLog
 import Vault
 
-/// The server's clock compared with this machine's. A server may be malicious, so nothing that is stored depends on it.
+/// The difference of the server's and this machine's clocks. It affects no stored data, as a server may be malicious.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()
     private let isNotified = Atomic(false)
 
-    /// The number of milliseconds by which this machine's clock is ahead; nil if the server's is unknown.
+    /// The number of milliseconds by which this machine's clock is ahead of the server's; nil if that is unknown.
     var difference: Int64? { found.withLock { $0 } }
 
-    /// The present time of the server's clock, in milliseconds since 1970.
+    /// The server's current time, in milliseconds since 1970; nil if it is unknown.
     var time: UInt64? {
         difference.map { difference in
             let (time, overflows) = Int64(clamping: Clock.milliseconds).subtractingReportingOverflow(difference)
@@ -19,7 +19,7 @@ final class ServerClock: Sendable {
         }
     }
 
-    /// Takes the time from an answer that has just arrived, if it has one.
+    /// Reads the server's time from an answer that has just arrived, if the answer has one.
     func note(_ rows: Rows, _ column: Int32) {
         guard rows.count > 0, let time = try? rows.number(0, column) else { return }
         note(Int64(clamping: time), at: Int64(clamping: Clock.milliseconds))
@@ -28,7 +28,7 @@ final class ServerClock: Sendable {
     func note(_ time: Int64, at now: Int64) {
         let difference = now - max(time, 0)
         found.withLock { $0 = difference }
-        // One notice is enough: the difference varies with each answer.
+        // Only one notice is posted, although the difference varies with each answer.
         guard abs(difference) > ClockDifference.tolerance, !isNotified.exchange(true, ordering: .relaxed)
         else { return }
         notices.post(.clockDiffers(milliseconds: difference))

@@ -1,11 +1,11 @@
-/// The tables of vaults in a database, and the roles that may use them.
+/// The database tables for vaults, and the roles that may use them.
 ///
-/// `head` has a row for each vault: the generation of its bytes that counts, and the end of its log. `extent` has the
-/// bytes, each row from `first_byte` on; its rows are never changed. A compaction writes a new `generation`.
+/// `head` has one row per vault, with its current generation and the end of its log. Each row of `extent` has a piece
+/// of the bytes, from the offset `first_byte` on, and is never updated. A compaction writes a new `generation`.
 enum Schema {
-    /// The largest extent, in bytes: larger ones cost more time in PostgreSQL, and CockroachDB advises against them.
+    /// The maximum extent size in bytes. PostgreSQL is slower with larger ones, and CockroachDB advises against them.
     static let extentSize = 256 << 10
-    /// The time for which the bytes before a compaction remain for processes that are reading them.
+    /// The time for which a replaced generation is retained, for processes that are still reading it.
     static let generationLifetime = "1 hour"
 
     static let creation = [
@@ -26,7 +26,7 @@ enum Schema {
         """,
     ]
 
-    /// Sealed bytes do not compress. CockroachDB has no such setting.
+    /// Disables compression, because sealed bytes do not compress. CockroachDB has no such setting.
     static let storage = "ALTER TABLE vault.extent ALTER COLUMN bytes SET STORAGE EXTERNAL"
 
     /// Creates the roles and grants them only the rights that they need.

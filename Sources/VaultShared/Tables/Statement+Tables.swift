@@ -6,14 +6,14 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. The transaction's time stands still while it waits.
+    /// The server's clock in milliseconds since 1970. `now()` would return the transaction's start, before any wait.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     /// The column in which ``head(of:)`` returns the time.
     static let clockColumn: Int32 = 6
     /// The column in which ``lockedHead(of:listeners:)`` returns the time.
     static let lockedClockColumn: Int32 = 7
 
-    /// Fails if one of the tables is missing.
+    /// A statement that fails if one of the tables is missing.
     static let tables = Statement("SELECT FROM vault.head, vault.generation, vault.extent LIMIT 0")
 
     static func head(of name: [UInt8]) -> Statement {
@@ -28,7 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Returns the newest extents, from the hint on, but at most `count` bytes: all of a vault that is not larger.
+    /// Selects the newest extents, from the hint on, up to `count` bytes. Of a vault that is not larger, selects all.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -39,7 +39,7 @@ extension Statement {
             """, .bytes(name), .number(count), limit: count)
     }
 
-    /// Returns the last bytes that the generation began with, including the root of its tree.
+    /// Selects the last `count` bytes of the generation's initial contents, which include its tree's root page.
     static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
         Statement(
             """
@@ -54,8 +54,8 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Returns whether there are extents before the log, or after or across the end that the vault's row states. One
-    /// statement reads both as of the same time.
+    /// Selects whether an extent starts before the log, or extends beyond the end that the vault's row states. A single
+    /// statement reads both from one snapshot.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
@@ -65,14 +65,14 @@ extension Statement {
             """, .bytes(name))
     }
 
-    /// Returns the end of the last extent of a generation; null if there is none.
+    /// Selects the end of a generation's last extent; no row if it has no extent.
     static func end(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT first_byte + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY first_byte DESC LIMIT 1",
             .number(generation))
     }
 
-    /// Returns the extents from an offset on, but at most `count` bytes.
+    /// Selects the extents that start within `count` bytes from an offset.
     static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -81,7 +81,7 @@ extension Statement {
             """, .number(generation), .number(offset), .number(count), limit: count + UInt64(Schema.extentSize))
     }
 
-    /// Returns the bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
+    /// Selects the bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
     static func bytes(_ generation: UInt64, _ range: Range<UInt64>) -> Statement {
         Statement(
             """
@@ -101,20 +101,20 @@ extension Statement {
 
     // MARK: Appending
 
-    /// Settings under which a commit returns once it is durable, and warns if its wait for the standby was cancelled.
-    /// The settings of a role or a database must not weaken that; a stronger one stays.
+    /// Settings under which a commit returns only once it is durable, and warns if its wait for the standby was
+    /// cancelled. They override weaker settings of a role or a database; a stronger one is kept.
     private static let promises = """
         set_config('client_min_messages', 'warning', true), set_config('synchronous_commit', CASE
             current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
         """
 
-    /// The same settings for a transaction that waits for no lock.
+    /// The same settings, for a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, since waiting for a row is not in order. Only fairness depends on it: any user of the database
-    /// can hold the lock, and CockroachDB's returned at once for years.
+    /// Waits in a queue, because a row is not granted in the order of requests. Only fairness may depend on the queue.
+    /// Any user of the database can hold its lock, and for years CockroachDB's locks of this kind did not wait.
     ///
-    /// The server ends the wait by itself, even if this process has ended.
+    /// The server itself ends the wait, even if this process has exited.
     ///
     /// - Parameter key: the key of the queue's lock; nil waits only for the locks of the following statements.
     static func queue(_ key: UInt64?, upTo milliseconds: UInt64) -> Statement {
@@ -125,8 +125,8 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks the vault's row. Also returns whether there are listeners, which share a lock. They are checked because
-    /// NOTIFY takes a lock of the whole database at the commit.
+    /// Locks and selects the vault's row, and selects whether there are listeners, which hold a shared lock. Only if
+    /// there are any does a writer send NOTIFY, because its commit takes a lock on the whole database.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
@@ -137,7 +137,7 @@ extension Statement {
 
     static func notify(_ channel: String) -> Statement { Statement("SELECT pg_notify($1, '')", .text(channel)) }
 
-    /// Appends an extent if the log still ends at `previous`. Otherwise it fails, since the generation is null.
+    /// Appends an extent if the log still ends at `previous`. Otherwise fails, because the inserted generation is null.
     static func append(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64, to name: [UInt8], _ head: StoreHead,
         replacing previous: LogPosition
@@ -157,7 +157,7 @@ extension Statement {
             .bytes(bytes))
     }
 
-    /// Writes nothing that counts. Its commit is durable only after earlier ones, since the server's log is in order.
+    /// A write without effect. The server's log is sequential, so this commit is durable only after all earlier ones.
     static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
@@ -166,7 +166,7 @@ extension Statement {
         Statement("INSERT INTO vault.generation (generation, name) VALUES ($1, $2)", .number(generation), .bytes(name))
     }
 
-    /// Creates the vault's row. It changes nothing if there is one.
+    /// Inserts the vault's row, unless one exists.
     static func create(_ name: [UInt8], _ head: StoreHead) -> Statement {
         Statement(
             """
@@ -178,9 +178,9 @@ extension Statement {
             .optional(head.hint?.sequence))
     }
 
-    /// Makes the vault's row lead to another generation. It changes nothing if the log does not end at `previous`.
+    /// Points the vault's row to another generation if the log still ends at `previous`. Otherwise changes nothing.
     static func replace(_ name: [UInt8], _ head: StoreHead, _ previous: StoreHead) -> Statement {
-        // No process appends to a log whose row is malformed.
+        // No process appends to a log whose row is malformed, so the log's end need not be compared.
         let comparison =
             previous.isMalformed
             ? "(sequence = $9 AND authenticator = $10) IS NOT NULL" : "sequence = $9 AND authenticator = $10"
@@ -200,14 +200,14 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Returns a row if a generation counted once: the generation that replaced it has taken over its contents.
+    /// Selects a row if a generation was once current. Its contents are part of the generation that replaced it.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
             .number(generation))
     }
 
-    /// Deletes generations that were replaced long ago, and those that a killed process has left a day ago.
+    /// Deletes generations that were replaced long ago, and unfinished ones of killed processes after a day.
     static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
         let old = """
             name = $1 AND generation <> (SELECT generation FROM vault.head WHERE name = $1)
@@ -228,7 +228,7 @@ extension Statement {
         }
     }
 
-    /// Returns whether no session holds a lock. The lock is not kept: rolling back to a savepoint releases it.
+    /// Selects whether no session holds a lock, by acquiring the lock and rolling back to a savepoint.
     static func isFree(_ key: UInt64) -> [Statement] {
         [
             Statement("SAVEPOINT look"), Statement("SELECT pg_try_advisory_xact_lock_shared($1)", .number(key)),
@@ -236,22 +236,22 @@ extension Statement {
         ]
     }
 
-    /// Takes a lock that requires the right to write. A row that is inserted but not committed is not visible, but
-    /// prevents other transactions from inserting the same. The statement fails after a moment if the lock is held.
+    /// Acquires a lock that requires write access. Its uncommitted row is invisible to other transactions, but prevents
+    /// them from inserting the same row. If the lock is held, the statement fails after 1 ms.
     static func exclude(_ number: UInt64, in name: [UInt8]) -> [Statement] {
         [
             Statement("SELECT set_config('lock_timeout', '1ms', true)"),
             Statement(
                 "INSERT INTO vault.generation (generation, name) VALUES ($1, $2) ON CONFLICT (generation) DO NOTHING",
-                // No generation has a negative number.
+                // No generation has a negative number, so this row cannot collide with one.
                 .number(number | 1 << 63), .bytes(name)),
         ]
     }
 
-    /// Takes a lock of the transaction. A session's lock would stay with a pooler's connection, for its next client.
+    /// Tries to acquire a lock for this transaction. A session's lock would pass to the next client of a pooler.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
-    /// Allows a transaction to pause between its flights, whatever the server's limit is.
+    /// Lifts the server's time limit for a transaction that is idle between its flights.
     static let mayWait = Statement("SELECT set_config('idle_in_transaction_session_timeout', '0', true), \(promises)")
 }
 

@@ -1,12 +1,12 @@
 import SealedLog
 
-/// Statements that are sent together with the next one whose result is needed.
+/// Statements that are collected, and sent together with the next one whose result is needed.
 struct StatementQueue {
     private(set) var statements: [Statement] = []
     private var size = 0
     private(set) var hasSent = false
 
-    /// The size from which on the statements are sent earlier: CockroachDB accepts messages up to 16 MiB.
+    /// The size in bytes at which the statements are sent early. CockroachDB accepts messages of at most 16 MiB.
     private static let limit = 4 << 20
 
     var isFull: Bool { size >= StatementQueue.limit }
@@ -16,7 +16,7 @@ struct StatementQueue {
         size += statement.size
     }
 
-    /// Adds the insertion of bytes, in pieces that are not copied.
+    /// Adds statements that insert the bytes as extents, without copying the bytes.
     mutating func addExtents(_ bytes: ArraySlice<UInt8>, at offset: UInt64, of generation: UInt64) {
         var rest = bytes
         var offset = offset

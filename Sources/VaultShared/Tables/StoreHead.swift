@@ -1,20 +1,20 @@
 import SealedLog
 import Sealing
 
-/// The database's statements about a vault: the generation of its bytes that counts, and the end of its log.
+/// The contents of a vault's row in the database: the current generation, and the end of its log.
 ///
-/// They are not authentic. The stated end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong
-/// hint only costs time.
+/// They are not authenticated. The end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong hint
+/// only costs time.
 struct StoreHead: Hashable {
-    /// The generation. For a malformed row, it has the bits of the column, so that no other row is taken for this one.
+    /// The generation. For a malformed row, these are the column's bits, so that no other row compares as equal.
     let generation: UInt64
     let position: LogPosition
     let size: UInt64
     let hint: Hint?
-    /// Whether no program can have written the row in this form. The log then counts as empty.
+    /// Whether the row has values that no program writes, such as a negative size. The log then counts as empty.
     let isMalformed: Bool
 
-    /// Reads the row; nil if there is no such vault.
+    /// Parses the row; nil if there is no such vault.
     init?(_ rows: Rows) throws(PostgresError) {
         guard rows.count > 0 else { return nil }
         generation = try rows.bits(0, 0)
@@ -43,14 +43,14 @@ struct StoreHead: Hashable {
         isMalformed = false
     }
 
-    /// Returns whether both describe the same state of the vault, apart from the hint.
+    /// Returns whether both describe the same state of the vault. Hints are ignored.
     func isAlike(_ other: StoreHead) -> Bool {
         generation == other.generation && position == other.position && size == other.size
             && isMalformed == other.isMalformed
     }
 }
 
-/// Consecutive bytes of a store.
+/// A contiguous part of a store's bytes.
 struct StoreBytes {
     let offset: UInt64
     let bytes: [UInt8]
@@ -58,7 +58,7 @@ struct StoreBytes {
     var end: UInt64 { offset + UInt64(bytes.count) }
     var range: Range<UInt64> { offset..<end }
 
-    /// Joins the bytes of rows; see ``Rows/pieces(from:upTo:_:)``.
+    /// Concatenates the bytes of rows; see ``Rows/pieces(from:upTo:_:)``.
     init(_ rows: Rows, from offset: UInt64) throws(PostgresError) {
         var bytes: [UInt8] = []
         if rows.count > 1 { bytes.reserveCapacity(rows.size(ofColumn: 1)) }
@@ -72,7 +72,7 @@ struct StoreBytes {
         self.bytes = bytes
     }
 
-    /// Copies a range and returns true, if these bytes include all of it.
+    /// Copies a range into the buffer. Returns false if these bytes do not include all of it.
     func copy(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard range.lowerBound >= offset, range.upperBound <= end else { return false }
         withBytes(of: range) { buffer.copyMemory(from: $0) }
@@ -87,10 +87,10 @@ struct StoreBytes {
 }
 
 extension Rows {
-    /// Passes on the bytes of rows that consist of an offset and bytes, in ascending order, as far as each follows the
-    /// one before. Returns their end.
+    /// Passes the bytes of each row to `body`, and returns their end. A row consists of an offset and bytes. Stops at
+    /// the first row that does not start at the previous one's end.
     ///
-    /// - Parameter limit: the largest possible end. Bytes beyond the request are not passed on.
+    /// - Parameter limit: the maximum end. If the server sends more bytes, the method throws `malformed`.
     func pieces(
         from offset: UInt64, upTo limit: UInt64, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(PostgresError) -> UInt64 {

@@ -11,7 +11,7 @@ extension StoreRule {
         for (key, value) in changes {
             findings.expect(try store.value(of: key) == value, "A change of a batch was not made: \(key).")
         }
-        // The refused key is first and last, for stores that make a batch's changes one by one.
+        // The refused key is first in one batch and last in another, as some stores apply a batch's changes one by one.
         guard let refused = SampleValue.refused(by: store) else { return }
         for refusedKey in ["a refused", "z refused"] {
             let batch = numbers.map { ($0.0, Optional(StoredValue.string("new"))) } + [(refusedKey, refused)]
@@ -89,7 +89,7 @@ extension StoreRule {
 }
 
 extension SampleValue {
-    /// Returns a value that the store refuses; nil if it accepts all.
+    /// Returns a value that the store refuses; nil if the store accepts all of them.
     fileprivate static func refused(by store: any ValueStore) -> StoredValue? {
         let deep = (0..<2_000).reduce(StoredValue.integer(1)) { inner, _ in .array([inner]) }
         for value in all.filter(\.mayBeRefused).map(\.value) + [deep] {

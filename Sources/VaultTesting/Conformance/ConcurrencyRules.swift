@@ -3,7 +3,7 @@ import Vault
 
 extension StoreRule {
     package static let losesNoUpdate = StoreRule(
-        "If several batches expect the same value at the same time, one is committed."
+        "If several batches expect the same value at the same time, only one is committed."
     ) { store, findings in
         let runners = 4
         var race = Race()
@@ -59,8 +59,8 @@ extension StoreRule {
         values.contains { $0 != values.first }
     }
 
-    /// Returns whether a key has the value of another batch while a second key, read before and after it, is unchanged.
-    /// Each batch sets all keys to a value of its own.
+    /// Returns whether one key has another batch's value while a second key, read before and after it, is unchanged.
+    /// Each batch sets all keys to a single value, and no two batches use the same one.
     private static func changesInBetween(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
         let key = keys.randomElement() ?? ""
         let other = keys.randomElement() ?? ""
@@ -72,7 +72,7 @@ extension StoreRule {
     package static let notifiesAfterChanges = StoreRule(
         "An observer that reads after each notification misses no change."
     ) { store, findings in
-        // A store that watches a file must keep doing so between the rounds.
+        // Keeps the store watching its file between the rounds.
         let watching = try store.changes.notices()
         defer { withExtendedLifetime(watching) {} }
         let keys = ["key 0", "key 1"]
@@ -82,7 +82,7 @@ extension StoreRule {
             let notices = try store.changes.notices()
             async let isSeen = sees(notices) { try keys.allSatisfy { try store.value(of: $0) == value } }
             try await race.run(keys.count) { runner in _ = try store.put(keys[runner], value) }
-            guard try await isSeen else { return findings.add("It read before a change, and was not notified again.") }
+            guard try await isSeen else { return findings.add("An observer missed a change that followed its read.") }
         }
     }
 }

@@ -21,12 +21,12 @@ extension StoreRule {
         findings.expect(failures.0 === failures.1, "`failures` differs from access to access.")
         let scopes = (store.scoped(to: "a").identity, store.scoped(to: "b").identity)
         findings.expect(
-            scopes.0 != scopes.1 && scopes.0 != store.identity, "Its scopes do not have identities of their own.")
+            scopes.0 != scopes.1 && scopes.0 != store.identity, "Its scopes do not have separate identities.")
     }
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Returns whether a condition holds after one of the notifications. Stores may send them later, on another thread.
+    /// Returns whether a condition holds after one of the notifications, which may arrive later and on another thread.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

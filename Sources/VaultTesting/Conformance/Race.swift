@@ -1,19 +1,19 @@
 import LinuxSystem
 
-/// Rounds in which several threads make a call at the same time, until enough of the calls have overlapped.
+/// Rounds in which several threads make a call at the same time, until enough calls have overlapped.
 ///
-/// A store that fails only for simultaneous calls seems correct as long as they come one after the other. On a busy
-/// machine they do, even if the threads start together. So only the rounds with overlapping calls count.
+/// A store that fails only under simultaneous calls appears correct while calls run one after the other. On a busy
+/// machine they do, even if the threads start together. So only rounds with overlapping calls count.
 struct Race {
-    /// A check and a change that take the lock separately, 100 ns apart, fail in one of 25 such rounds. A store with
-    /// some hundred commits per second needs seconds for these rounds.
+    /// The number of overlapping rounds to run. A store that checks and changes a value under two separate locks, 100
+    /// ns apart, fails in one of 25 such rounds. With some hundred commits per second, the rounds take seconds.
     #if SANITIZER
-        // A sanitizer detects an error in any round, and makes each several times as long.
+        // A sanitizer detects an error in any round, and makes each round several times as slow.
         private static let enough = 50
         private static let limit = 1_000
     #else
         private static let enough = 500
-        /// Calls overlap rarely on a machine with one core.
+        /// The maximum number of rounds, because calls rarely overlap on a single core.
         private static let limit = 10_000
     #endif
 
@@ -22,7 +22,7 @@ struct Race {
 
     var continues: Bool { overlaps < Race.enough && rounds < Race.limit }
 
-    /// Runs `body` on several threads, as one round. Throws the first error of a thread.
+    /// Runs one round, with `body` on several threads. Throws the first error that a thread throws.
     mutating func run(_ runners: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         let calls = try await onBlockingThread { () throws(any Error) in
             let calls = Mutex<[Range<ContinuousClock.Instant>]>([])

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import Vault
 
-/// A value that some stores have been known to change.
+/// A value that some stores are known to alter.
 struct SampleValue: Sendable {
     let name: String
     let value: StoredValue
     let mayBeRefused: Bool
 
-    /// Returns whether the stored value equals this one. Bytes without a type may be read as data.
+    /// Returns whether the value that was read equals this one. Untyped bytes may be read as data.
     func isKept(as read: StoredValue) -> Bool {
         if case .untyped(let bytes) = value, case .data(bytes) = read { return true }
         return read == value

@@ -3,13 +3,13 @@ public import Vault
 
 /// Checks that a store follows the rules of `ValueStore`, on which keys, transactions and observation rely.
 ///
-/// Each violation is an issue of the test. <doc:IsolatedTests> lists the rules, with an example. A store may refuse
-/// unusual values, such as a control character or NaN, with ``VaultError/Code/invalid``.
+/// Each violation is recorded as an issue of the test. <doc:IsolatedTests> lists the rules, with an example. A store
+/// may refuse unusual values, such as a control character or NaN, with ``VaultError/Code/invalid``.
 ///
 /// - Parameters:
-/// - maximumKeySize: the longest key in bytes, for a store that adds a prefix to its keys.
-///   - makeStore: returns a new, empty store at each call, one for each rule.
-/// - Throws: the error of `makeStore`.
+///   - maximumKeySize: the maximum key size in bytes, for a store that adds a prefix to its keys.
+///   - makeStore: returns a new, empty store on each call. It is called once for each rule, and twice more.
+/// - Throws: the errors of `makeStore`.
 public func checkConformance<Store: ValueStore>(
     maximumKeySize: Int = 1_024, sourceLocation: SourceLocation = #_sourceLocation, of makeStore: () throws -> Store
 ) async throws {
@@ -18,7 +18,7 @@ public func checkConformance<Store: ValueStore>(
     }
 }
 
-/// Returns the rules that a store breaks, with one finding each.
+/// Returns the findings, each with the rule that the store breaks.
 package func brokenRules<Store: ValueStore>(
     among rules: [StoreRule] = StoreRule.all, maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
 ) async throws -> [(rule: String, finding: String)] {
@@ -34,7 +34,7 @@ package func brokenRules<Store: ValueStore>(
     let first = try makeStore()
     let second = try makeStore()
     if first.identity == second.identity {
-        broken.append((StoreRule.identitySentence, "Two of them have the same one."))
+        broken.append((StoreRule.identitySentence, "Two new stores have the same one."))
     }
     return broken
 }

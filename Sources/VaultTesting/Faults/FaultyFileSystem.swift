@@ -3,7 +3,7 @@ package import LinuxSystem
 package enum FileCall: Hashable, Sendable, CaseIterable {
     case open, read, write, synchronizeData, synchronize, lock, status, setMode, setOwner, rename, remove, makeFolder
 
-    /// The calls that change the disk, or make changes durable.
+    /// The calls that change the disk or make changes durable.
     package static let changing: Set<FileCall> = [
         .write, .synchronizeData, .synchronize, .rename, .remove, .setMode, .setOwner, .makeFolder,
     ]
@@ -11,7 +11,7 @@ package enum FileCall: Hashable, Sendable, CaseIterable {
 
 package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
-    /// The path; for an open file, the path with which it was opened.
+    /// The path. For an open file, it is the one with which the file was opened.
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
@@ -20,15 +20,15 @@ package struct FileCallRecord: Hashable, Sendable {
 }
 
 package enum Fault: Hashable, Sendable {
-    /// The call is not made.
+    /// The call fails without any effect.
     case error(Int32)
-    /// A write puts this many of its bytes into the file, and then fails.
+    /// A write that writes only this many bytes, and then fails.
     case short(Int, Int32)
-    /// A call that changes the disk is made, and then reported as failed.
+    /// A call that changes the disk takes effect, but is reported as failed.
     case afterwards(Int32)
 }
 
-/// The real file system, with calls that fail on demand. Records every call.
+/// The real file system, with calls that fail on demand. It records every call.
 package final class FaultyFileSystem: FileSystem {
     private struct Plan {
         let kinds: Set<FileCall>
@@ -57,8 +57,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. If `bytes` is given, only calls
-    /// on these bytes of a file count.
+    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. With `bytes`, only calls that
+    /// touch these bytes of a file count.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault
@@ -80,13 +80,13 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package var failures: Int { state.withLock { $0.failures } }
-    /// The calls made, oldest first.
+    /// The recorded calls, oldest first.
     package var calls: [FileCallRecord] { state.withLock { $0.calls } }
     package func forgetCalls() { state.withLock { $0.calls = [] } }
 
     // MARK: The calls
 
-    /// Records a call, and returns the fault with which it must fail; nil if it must be made.
+    /// Records a call. Returns the fault with which the call must fail; nil if there is none.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         if let watcher { LockRank.asAnotherThread { watcher(call) } }
@@ -105,7 +105,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Makes a call, or fails. For ``Fault/short(_:_:)``, `short` makes a part of the call.
+    /// Makes a call, or fails as planned. For ``Fault/short(_:_:)``, `short` performs part of the call.
     private func make<Result: ~Copyable>(
         _ kind: FileCall, _ path: String, at offset: UInt64 = 0, count: Int = 0, descriptor: Int32? = nil,
         _ body: @autoclosure () throws(SystemError) -> Result, short: (Int) throws(SystemError) -> Void = { _ in }

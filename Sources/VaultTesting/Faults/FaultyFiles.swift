@@ -1,14 +1,14 @@
-/// Files whose calls fail on demand, for the stores of a test. <doc:IsolatedTests> has an example.
+/// Files whose calls fail on demand, for a test's stores. <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
     /// A kind of call.
     public enum Operation: Hashable, Sendable, CaseIterable {
-        /// Opening a file or a folder, and creating a file.
+        /// Opening a file or a folder, or creating a file.
         case open
         /// Reading bytes from an open file.
         case read
         /// Writing bytes to an open file.
         case write
-        /// Making written bytes durable: fsync(2), fdatasync(2).
+        /// Making written bytes durable with fsync(2) or fdatasync(2).
         case flush
         /// Acquiring a lock between processes.
         case lock
@@ -44,13 +44,13 @@ public final class FaultyFiles: Sendable {
     /// Creates files whose calls all succeed until ``fail(_:with:after:times:)``.
     public init() {}
 
-    /// Makes calls fail. They have no effect then.
+    /// Makes calls fail without any effect.
     ///
     /// - Parameters:
-    /// - operation: the kind of the calls.
-    /// - systemError: the `errno` with which they fail: `ENOSPC`, `EIO`.
-    /// - skipped: the number of calls that succeed first.
-    /// - times: the number of calls that fail after that.
+    ///   - operation: the kind of call.
+    ///   - systemError: the `errno` with which the calls fail, such as `ENOSPC` or `EIO`.
+    ///   - skipped: the number of calls that succeed first.
+    ///   - times: the number of calls that then fail.
     public func fail(_ operation: Operation, with systemError: Int32, after skipped: Int = 0, times: Int = 1) {
         fileSystem.fail(operation.calls, after: skipped, times: times, with: .error(systemError))
     }

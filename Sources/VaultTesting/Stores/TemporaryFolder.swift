@@ -16,7 +16,7 @@ package final class TemporaryFolder: Sendable {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The folder is in memory if there is room, since a flush to a disk takes milliseconds.
+    /// The parent folder. It is in memory if there is enough space, because a flush to a disk takes milliseconds.
     private static let parent: String = {
         let memory = "/dev/shm"
         let room = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? UInt64
@@ -27,7 +27,7 @@ package final class TemporaryFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes the folder now, even if its files are still in use.
+    /// Removes the folder immediately, even if its files are still in use.
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     package func file(_ name: String) -> String { "\(path)/\(name)" }

@@ -4,12 +4,12 @@ public import Vault
 
 /// Fresh, empty stores for one test: a keychain and preferences in a separate folder, and a store in memory.
 ///
-/// They are the standard stores of a task while it runs a closure of `withTemporaryStores(files:_:)`, or a test with
-/// the trait `.temporaryStores`: see <doc:IsolatedTests>. Releasing this object removes the folder.
+/// They replace the standard stores of a task while it runs a closure of `withTemporaryStores(files:_:)` or a test with
+/// the trait `.temporaryStores`; see <doc:IsolatedTests>. Releasing this object removes the folder.
 public final class TemporaryStores: Sendable {
-    /// The keychain: a vault with its own key file.
+    /// The keychain, which is a vault with its own key file.
     public let keychain: Keychain
-    /// The preferences: a property list.
+    /// The preferences, in a property list.
     public let preferences: Preferences
     /// The store in memory.
     public let memory = MemoryStore()
@@ -32,7 +32,7 @@ public final class TemporaryStores: Sendable {
 
     /// Runs `body` with these stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        // Releasing this object removes the folder, and nothing else may retain it.
+        // Releasing this object would remove the folder, and perhaps nothing else retains the object.
         defer { withExtendedLifetime(self) {} }
         return try TestKeychain.$current.withValue(keychain) {
             try StandardStores.$replaced.withValue(standard) { try body() }
@@ -54,21 +54,21 @@ extension TemporaryStores: Redacted { public var description: String { "Temporar
 
 // MARK: - For a test
 
-/// Gives each test its own fresh stores: see ``TemporaryStores``.
+/// Gives each test its own fresh stores; see ``TemporaryStores``.
 public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
     public var isRecursive: Bool { true }
 
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // The scope of a suite includes all of its tests, but each test gets its own stores.
+        // A suite's scope includes all of its tests, but each test gets its own stores.
         guard testCase != nil else { return try await function() }
         try await withTemporaryStores { _ in try await function() }
     }
 }
 
 extension Trait where Self == TemporaryStoresTrait {
-    /// Fresh, empty stores for each test and each of its arguments. No two tests share any, even in parallel.
+    /// Fresh, empty stores for each test and each of its arguments. Even parallel tests never share stores.
     public static var temporaryStores: Self { Self() }
 }
 

@@ -224,9 +224,9 @@ struct VaultConfigurationFileTests {
         try #require(chown(path, 65_534, 65_534) == 0)
         #expect(
             try message(.locked)
-                == "The configuration \(path) belongs to another user, and root trusts no files of other users: run "
-                + "this with root's own HOME, as `sudo -H` does, and without that user's XDG variables, and name the "
-                + "vault and its key file by their paths.")
+                == "The configuration \(path) belongs to another user, and root trusts only its own files: run this "
+                + "with root's own HOME, as `sudo -H` does, without that user's XDG variables, and specify the paths "
+                + "of the vault and its key file.")
     }
 
     @Test func isBoundedInItsSize() throws {

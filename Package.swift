@@ -27,18 +27,20 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "Sealing", dependencies: ["CSodium", "LinuxSystem"], swiftSettings: settings),
         .target(name: "Age", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
-        .target(name: "SealedLog", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
+        .target(name: "SealedFormat", dependencies: ["LinuxSystem", "Sealing"], swiftSettings: settings),
+        .target(name: "SealedLog", dependencies: ["LinuxSystem", "SealedFormat", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "PropertyList", dependencies: ["CExpat"], swiftSettings: settings),
         .target(
             name: "PlainStores", dependencies: ["CLinux", "LinuxSystem", "PropertyList"], swiftSettings: settings),
         .target(
-            name: "Vault", dependencies: ["Age", "CLinux", "LinuxSystem", "PlainStores", "SealedLog", "Sealing"],
+            name: "Vault",
+            dependencies: ["Age", "CLinux", "LinuxSystem", "PlainStores", "SealedFormat", "SealedLog", "Sealing"],
             swiftSettings: settings),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "VaultShared",
-            dependencies: ["CPostgres", "Formats", "LinuxSystem", "SealedLog", "Sealing", "Vault"],
+            dependencies: ["CPostgres", "Formats", "LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "Vault"],
             swiftSettings: settings),
         .target(name: "Formats", dependencies: ["LinuxSystem", "PropertyList", "Sealing"], swiftSettings: settings),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
@@ -54,7 +56,8 @@ let package = Package(
         .target(
             name: "VaultCommand",
             dependencies: [
-                "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "OneTimeCode", "SealedLog", "Sealing",
+                "Age", "CLinux", "CVaultCommand", "Formats", "LinuxSystem", "OneTimeCode", "SealedFormat", "SealedLog",
+                "Sealing",
                 "Vault",
             ],
             swiftSettings: settings),
@@ -79,21 +82,24 @@ let package = Package(
         .executableTarget(
             name: "VaultSimulator",
             dependencies: [
-                "CPostgres", "CSimulator", "CSodium", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "CPostgres", "CSimulator", "CSodium", "LinuxSystem", "SealedFormat", "SealedLog", "Sealing",
+                "TestSupport", "Vault",
                 "VaultShared",
             ],
             path: "Tests/Simulator", swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: [
-                "CTestSupport", "LinuxSystem", "PlainStores", "PropertyList", "SealedLog", "Sealing", "VaultTesting",
+                "CTestSupport", "LinuxSystem", "PlainStores", "PropertyList", "SealedFormat", "SealedLog", "Sealing",
+                "VaultTesting",
             ],
             path: "Tests/TestSupport", resources: [.copy("KeyedArchives")], swiftSettings: settings),
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Age", "Formats", "LinuxSystem", "OneTimeCode", "PropertyList", "SealedLog", "Sealing", "TestSupport",
+                "Age", "Formats", "LinuxSystem", "OneTimeCode", "PropertyList", "SealedFormat", "SealedLog", "Sealing",
+                "TestSupport",
                 "Vault", "VaultAccount",
             ],
             path: "Tests/Fuzzing/Targets", swiftSettings: settings),
@@ -118,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "FormatsTests", dependencies: ["Formats", "Sealing", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "SealedLogTests", dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport"],
+            name: "SealedLogTests",
+            dependencies: ["LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "PropertyListTests", dependencies: ["PropertyList", "TestSupport"],
@@ -132,13 +139,16 @@ let package = Package(
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "CTestSupport", "LinuxSystem", "PlainStores", "SealedLog", "Sealing", "TestSupport", "Vault",
+                "CTestSupport", "LinuxSystem", "PlainStores", "SealedFormat", "SealedLog", "Sealing", "TestSupport",
+                "Vault",
                 "VaultTesting",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "VaultTestingTests",
-            dependencies: ["LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting"],
+            dependencies: [
+                "LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultTesting",
+            ],
             swiftSettings: settings),
         // What README and the articles show, as their readers see the package: by its public symbols alone.
         .testTarget(
@@ -147,19 +157,22 @@ let package = Package(
         .testTarget(
             name: "VaultAccountTests",
             dependencies: [
-                "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount", "VaultTesting",
+                "LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultAccount",
+                "VaultTesting",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "VaultSharedTests",
             dependencies: [
-                "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultShared", "VaultTesting",
+                "LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultShared",
+                "VaultTesting",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "VaultCommandTests",
             dependencies: [
-                "CLinux", "LinuxSystem", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand", "VaultTesting",
+                "CLinux", "LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport", "Vault", "VaultCommand",
+                "VaultTesting",
             ],
             swiftSettings: settings),
     ],

@@ -1,6 +1,5 @@
 private import Glibc
 package import LinuxSystem
-import SealedLog
 
 extension CrashingFileSystem {
     package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {

@@ -1,6 +1,5 @@
 import Foundation
 import LinuxSystem
-import SealedLog
 import Sealing
 
 /// The files of a folder on a machine that loses power.

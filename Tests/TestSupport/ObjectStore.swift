@@ -1,4 +1,5 @@
 package import LinuxSystem
+package import SealedFormat
 package import SealedLog
 import Sealing
 

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedLog
 import TestSupport
 import Testing
 import Vault

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import Testing
 import Vault
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 @testable import VaultShared
 

@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedLog
 import Sealing
 import TestSupport
 import Testing

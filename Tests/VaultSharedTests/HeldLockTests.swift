@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Sealing
 import TestSupport
@@ -17,7 +18,9 @@ struct HeldLockTests {
     private var vault: String { String(fixture.url.split(separator: "#")[1]) }
 
     /// A session of another role, which holds locks until it ends.
-    private func session(_ role: String, of number: Int, _ statements: [Statement]) throws -> PostgresConnection {
+    private func session(_ role: String, of number: Int, _ statements: [VaultShared.Statement]) throws
+        -> PostgresConnection
+    {
         let name = "\(role)_\(vault)_\(number)"
         let storeLocation = try fixture.storeLocation()
         _ = try storeLocation.flight([
@@ -31,7 +34,7 @@ struct HeldLockTests {
     }
 
     /// The numbers as they can be read in the source, or in the server's log of statements.
-    private func lock(_ words: String, isShared: Bool = false) -> Statement {
+    private func lock(_ words: String, isShared: Bool = false) -> VaultShared.Statement {
         let number = RunningHash.number(of: "\(words) \(vault)")
         return Statement("SELECT pg_advisory_lock\(isShared ? "_shared" : "")(\(number))")
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import TestSupport
 import Testing
 import VaultTesting

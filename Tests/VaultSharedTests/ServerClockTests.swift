@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Vault
 
+@testable import SealedFormat
 @testable import SealedLog
 @testable import VaultShared
 

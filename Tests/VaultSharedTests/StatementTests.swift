@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 import TestSupport
 import Testing
@@ -48,7 +48,7 @@ struct StatementTests {
     ])
     func aCommitPromisesAtLeastThatItIsDurable(_ setting: String, _ expected: String) throws {
         let connection = try pool.take(until: deadline)
-        for statement: Statement in [.promised, .mayWait, .queue(1, upTo: 1_000), .proof] {
+        for statement: VaultShared.Statement in [.promised, .mayWait, .queue(1, upTo: 1_000), .proof] {
             let rows = try connection.flight(
                 [
                     Statement("SET synchronous_commit = \(setting)"), Statement("SET client_min_messages = error"),

@@ -25,6 +25,7 @@ ORDER = [
     "Age",
     "Formats",
     "OneTimeCode",
+    "SealedFormat",
     "SealedLog",
     "Vault",
     "VaultAccount",

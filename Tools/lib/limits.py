@@ -23,6 +23,7 @@ VIEWS = {
     "OneTimeCode": "reads secrets, and computes codes of them, in guarded memory",
     "Formats/SSHAgentMessage.swift": "writes a key into a message, from guarded memory to guarded memory",
     "Formats/SSHKey.swift": "reads a key where it was opened, without a copy of it",
+    "SealedFormat": "codes pages and keys in place: a copy of them would be a copy of a secret",
     "SealedLog": "opens boxes in place: a copy of a page or a value would be a copy of a secret",
     "PropertyList/XMLReader.swift": "expat hands over characters by address and length",
     "Formats/GitCredential.swift": "reads and writes passwords in guarded memory, without a copy of them",
@@ -83,7 +84,7 @@ ADDRESSES = {
     "OneTimeCode/HMAC.swift": "nettle",
     "PropertyList/XMLReader.swift": "expat",
     "Sealing": "libsodium",
-    "SealedLog/Format/Entry.swift": "memcmp(3), which compares names in every lookup",
+    "SealedFormat/Format/Entry.swift": "memcmp(3), which compares names in every lookup",
     "Vault/Secrets/SecretBytes+Creating.swift": "the standard library's check of UTF-8 takes bytes of a type",
     "VaultCommand/Input/PromptTerminal.swift": "read(2)",
     "VaultCommand/Input/ValueInput.swift": "read(2)",
@@ -103,7 +104,7 @@ OWNERS = {
     "LinuxSystem/WholeFile.swift": "lets a file that root replaces stay its user's",
     "SealedLog/Access/AccessLog.swift": "lets a log that root creates be its user's",
     "SealedLog/Memory/MemoryFiles.swift": "lets root add records, which are not believed, to a user's log",
-    "SealedLog/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
+    "SealedFormat/Keys/SecretFile.swift": "lets root read a user's key, and knows who can read root's",
     "Vault/Location/VaultConfiguration.swift": "says to each user how to fix it",
     "Vault/Keychain/Keychain+GuardedReading.swift": "records who has read",
     "VaultShared/Connection/Server.swift": "chooses a file of certificates, which libpq reads",
@@ -121,11 +122,11 @@ TRAPS = {
     ),
     ("Sealing/SecretBytes.swift", "precondition(newCount >= 0 && newCount <= count)"): "a length of the caller's own",
     ("Sealing/SecretBox.swift", "precondition(bytes.count == Nonce.size)"): "every caller passes a slice of 24 bytes",
-    ("SealedLog/Format/ByteCoding.swift", "precondition(position >= 0 && end <= bytes.count)"): (
+    ("SealedFormat/Format/ByteCoding.swift", "precondition(position >= 0 && end <= bytes.count)"): (
         "the range is the caller's; what it holds is read with checks"
     ),
-    ("SealedLog/Format/ByteCoding.swift", "precondition(value.isMultiple(of: 16))"): "written, not read",
-    ("SealedLog/Index/NamedCells.swift", 'do { return try read(&self) } catch { preconditionFailure("") }'): (
+    ("SealedFormat/Format/ByteCoding.swift", "precondition(value.isMultiple(of: 16))"): "written, not read",
+    ("SealedFormat/Index/NamedCells.swift", 'do { return try read(&self) } catch { preconditionFailure("") }'): (
         "encoded in this process's own memory"
     ),
 }

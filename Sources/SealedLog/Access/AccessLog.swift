@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The log of all reads of a vault's values on this machine; Format.md, "The access log".

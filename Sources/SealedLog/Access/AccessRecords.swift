@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The methods that seal and find access log records; Format.md, "The access log".

@@ -1,3 +1,5 @@
+package import SealedFormat
+
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []

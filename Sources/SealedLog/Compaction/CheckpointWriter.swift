@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A writer for a checkpoint and the header that refers to it, in an empty store. The values come first, then the

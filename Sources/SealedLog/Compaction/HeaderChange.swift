@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 
 /// The change that a compaction makes to the header.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A map from the old offsets of value boxes to the new ones.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A cache of opened pages, up to a limit, and of sealed blocks (2 MiB). Neither changes while its file exists.

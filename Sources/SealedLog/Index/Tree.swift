@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A reader that opens pages. Its methods throw `damaged`, `unavailable`.

@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 
 extension SealedLog {
     /// Copies a snapshot of the vault to another location, while other processes may write. Verifies the copy before

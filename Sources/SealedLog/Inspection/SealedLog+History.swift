@@ -1,3 +1,4 @@
+package import SealedFormat
 package import Sealing
 
 extension SealedLog {

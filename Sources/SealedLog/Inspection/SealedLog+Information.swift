@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 package import Sealing
 
 /// The state of a vault, without any name or value.

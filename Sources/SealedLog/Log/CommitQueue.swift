@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 
 final class PendingCommit: Sendable {
     let changes: ChangeList

@@ -1,3 +1,5 @@
+import SealedFormat
+
 // A store may be replaced only by one that includes everything in it. These initializers ensure that.
 
 extension Replaceable {

@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 
 /// The result of a compaction, with the file's sizes in bytes.
 package struct CompactionReport: Hashable, Sendable, Encodable {

@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 package import Sealing
 
 extension SealedLog {
@@ -22,7 +23,7 @@ extension SealedLog {
             return try slot.wrapping(dataKey, with: secret, wrappingKey)
         }
         try [slot].check()
-        let manifest = Manifest(created: label.created, totals: Totals(), chain: [], labels: [label], settings: [])
+        let manifest = Manifest(created: label.created, labels: [label])
         return try create(location, keys: keys, options: options) { (checkpoint) throws(LogError) in
             try checkpoint.finish(manifest, slots: [slot], history: history)
         }

@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 
 // This machine may remember log positions that a vault lacks. The vault may still be opened in order to merge it with a
 // copy that includes them. The rollback memory stays unchanged until the merge is finished. If the merge is

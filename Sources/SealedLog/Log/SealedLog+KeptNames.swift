@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 
 // If the other copy has removed a person's access, that person may have written states of this vault. A merge refuses
 // these states, or signs them again if the user keeps them.

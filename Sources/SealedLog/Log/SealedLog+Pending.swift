@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 
 // Changes made while no server was reachable are stored in a copy on this machine until they can be merged.
 

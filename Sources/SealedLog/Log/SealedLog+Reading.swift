@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 import Sealing
 
 // A read follows the file, runs a closure, and confirms the newest record before it returns. Most of the code is

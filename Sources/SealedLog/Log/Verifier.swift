@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 import Sealing
 
 package struct VerificationReport: Hashable, Sendable, Encodable {

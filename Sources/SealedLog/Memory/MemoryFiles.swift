@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The folder of this machine's rollback memory. Its small files are overwritten in place, under a lock.

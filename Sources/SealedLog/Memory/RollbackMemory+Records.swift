@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 import Synchronization
 

@@ -1,4 +1,5 @@
 package import LinuxSystem
+package import SealedFormat
 import Sealing
 
 /// The user's consents for one vault on this machine, read before it is opened. See Format.md, "The rollback memory".

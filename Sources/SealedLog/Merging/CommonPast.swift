@@ -1,3 +1,5 @@
+import SealedFormat
+
 /// The common history of two copies of a vault. If a state was set in this history, each copy has that state or has
 /// replaced it.
 struct CommonPast {

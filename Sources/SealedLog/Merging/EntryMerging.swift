@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 
 /// The entries that two copies of a vault have for one name. Merging them has the same result on both sides.

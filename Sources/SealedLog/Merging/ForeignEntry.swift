@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// An entry of another copy, with this side's versions in place of equal ones.

@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 import Sealing
 
 /// The names that the user takes over although a person whose access was removed may have changed them.

@@ -1,3 +1,5 @@
+package import SealedFormat
+
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same

@@ -1,3 +1,5 @@
+import SealedFormat
+
 /// Another copy of a vault, which is being merged, and the rules of that merge.
 struct MergedCopy {
     let view: LogView

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The decision which key slots, which data key and which members count after a merge.

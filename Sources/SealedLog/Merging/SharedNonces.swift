@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 
 /// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer creates such

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A sealed record, ready to be written at its offset.

@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 
 /// A header with a valid MAC under one of the data keys found.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The remains of a header and its copy. Each may contain parts that the other has lost.
@@ -128,8 +129,7 @@ struct HeaderRemains {
         let now = Clock.milliseconds
         let index = view.header.slots.firstIndex(of: slot)
         let label = index.flatMap { old?.labels[$0] } ?? SlotLabel(created: now, text: "")
-        return Manifest(
-            created: old?.created ?? now, totals: Totals(), chain: [], labels: [label], settings: old?.settings ?? [])
+        return Manifest(created: old?.created ?? now, labels: [label], settings: old?.settings ?? [])
     }
 
     /// Returns the parts of the old vault that a new vault with one slot lacks.

@@ -1,3 +1,4 @@
+import SealedFormat
 import Sealing
 
 /// Finds all authentic records after an offset, whatever bytes are between them.

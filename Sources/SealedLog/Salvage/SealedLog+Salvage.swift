@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 import Sealing
 
 /// The result of a salvage, the most certain values first. Each name that has a value in the new vault is in one list,

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 // Records overwrite zeros, and are overwritten with zeros if their flush fails. See Format.md, "Writing".

@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 // A compaction writes a new file beside the log and renames it into place. See Format.md, "Writing".

@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 final class FileRecordStore: NewStore {

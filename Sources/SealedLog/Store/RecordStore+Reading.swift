@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 import Sealing
 
 // The default behavior of a store that writes records atomically and in which all readable records are durable.

@@ -1,4 +1,5 @@
 package import LinuxSystem
+package import SealedFormat
 import Sealing
 
 /// The bytes of a sealed log, and the operations that differ between kinds of stores: how a record becomes durable,

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// A vault's header and its copy as read from the file, not yet authenticated.

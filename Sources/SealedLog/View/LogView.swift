@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// The state of a vault file in one process: its header, the records followed so far, and their contents.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 
 /// The progress of a long call. Pass it to the call, and read it from another thread.
 package final class UpkeepProgress: Sendable {

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import Sealing
 
 /// Opens many of a store's values, one after the other, in the same guarded memory.

@@ -1,6 +1,7 @@
 package import Age
 public import FoundationEssentials
 import LinuxSystem
+import SealedFormat
 import SealedLog
 public import Sealing
 

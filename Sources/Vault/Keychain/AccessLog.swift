@@ -1,3 +1,4 @@
+package import SealedFormat
 package import SealedLog
 
 // Only the `vault` command records its reads. Programs that use the library do not record theirs yet.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 package import SealedLog
 
 extension Keychain.Copies {

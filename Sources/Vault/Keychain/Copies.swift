@@ -1,5 +1,6 @@
 private import FoundationEssentials
 import LinuxSystem
+package import SealedFormat
 package import SealedLog
 
 extension Keychain {

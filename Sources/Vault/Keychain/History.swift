@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import LinuxSystem
-package import SealedLog
+package import SealedFormat
+import SealedLog
 public import Sealing
 
 extension Keychain {

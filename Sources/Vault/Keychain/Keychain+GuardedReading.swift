@@ -1,6 +1,7 @@
 private import Glibc
 import LinuxSystem
-package import SealedLog
+package import SealedFormat
+import SealedLog
 import Sealing
 
 // All reads for a person, another program or a server use these methods.

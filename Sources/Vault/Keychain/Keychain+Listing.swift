@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import SealedFormat
 import SealedLog
 
 extension Keychain {

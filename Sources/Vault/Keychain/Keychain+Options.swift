@@ -1,5 +1,6 @@
 public import Age
 import LinuxSystem
+import SealedFormat
 import SealedLog
 public import Sealing
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SealedFormat
 import SealedLog
 package import Sealing
 

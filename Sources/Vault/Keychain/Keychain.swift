@@ -1,4 +1,5 @@
 package import LinuxSystem
+import SealedFormat
 import SealedLog
 public import Sealing
 

@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import SealedLog
 
 /// Carries the error of a program's closure past the layers of the log, which cannot throw it.

@@ -1,3 +1,4 @@
+import SealedFormat
 import SealedLog
 
 /// The part of a vault that belongs to one program: the entries whose names have a prefix, which the program omits.

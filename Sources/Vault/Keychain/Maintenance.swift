@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import SealedFormat
 package import SealedLog
 import Sealing
 

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import SealedLog
+import SealedFormat
 
 extension Keychain.VaultKeys {
     /// One of the ways to open a vault.

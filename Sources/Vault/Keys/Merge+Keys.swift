@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 
 extension Keychain.Copies.Merge {
     /// The keys of this vault that the copy has removed, or may have removed, and for which a person must decide

@@ -1,4 +1,5 @@
 import Age
+import SealedFormat
 import SealedLog
 import Sealing
 

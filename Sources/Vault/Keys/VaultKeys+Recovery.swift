@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 public import Sealing
 
 // A key file that was printed, or split into shares, survives the loss of a disk.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 package import SealedLog
 import Sealing
 

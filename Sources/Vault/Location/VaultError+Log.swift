@@ -1,6 +1,6 @@
 private import Glibc
 import LinuxSystem
-import SealedLog
+import SealedFormat
 
 // This file translates the log's errors into messages that tell a person what to do. Users of the library and of the
 // command read them, so they name no option or subcommand. The command adds its own hints.

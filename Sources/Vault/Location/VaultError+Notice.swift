@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 
 extension VaultError {
     init(_ notice: Notice, _ location: VaultLocation) {

@@ -1,7 +1,7 @@
 private import FoundationEssentials
 private import Glibc
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 
 /// The locations of a vault, its key file, and this machine's rollback memory.

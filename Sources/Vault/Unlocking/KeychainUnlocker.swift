@@ -1,5 +1,6 @@
 import Age
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Sealing
 

@@ -1,7 +1,7 @@
 import Age
 import Glibc
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 
 /// The identities from a file, which unwrap the file keys in recipients' key slots.

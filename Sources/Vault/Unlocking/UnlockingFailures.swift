@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 
 /// The failures of the attempts to open a vault, in order, and the message about them.
 struct UnlockingFailures {

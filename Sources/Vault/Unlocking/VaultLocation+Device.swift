@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 
 extension VaultLocation {
     /// Returns this machine's device as a text, and creates its key if there is none. Throws ``VaultError/Code/locked``

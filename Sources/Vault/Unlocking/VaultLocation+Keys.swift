@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Sealing
 

@@ -1,5 +1,5 @@
 import Formats
-import SealedLog
+import SealedFormat
 import Vault
 
 // Functions that the helpers of several programs share.

@@ -91,8 +91,8 @@ enum VaultChecks {
 
     /// - Parameters:
     ///   - newest: the time of an entry's newest change.
-    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or there
-    ///     is no server.
+    ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or
+    ///     there is no server.
     static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
         let here = "This machine's clock shows \(Timestamp.text(now))"
         if let difference, abs(difference) > ClockDifference.tolerance {

@@ -2,7 +2,7 @@ import CLinux
 import Formats
 import Glibc
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 import Vault
 

@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 
 /// The local copy of a vault in a database, with the same sealed bytes.

@@ -1,5 +1,5 @@
 import Formats
-import SealedLog
+import SealedFormat
 import Sealing
 import Vault
 

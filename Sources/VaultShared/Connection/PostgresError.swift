@@ -1,5 +1,4 @@
 import LinuxSystem
-import SealedLog
 
 /// An error of a server or of libpq. It contains neither passwords nor values.
 struct PostgresError: Error {

@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Vault
 
 // The handling of unreachable servers. A server that answers with a refusal is reachable; its fault must be fixed.

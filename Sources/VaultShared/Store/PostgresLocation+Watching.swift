@@ -1,4 +1,5 @@
 import LinuxSystem
+package import SealedFormat
 package import SealedLog
 
 extension PostgresLocation {

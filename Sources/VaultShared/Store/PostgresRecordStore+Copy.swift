@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import SealedLog
 
 // The store's local copy, and reads that bypass it. Reads do so after parts of the copy failed to authenticate, and

@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import SealedLog
 
 // A new or compacted vault is written as a separate generation, which is read only once the vault's row points to it.

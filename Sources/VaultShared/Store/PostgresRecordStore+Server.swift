@@ -1,4 +1,5 @@
 import LinuxSystem
+import SealedFormat
 import SealedLog
 
 // The log's end as the database states it.

@@ -1,5 +1,6 @@
 private import Glibc
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Vault
 

@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Vault
 
 /// The difference of the server's and this machine's clocks. It affects no stored data, as a server may be malicious.

@@ -1,4 +1,3 @@
-import SealedLog
 
 /// Statements that are collected, and sent together with the next one whose result is needed.
 struct StatementQueue {

@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 import Sealing
 
 /// The contents of a vault's row in the database: the current generation, and the end of its log.

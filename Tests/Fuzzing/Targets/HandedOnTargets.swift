@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 import Sealing
 
 // What one person hands on to another.

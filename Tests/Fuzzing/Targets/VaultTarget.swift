@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Sealing
 import TestSupport

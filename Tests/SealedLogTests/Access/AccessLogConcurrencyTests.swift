@@ -1,6 +1,7 @@
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Concurrency of the access log", .serialized)

@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// The switch of the access log is in the vault's header.

@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// What is in a drop: its sender is unknown, so its bytes may be any.
 @Suite("Drops")

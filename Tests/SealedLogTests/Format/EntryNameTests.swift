@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("Names")
 struct EntryNameTests {

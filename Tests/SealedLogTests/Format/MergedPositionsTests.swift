@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// What a merged file knows of the log positions of both its copies; Format.md, "Merging".
 @Suite("Merged positions")

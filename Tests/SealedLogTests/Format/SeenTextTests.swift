@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 import Testing
 
 /// Which names of people, keys and drops are accepted for new ones.

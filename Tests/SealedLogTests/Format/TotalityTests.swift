@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("Parsers are total")
 struct TotalityTests {

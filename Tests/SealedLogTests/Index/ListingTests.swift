@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Listing")

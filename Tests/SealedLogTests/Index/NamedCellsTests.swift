@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("Encoded items by name")
 struct NamedCellsTests {

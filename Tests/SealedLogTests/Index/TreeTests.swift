@@ -2,6 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Trees of sealed pages")

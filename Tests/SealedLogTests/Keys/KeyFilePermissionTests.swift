@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("Who may read a key file")
 struct KeyFilePermissionTests {

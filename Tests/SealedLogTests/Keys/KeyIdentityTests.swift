@@ -2,6 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What tells that two copies have the same key: whoever has the data key can give his own another name.

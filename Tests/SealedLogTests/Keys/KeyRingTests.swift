@@ -1,7 +1,7 @@
 import Sealing
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("The subkeys of a vault")
 struct KeyRingTests {

@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 @Suite("Shares of a key file")
 struct KeyShareTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Compaction that comes by itself")

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// Without a log: what is written is a list. The thread sanitizer runs this too.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// The thread sanitizer runs the suites that have "Concurren" in their names.

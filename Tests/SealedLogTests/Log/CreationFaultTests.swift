@@ -3,6 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Every call of a creation failing in turn")

@@ -3,6 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// In a process of its own: a child of this one would have the locks of all the other tests.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What a name had before is kept, as long and as often as the vault says.

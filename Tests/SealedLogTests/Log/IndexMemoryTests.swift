@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A log that is opened with a limit keeps no more pages than that, whatever its view was replaced by.

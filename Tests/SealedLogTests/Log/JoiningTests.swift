@@ -3,6 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A file synchronization has put another machine's copy in the vault's place, and the own one beside it.

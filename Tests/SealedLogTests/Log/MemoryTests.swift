@@ -3,6 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// Each in a process of its own, whose whole memory is looked through: nothing else works there meanwhile.

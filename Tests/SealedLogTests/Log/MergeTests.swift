@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// Two copies of a vault that were changed apart from each other become one again.

@@ -2,6 +2,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// An attribute that guards a name stays if one side has it and both have changed the name.

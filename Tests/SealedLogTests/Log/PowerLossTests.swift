@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What the simulator's programs do not come to; `Tools/simulate` has the rest.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A copy takes the place of another file only if it has all that is in it.

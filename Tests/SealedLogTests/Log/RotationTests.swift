@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A new data key: everything is sealed anew, and the old one opens nothing any more.

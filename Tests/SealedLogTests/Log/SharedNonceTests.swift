@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// Somebody with the data key seals a value under the nonce of another one. Who knows the one can forge the other.

@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// Someone without the key drops, doubles, moves and brings in whole records.
 @Suite("Splicing")

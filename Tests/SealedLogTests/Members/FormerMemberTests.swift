@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// One course of a vault with a member, Eve, who is removed, and of all that she tries then: she has the device, every

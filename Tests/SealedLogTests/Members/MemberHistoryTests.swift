@@ -3,7 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// Members whom several copies have changed apart from each other, some of them by people who were removed.
 @Suite("Members changed apart")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// The file is exchanged at each checkout; whoever says so gets an alarm for a foreign history alone.

@@ -4,6 +4,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("A rollback memory that cannot be trusted")

@@ -3,6 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// The handle itself has read nothing that the older file lacks, or has opened the file anew since: only the memory

@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 @Suite("Rollback memory")

@@ -5,6 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What a person has agreed to for a vault on this machine.

@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What is whole of a damaged vault is copied, and nothing is passed off for more than it is.

@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// Every vault that another implementation has made is salvaged whole: of its header, either half of each sector is

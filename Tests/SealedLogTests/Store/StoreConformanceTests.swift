@@ -4,6 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What the log needs of a store, for each kind of store. One that is added has to pass, without a question in the log

@@ -2,6 +2,7 @@ import LinuxSystem
 import Sealing
 import VaultTesting
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A file of the access log in a folder of its own.

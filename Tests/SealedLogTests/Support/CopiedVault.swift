@@ -2,6 +2,7 @@ import LinuxSystem
 import Sealing
 import TestSupport
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A copy of a vault at which random changes are made, and what is known of them.

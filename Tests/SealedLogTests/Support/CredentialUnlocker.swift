@@ -1,4 +1,4 @@
-@testable import SealedLog
+@testable import SealedFormat
 
 /// Opens a vault by one credential.
 struct CredentialUnlocker: Unlocker {

@@ -1,6 +1,7 @@
 import LinuxSystem
 import Sealing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A record store in memory, for trees that need no file.

@@ -3,6 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A machine that loses power again and again, and what its vault has to hold.

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// A vault file taken apart as anyone can who has no key: into its header and checkpoint, its records, and the rest.
 struct RecordList {

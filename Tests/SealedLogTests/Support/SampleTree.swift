@@ -1,3 +1,4 @@
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A tree of sealed pages in memory, built of entries.

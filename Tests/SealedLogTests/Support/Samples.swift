@@ -1,7 +1,7 @@
 import Sealing
 import TestSupport
 
-@testable import SealedLog
+@testable import SealedFormat
 
 func randomNonce() -> Nonce {
     RandomBytes.array(Nonce.size).withUnsafeBytes { Nonce($0) }

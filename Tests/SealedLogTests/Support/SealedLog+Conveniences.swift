@@ -2,6 +2,7 @@ import LinuxSystem
 import Sealing
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// What a name is to become; nil: it is removed.

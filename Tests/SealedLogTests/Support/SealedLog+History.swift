@@ -1,6 +1,7 @@
 import LinuxSystem
 import Sealing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A value that a name has or had, and when it was set.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 extension SealedLog {

@@ -3,6 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A vault with two members, Mia, who is the first one, and Tom. Each has a device.

@@ -2,7 +2,7 @@ import Sealing
 import TestSupport
 import Testing
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// A vault whose file someone changes who has no key.
 struct TamperedVault {

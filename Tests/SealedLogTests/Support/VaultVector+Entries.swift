@@ -3,6 +3,7 @@ import LinuxSystem
 import Sealing
 import Testing
 
+@testable import SealedFormat
 @testable import SealedLog
 
 extension VaultVector {

@@ -3,7 +3,7 @@ import LinuxSystem
 import Sealing
 import TestSupport
 
-@testable import SealedLog
+@testable import SealedFormat
 
 /// Opens a vault of another implementation by what its vector names: a key file, a passphrase, both, or the file key
 /// that an identity has found.

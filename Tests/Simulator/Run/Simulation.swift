@@ -1,6 +1,6 @@
 import CSimulator
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import TestSupport
 import Vault
 

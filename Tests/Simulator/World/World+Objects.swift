@@ -1,4 +1,4 @@
-import SealedLog
+import SealedFormat
 import TestSupport
 
 extension World {

@@ -7,6 +7,7 @@ import Testing
 import Vault
 import VaultAccount
 
+@testable import SealedFormat
 @testable import SealedLog
 
 /// A vault keeps what names had before; of tokens it must not.

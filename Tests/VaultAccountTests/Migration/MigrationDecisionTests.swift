@@ -1,5 +1,4 @@
 import Foundation
-import SealedLog
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import SealedLog
 import Sealing
 import Synchronization
 import TestSupport

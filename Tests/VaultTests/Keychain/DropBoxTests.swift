@@ -1,5 +1,6 @@
 import Age
 import Foundation
+import SealedFormat
 import SealedLog
 import Sealing
 import TestSupport

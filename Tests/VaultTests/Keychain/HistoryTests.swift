@@ -1,6 +1,6 @@
 import Foundation
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 import TestSupport
 import Testing

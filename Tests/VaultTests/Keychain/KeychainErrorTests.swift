@@ -1,5 +1,5 @@
 import Foundation
-import SealedLog
+import SealedFormat
 import TestSupport
 import Testing
 

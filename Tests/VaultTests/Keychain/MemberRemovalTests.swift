@@ -1,5 +1,5 @@
 import Age
-import SealedLog
+import SealedFormat
 import TestSupport
 import Testing
 

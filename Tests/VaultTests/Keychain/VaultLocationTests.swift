@@ -1,6 +1,5 @@
 import Foundation
 import LinuxSystem
-import SealedLog
 import TestSupport
 import Testing
 import Vault

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import SealedLog
 import Vault
 
 enum CompletionsCommand: Command {

@@ -1,7 +1,7 @@
 import Formats
 import FoundationEssentials
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Sealing
 import Vault
 

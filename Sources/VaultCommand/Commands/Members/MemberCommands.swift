@@ -1,6 +1,6 @@
 import FoundationEssentials
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Vault
 
 enum MemberAddCommand: Command {

@@ -1,5 +1,5 @@
 import LinuxSystem
-import SealedLog
+import SealedFormat
 import Vault
 
 // The texts for keys and authors in the output of commands.

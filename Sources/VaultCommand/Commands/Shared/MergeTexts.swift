@@ -1,5 +1,6 @@
 import Formats
 import LinuxSystem
+import SealedFormat
 import SealedLog
 import Vault
 

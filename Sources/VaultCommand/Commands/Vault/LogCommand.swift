@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SealedFormat
 import SealedLog
 import Vault
 

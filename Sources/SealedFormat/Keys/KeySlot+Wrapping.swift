@@ -1,12 +1,12 @@
 import LinuxSystem
-import Sealing
+package import Sealing
 
 // The opening of a slot with a credential, and the authentication of the header; Format.md, "Header".
 
 extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
-    func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
+    package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
         // The slots are not authenticated yet. An attacker who can write the file could make readers work for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
@@ -17,10 +17,10 @@ extension [KeySlot] {
 
     /// Unwraps the data key with the wrapping key of the slot that opened the vault before, even if other slots have
     /// changed since. Throws `keyWrong` if that slot was removed.
-    func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
+    package func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
     /// Returns whether trying a credential stays within the bounds of Argon2id, for each slot and in total.
-    func isBearable(for credential: borrowing Credential) -> Bool {
+    package func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
             guard slot.limits.isWithinBounds else { return false }
@@ -30,7 +30,7 @@ extension [KeySlot] {
     }
 
     /// Throws `invalid` unless the header has room for the slots, and each kind stays within the bounds of Argon2id.
-    func check() throws(LogError) {
+    package func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
         }
@@ -55,7 +55,7 @@ extension KeySlot {
     /// Creates a slot for a credential, without a data key in it yet.
     ///
     /// - Parameter limits: the limits of Argon2id, which are ignored if the kind does not use it.
-    init(
+    package init(
         for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
     ) throws(LogError) {
         guard let kind = credential.slotKind else { throw LogError(.invalid, "this secret cannot open a new slot") }
@@ -71,7 +71,7 @@ extension KeySlot {
     }
 
     /// Returns the slot with the data key wrapped for a credential. Leaves the wrapping key in the buffer.
-    func wrapping(
+    package func wrapping(
         _ dataKey: UnsafeRawBufferPointer, with credential: borrowing Credential,
         _ wrappingKey: UnsafeMutableRawBufferPointer
     ) throws(LogError) -> KeySlot {
@@ -80,7 +80,7 @@ extension KeySlot {
     }
 
     /// Returns the slot with a data key that is wrapped under the slot's wrapping key.
-    func wrapping(
+    package func wrapping(
         _ dataKey: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer
     ) throws(LogError) -> KeySlot {
         var slot = self
@@ -123,7 +123,7 @@ extension KeyRing {
 
 extension Header {
     /// Checks the MACs of a header's bytes and of its name, and returns the header's authenticator. Throws `damaged`.
-    static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
+    package static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
         // The comparison need not take constant time, because only the vault's owner can measure it.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
@@ -144,7 +144,7 @@ extension Header {
     /// Returns the header with a MAC and an empty hint, followed by its copy: 8,192 bytes in total.
     ///
     /// - Parameter name: the hash of the vault's name at the location to which the header is written; nil for a file.
-    func sealed(with keys: KeyRing, as name: [UInt8]?) throws(LogError) -> [UInt8] {
+    package func sealed(with keys: KeyRing, as name: [UInt8]?) throws(LogError) -> [UInt8] {
         var header = self
         let mac = try Header.mac(of: encoded, with: keys)
         header.name = try name.map { (hash) throws(LogError) in try BoundName(hash, toHeaderOf: mac, keys) }
@@ -153,13 +153,13 @@ extension Header {
     }
 
     /// Returns the bound name for a copy of the vault. `sequence` is the sequence number of the newest copied record.
-    func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
+    package func name(_ hash: [UInt8], behind sequence: UInt64, with keys: KeyRing) throws(LogError) -> BoundName {
         try BoundName(hash, copied: sequence, toHeaderOf: Header.mac(of: encoded, with: keys), keys)
     }
 }
 
 extension KeyedHash {
-    static func hash(
+    package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0)
     ) throws(SealingError) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: size)

@@ -3,7 +3,7 @@ import Sealing
 // The encoding of member changes; Format.md, "Members".
 
 /// A signed change that adds a device to a member or removes one.
-struct MemberChange: Hashable, Sendable {
+package struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
     /// The time by the author's clock in milliseconds since 1970. It does not affect which changes count.
     let time: UInt64
@@ -14,17 +14,17 @@ struct MemberChange: Hashable, Sendable {
     /// The newest changes that the author knew: those that no other known change follows. Empty for the first change.
     let known: [Authenticator]
 
-    static let limit = 1_024
+    package static let limit = 1_024
     /// The maximum total size of all changes in bytes. Writers enforce it so that the changes fit in the manifest.
-    static let sizeLimit = 512 << 10
+    package static let sizeLimit = 512 << 10
 }
 
-struct MemberRecord: Hashable, Sendable {
+package struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
     /// The start of the encoding's hash. Other changes refer to this one by it.
-    let id: Authenticator
-    let encodedSize: Int
+    package let id: Authenticator
+    package let encodedSize: Int
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }
 
     init(change: MemberChange, authorship: Authorship) {

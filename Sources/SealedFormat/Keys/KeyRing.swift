@@ -21,7 +21,7 @@ package final class KeyRing: Sendable {
 
     /// Derives the subkeys from a data key, which the closure writes to its first buffer of 32 bytes. The closure
     /// returns a slot and writes that slot's wrapping key to its second buffer. The data key is then wiped.
-    init(
+    package init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
     ) throws(LogError) {
@@ -49,7 +49,7 @@ package final class KeyRing: Sendable {
         (purpose.rawValue - 1) * keySize..<purpose.rawValue * keySize
     }
 
-    func withKey<Result: ~Copyable, Failure: Error>(
+    package func withKey<Result: ~Copyable, Failure: Error>(
         _ purpose: KeyPurpose, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try keys.withUnsafeBytes { (bytes) throws(Failure) in
@@ -64,7 +64,7 @@ package final class KeyRing: Sendable {
     /// values the same nonce.
     ///
     /// - Parameter hash: the hash of the value.
-    func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
+    package func nonce(resealing former: Nonce, ofValue hash: [UInt8]) throws(SealingError) -> Nonce {
         let input = former.withUnsafeBytes { Array($0) } + hash
         var nonce = [UInt8](repeating: 0, count: Nonce.size)
         try withKey(.resealing) { (key) throws(SealingError) in
@@ -78,7 +78,7 @@ package final class KeyRing: Sendable {
     }
 
     /// The memory subkey, copied to unguarded memory. It protects no data of the vault, only what machines remember.
-    var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
+    package var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -107,7 +107,7 @@ package final class KeyRing: Sendable {
     }
 
     /// Seals an index or a page, which need no guarded memory.
-    func seal(_ plaintext: [UInt8], for purpose: KeyPurpose, nonce: Nonce) throws(LogError) -> [UInt8] {
+    package func seal(_ plaintext: [UInt8], for purpose: KeyPurpose, nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
         try plaintext.withRawBytes { (plaintext) throws(LogError) in
             try box.withMutableRawBytes { (box) throws(LogError) in
@@ -118,7 +118,7 @@ package final class KeyRing: Sendable {
     }
 
     /// Opens an index or a page into unguarded memory. Returns nil if it does not authenticate.
-    func open(_ box: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce) -> [UInt8]? {
+    package func open(_ box: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         let size = box.count - SecretBox.tagSize
         return try? [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -128,7 +128,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    func authenticate(_ bytes: [UInt8], for purpose: KeyPurpose) throws(LogError) -> [UInt8] {
+    package func authenticate(_ bytes: [UInt8], for purpose: KeyPurpose) throws(LogError) -> [UInt8] {
         try bytes.withRawBytes { (bytes) throws(LogError) in
             try withKey(purpose) { (key) throws(LogError) in try translated(KeyedHash.hash(bytes, key: key)) }
         }

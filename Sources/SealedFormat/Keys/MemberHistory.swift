@@ -4,8 +4,8 @@ import Sealing
 ///
 /// The history decides which changes count. Clocks have no influence on that, because two copies may have changed the
 /// members independently.
-struct MemberHistory: Sendable {
-    private(set) var records: [MemberRecord] = []
+package struct MemberHistory: Sendable {
+    package private(set) var records: [MemberRecord] = []
     /// The index of each change in ``records``, by the change's ID.
     private var indices: [Authenticator: Int] = [:]
     /// For each change, the indices of the changes that its author knew.
@@ -44,7 +44,7 @@ struct MemberHistory: Sendable {
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
     /// The IDs of the changes that no other change follows. The author of the next change knows all of them.
-    var heads: [Authenticator] {
+    package var heads: [Authenticator] {
         var followed = IndexSet1024()
         for known in known { followed.formUnion(known) }
         return records.indices.filter { !followed.contains($0) }.map { records[$0].id }

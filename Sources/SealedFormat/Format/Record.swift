@@ -46,7 +46,13 @@ package struct Totals: Hashable, Sendable {
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
 
-    mutating func replace(_ old: Entry?, with new: Entry) {
+    package init(entries: UInt64 = 0, liveBytes: UInt64 = 0, deadBytes: UInt64 = 0) {
+        self.entries = entries
+        self.liveBytes = liveBytes
+        self.deadBytes = deadBytes
+    }
+
+    package mutating func replace(_ old: Entry?, with new: Entry) {
         if let old {
             if !old.isRemoved { entries -= min(entries, 1) }
             let footprint = old.footprint
@@ -60,23 +66,28 @@ package struct Totals: Hashable, Sendable {
 }
 
 /// The unsealed start of a record, which states the lengths of the index and the payload.
-struct Frame: Hashable, Sendable {
-    static let magic: [UInt8] = Array("vrec".utf8)
-    static let size = 24
+package struct Frame: Hashable, Sendable {
+    package static let magic: [UInt8] = Array("vrec".utf8)
+    package static let size = 24
     /// The frame's size, rounded up to the alignment of records.
-    static let alignedSize = 32
-    static let headSize = size + Nonce.size
+    package static let alignedSize = 32
+    package static let headSize = size + Nonce.size
     private static let checkedSize = 16
 
-    let indexLength: Int
-    let payloadLength: UInt64
+    package let indexLength: Int
+    package let payloadLength: UInt64
 
-    var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
+    package init(indexLength: Int, payloadLength: UInt64) {
+        self.indexLength = indexLength
+        self.payloadLength = payloadLength
+    }
+
+    package var recordLength: UInt64 { UInt64(Frame.headSize + indexLength) + payloadLength }
 }
 
 extension Frame {
     /// Parses a frame. Returns nil if the magic or the checksum does not match, or if a length is out of bounds.
-    init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
+    package init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= Frame.size, bytes.starts(with: Frame.magic) else { return nil }
         let index: UInt32 = bytes.integer(at: 4)
         let payload: UInt64 = bytes.integer(at: 8)
@@ -88,7 +99,7 @@ extension Frame {
         self.init(indexLength: Int(index), payloadLength: payload)
     }
 
-    func encoded(vaultID: [UInt8]) throws(LogError) -> [UInt8] {
+    package func encoded(vaultID: [UInt8]) throws(LogError) -> [UInt8] {
         var writer = ByteWriter(reserving: Frame.headSize)
         writer.append(Frame.magic)
         writer.integer(UInt32(indexLength))
@@ -102,42 +113,69 @@ extension Frame {
 }
 
 /// The contents of a record's sealed index.
-struct RecordIndex: Hashable, Sendable {
-    struct Tree: Hashable, Sendable {
-        let header: Authenticator
-        let root: PageReference
-        let entries: UInt64
+package struct RecordIndex: Hashable, Sendable {
+    package struct Tree: Hashable, Sendable {
+        package let header: Authenticator
+        package let root: PageReference
+        package let entries: UInt64
+
+        package init(header: Authenticator, root: PageReference, entries: UInt64) {
+            self.header = header
+            self.root = root
+            self.entries = entries
+        }
     }
 
-    var sequence: UInt64
-    var previous: Authenticator
-    var payloadHash: [UInt8]
+    package var sequence: UInt64
+    package var previous: Authenticator
+    package var payloadHash: [UInt8]
     /// Whether the record announces that a compacted file will replace this file.
-    var isNotice = false
-    var totals: Totals
-    var transactions: [[Entry]] = []
-    var tree: Tree?
+    package var isNotice = false
+    package var totals: Totals
+    package var transactions: [[Entry]] = []
+    package var tree: Tree?
     /// The mark of the vault's name when the record was written; nil if the vault was not bound to a name.
-    var name: [UInt8]?
+    package var name: [UInt8]?
+
+    package init(
+        sequence: UInt64, previous: Authenticator, payloadHash: [UInt8], isNotice: Bool = false, totals: Totals,
+        transactions: [[Entry]] = [], tree: Tree? = nil, name: [UInt8]? = nil
+    ) {
+        self.sequence = sequence
+        self.previous = previous
+        self.payloadHash = payloadHash
+        self.isNotice = isNotice
+        self.totals = totals
+        self.transactions = transactions
+        self.tree = tree
+        self.name = name
+    }
 
     /// Returns the end of the payload's last box or root page that the index refers to; `start` if there is none.
-    func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
+    package func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)
         return versions.filter { $0.offset >= start }.map(\.box.upperBound).max() ?? start
     }
 }
 
-struct Record: Sendable {
-    let offset: UInt64
-    let frame: Frame
-    let index: RecordIndex
-    let authenticator: Authenticator
+package struct Record: Sendable {
+    package let offset: UInt64
+    package let frame: Frame
+    package let index: RecordIndex
+    package let authenticator: Authenticator
 
-    var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
-    var position: LogPosition { LogPosition(sequence: index.sequence, authenticator: authenticator) }
-    var end: UInt64 { offset + frame.recordLength }
-    var payload: Range<UInt64> { end - frame.payloadLength..<end }
+    package init(offset: UInt64, frame: Frame, index: RecordIndex, authenticator: Authenticator) {
+        self.offset = offset
+        self.frame = frame
+        self.index = index
+        self.authenticator = authenticator
+    }
+
+    package var previous: LogPosition { LogPosition(sequence: index.sequence - 1, authenticator: index.previous) }
+    package var position: LogPosition { LogPosition(sequence: index.sequence, authenticator: authenticator) }
+    package var end: UInt64 { offset + frame.recordLength }
+    package var payload: Range<UInt64> { end - frame.payloadLength..<end }
 }
 
 // MARK: - Coding
@@ -147,7 +185,7 @@ extension RecordIndex {
     private static let noticeFlag: UInt8 = 2
     private static let nameFlag: UInt8 = 4
 
-    init(parsing bytes: [UInt8]) throws(Malformed) {
+    package init(parsing bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes)
         sequence = try reader.integer()
         guard (1..<Limits.recordSequence).contains(sequence) else { throw Malformed("a sequence number") }
@@ -172,7 +210,7 @@ extension RecordIndex {
         try reader.finish()
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter(reserving: 192)
         writer.integer(sequence)
         writer.authenticator(previous)
@@ -194,7 +232,9 @@ extension RecordIndex {
 }
 
 extension ByteReader {
-    mutating func authenticator() throws(Malformed) -> Authenticator { try withBytes(Authenticator.size) { .init($0) } }
+    package mutating func authenticator() throws(Malformed) -> Authenticator {
+        try withBytes(Authenticator.size) { .init($0) }
+    }
 
     mutating func totals() throws(Malformed) -> Totals {
         Totals(entries: try varint(), liveBytes: try varint(), deadBytes: try varint())
@@ -202,7 +242,7 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    mutating func authenticator(_ authenticator: Authenticator) { authenticator.withUnsafeBytes { append($0) } }
+    package mutating func authenticator(_ authenticator: Authenticator) { authenticator.withUnsafeBytes { append($0) } }
 
     mutating func totals(_ totals: Totals) {
         varint(totals.entries)

@@ -28,7 +28,7 @@ package final class DeviceKey: Sendable {
         self.secretKey = secretKey
     }
 
-    func sign(_ statement: Statement, after seen: LogPosition) throws(LogError) -> Authorship {
+    package func sign(_ statement: Statement, after seen: LogPosition) throws(LogError) -> Authorship {
         let message = statement.message(by: device, after: seen)
         let signature = try secretKey.withUnsafeBytes { (key) throws(LogError) in
             try translated(Ed25519.signature(of: message, secretKey: key))

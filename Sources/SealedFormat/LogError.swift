@@ -1,5 +1,5 @@
 package import LinuxSystem
-import Sealing
+package import Sealing
 
 /// An error of the sealed log, with a code, details, and the system's error number if there is one.
 ///
@@ -96,7 +96,7 @@ extension LogError {
         self = error.isBusy ? LogError(.busy, path) : refused
     }
 
-    init(_ error: SealingError) {
+    package init(_ error: SealingError) {
         switch error.code {
         case .outOfMemory: self.init(.outOfMemory)
         case .forged: self.init(.damaged, "a sealed box does not open")
@@ -109,7 +109,7 @@ extension LogError {
     }
 
     /// The same error, but for a write that could not be undone.
-    var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
+    package var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
     /// Whether the system lacked a resource, such as descriptors. Such an error proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
@@ -130,9 +130,11 @@ extension LogError {
     /// Whether the same call may succeed later or at another location.
     package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
-    var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
+    package var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
 
-    static func cut(at offset: UInt64) -> LogError { .damaged("the file ends too early; it was cut", at: offset) }
+    package static func cut(at offset: UInt64) -> LogError {
+        .damaged("the file ends too early; it was cut", at: offset)
+    }
 }
 
 // MARK: - Notices
@@ -196,16 +198,18 @@ package final class NoticeBoard: Sendable {
 // MARK: - Translation
 
 /// Returns the result of a system call about `path`, or of a call to Sealing. Translates an error into a ``LogError``.
-func translated<Result: ~Copyable>(
+package func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
 ) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
 
-func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(LogError) -> Result {
+package func translated<Result: ~Copyable>(_ call: @autoclosure () throws(SealingError) -> Result) throws(LogError)
+    -> Result
+{
     do { return try call() } catch { throw LogError(error) }
 }
 
 /// Returns the result of a call, or nil if it fails with this code.
-func unless<Result: ~Copyable>(
+package func unless<Result: ~Copyable>(
     _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
 ) throws(LogError) -> Result? {
     do { return try call() } catch {

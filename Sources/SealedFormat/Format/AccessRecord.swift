@@ -55,14 +55,21 @@ package struct AccessRecord: Hashable, Sendable {
     /// The record's number. The first record has number 1, and the numbers have no gaps.
     package let number: UInt64
     /// The authenticator of the previous record; all zeros in the first record.
-    let previous: Authenticator
+    package let previous: Authenticator
     /// The time of the access in milliseconds since 1970.
     package let time: UInt64
     package let access: Access
+
+    package init(number: UInt64, previous: Authenticator, time: UInt64, access: Access) {
+        self.number = number
+        self.previous = previous
+        self.time = time
+        self.access = access
+    }
 }
 
 extension AccessRecord {
-    init(parsing bytes: [UInt8]) throws(Malformed) {
+    package init(parsing bytes: [UInt8]) throws(Malformed) {
         var reader = ByteReader(bytes)
         number = try reader.integer()
         previous = try reader.authenticator()
@@ -76,7 +83,7 @@ extension AccessRecord {
         try reader.finish()
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter(reserving: 256)
         writer.integer(number)
         writer.authenticator(previous)
@@ -87,27 +94,27 @@ extension AccessRecord {
 }
 
 /// The unsealed start of an access log record, which contains the record's size and a checksum.
-struct AccessFrame {
+package struct AccessFrame {
     private static let magic: [UInt8] = Array("vacc".utf8)
     private static let checkedSize = 8
     private static let size = 16
-    static let headSize = size + Nonce.size
+    package static let headSize = size + Nonce.size
     /// The alignment of each record's offset and size, in bytes.
-    static let alignment = 64
+    package static let alignment = 64
     /// The maximum size of a whole record in bytes.
-    static let largestSize = 4_096
+    package static let largestSize = 4_096
 
-    let recordSize: Int
+    package let recordSize: Int
 
-    init(holding size: Int) {
+    package init(holding size: Int) {
         let least = AccessFrame.headSize + SecretBox.tagSize + size
         recordSize = (least + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment
     }
 
-    var plaintextSize: Int { recordSize - AccessFrame.headSize - SecretBox.tagSize }
+    package var plaintextSize: Int { recordSize - AccessFrame.headSize - SecretBox.tagSize }
 
     /// Parses a frame. Returns nil if the magic or the checksum does not match, or if the size is out of bounds.
-    init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
+    package init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= AccessFrame.size, bytes.starts(with: AccessFrame.magic) else { return nil }
         let length: UInt32 = bytes.integer(at: 4)
         let checked = UnsafeRawBufferPointer(rebasing: bytes[..<AccessFrame.checkedSize])
@@ -117,7 +124,7 @@ struct AccessFrame {
         recordSize = Int(length)
     }
 
-    func encoded(vaultID: [UInt8]) -> [UInt8] {
+    package func encoded(vaultID: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(reserving: recordSize)
         writer.append(AccessFrame.magic)
         writer.integer(UInt32(recordSize))

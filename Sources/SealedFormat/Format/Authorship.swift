@@ -15,11 +15,11 @@ package struct Device: Hashable, Sendable {
     var id: DeviceID { publicKey.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
 }
 
-typealias DeviceID = UInt64
+package typealias DeviceID = UInt64
 
 /// The signature of an entry's state or of a member change.
 package struct Authorship: Hashable, Sendable {
-    let author: DeviceID
+    package let author: DeviceID
     /// The newest log position that the author had read.
     package let seen: LogPosition
     let signature: [UInt8]
@@ -32,12 +32,14 @@ package struct Authorship: Hashable, Sendable {
 }
 
 /// The encoded statement that a signature covers.
-struct Statement {
+package struct Statement {
     private let bytes: [UInt8]
     private let vaultID: [UInt8]
 
     /// Encodes the state of an entry. `valueHash` is the hash of the value's bytes, and is empty for a tombstone.
-    init(_ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]) {
+    package init(
+        _ name: EntryName, at modified: UInt64, _ content: Entry.Content?, valueHash: [UInt8], in vaultID: [UInt8]
+    ) {
         var writer = ByteWriter(reserving: 128)
         writer.append(Array("vault-state-1".utf8))
         writer.name(name)

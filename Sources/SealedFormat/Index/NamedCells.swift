@@ -3,7 +3,7 @@ import LinuxSystem
 /// Encoded items that begin with a name, in the order of insertion, and an index of each name's newest item.
 ///
 /// All items share one buffer. As objects, a large transaction's million items would take several times the memory.
-struct NamedCells: Sendable {
+package struct NamedCells: Sendable {
     private struct Slot {
         /// The item's number plus 1; 0 marks a free slot.
         var item: Int32 = 0
@@ -15,20 +15,22 @@ struct NamedCells: Sendable {
     private var starts: [Int] = []
     /// A hash table with open addressing, which contains the newest item of each name.
     private var slots: [Slot] = []
-    private(set) var nameCount = 0
+    package private(set) var nameCount = 0
 
-    var count: Int { starts.count }
-    var byteCount: Int { writer.count }
+    package init() {}
+
+    package var count: Int { starts.count }
+    package var byteCount: Int { writer.count }
 
     /// Reserves room for another list's items, and 16 more bytes for each: entries have times, but changes have none.
-    mutating func reserve(as other: NamedCells) {
+    package mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
         slots = [Slot](repeating: Slot(), count: other.slots.count)
     }
 
     /// Appends the item that `write` encodes. The item must begin with its name.
-    mutating func append(_ write: (inout ByteWriter) -> Void) {
+    package mutating func append(_ write: (inout ByteWriter) -> Void) {
         starts.append(writer.count)
         write(&writer)
         // The table grows before more than half of its slots are used.
@@ -36,7 +38,7 @@ struct NamedCells: Sendable {
         enter(count - 1)
     }
 
-    mutating func removeItems(from count: Int) {
+    package mutating func removeItems(from count: Int) {
         guard count < self.count else { return }
         writer.removeBytes(from: starts[count])
         starts.removeSubrange(count...)
@@ -45,19 +47,19 @@ struct NamedCells: Sendable {
         for item in 0..<count { enter(item) }
     }
 
-    func newest(_ name: UnsafeRawBufferPointer) -> Int? {
+    package func newest(_ name: UnsafeRawBufferPointer) -> Int? {
         guard count > 0 else { return nil }
         let item = Int(slots[slot(of: name, NamedCells.hash(name))].item)
         return item == 0 ? nil : item - 1
     }
 
     /// Returns a reader of an item, which begins with its name.
-    func reader(_ item: Int) -> ByteReader {
+    package func reader(_ item: Int) -> ByteReader {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }
 
     /// Returns the newest item of each name at or after `start`, in the order of names.
-    func ordered(from start: [UInt8] = []) -> [Int32] {
+    package func ordered(from start: [UInt8] = []) -> [Int32] {
         var items: [Int32] = []
         items.reserveCapacity(nameCount)
         for item in 0..<count {
@@ -125,7 +127,7 @@ struct NamedCells: Sendable {
 
 extension ByteReader {
     /// Reads an item that this process has encoded, so that reading cannot fail.
-    mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
+    package mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
         do { return try read(&self) } catch { preconditionFailure("an item that this process encoded is invalid") }
     }
 }

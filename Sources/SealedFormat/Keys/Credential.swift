@@ -65,7 +65,7 @@ extension KeyFile {
 // MARK: - Slots
 
 extension Credential {
-    borrowing func mayOpen(_ slot: KeySlot) -> Bool {
+    package borrowing func mayOpen(_ slot: KeySlot) -> Bool {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
 

@@ -5,7 +5,7 @@ extension Entry {
     private var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
 
     /// The entry in the state before the current one; nil if the entry has no earlier version.
-    var former: Entry? {
+    package var former: Entry? {
         guard let last = earlier.first else { return nil }
         let content = Content(
             created: min(content?.created ?? last.modified, last.modified), current: last.version, expiry: last.expiry,
@@ -16,32 +16,32 @@ extension Entry {
     }
 
     /// Sets `modified` to the time of a state that follows the current one, as ``TimeLimit`` determines it.
-    mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
+    package mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
         modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
     }
 
     /// Throws `invalid` if the entry is too long.
-    func checkSize() throws(LogError) {
+    package func checkSize() throws(LogError) {
         guard fitsInPage else {
             throw LogError(.invalid, "the attributes of an entry may take at most about \(Limits.entrySize) bytes")
         }
     }
 
     /// Drops the oldest earlier versions until the entry fits in a page and has at most the maximum number of them.
-    mutating func dropHistoryBeyondEntrySize() {
+    package mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
         if earlier.isEmpty { joined = nil }
     }
 
     /// Drops the earlier versions that exceed the limits on number or age.
-    mutating func dropHistory(beyond limits: KeptHistory, now: UInt64) {
+    package mutating func dropHistory(beyond limits: KeptHistory, now: UInt64) {
         if earlier.count > Int(limits.versions) { earlier.removeSubrange(Int(limits.versions)...) }
         dropHistory(olderThan: limits, now: now)
     }
 
     /// Drops the earlier versions that were replaced longer ago than the limits allow.
-    mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
+    package mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
         let lifetime = limits.lifetime
         // A version counts as replaced when the next newer one was set, or, if that is later, when a merge joined the
         // versions of two copies. A time in the future, set by a wrong clock, counts as recent.
@@ -62,29 +62,29 @@ extension Entry {
 
 extension KeptHistory {
     /// The time for which earlier versions are kept, in milliseconds.
-    var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
+    package var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }
 
 /// The limit between possible and impossible times of states; Format.md, "Times of states". An impossible time was set
 /// by a wrong clock, or by an attacker who wants a state to win every merge.
-struct TimeLimit: Hashable, Sendable {
+package struct TimeLimit: Hashable, Sendable {
     /// The maximum difference between two clocks in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
 
     /// Creates the limit for the current time `now` of a trusted clock.
-    init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
+    package init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
     /// Returns whether a clock that is at most a day fast could have set the time.
-    func isPossible(_ time: UInt64) -> Bool { time <= latest }
+    package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
     /// Returns whether one time counts as later than another. All impossible times are earlier than all possible ones.
-    func isLater(_ time: UInt64, than other: UInt64) -> Bool {
+    package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
 
-    func latest(_ time: UInt64?, _ other: UInt64?) -> UInt64? {
+    package func latest(_ time: UInt64?, _ other: UInt64?) -> UInt64? {
         guard let time, let other else { return time ?? other }
         return isLater(time, than: other) ? time : other
     }
@@ -94,7 +94,7 @@ struct TimeLimit: Hashable, Sendable {
     ///   - former: the time of the other state.
     ///   - now: the current time of this machine's clock.
     ///   - began: returns the time of the vault's creation. It is called only if the result depends on that time.
-    static func following<Failure: Error>(
+    package static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
         // Clocks differ and may be set back, but every copy must recognize the later state by its later time. Only the

@@ -1,31 +1,37 @@
 import LinuxSystem
-import Sealing
+package import Sealing
 
 // The encoding of tree pages; Format.md, "Pages".
 
 /// The offset, the length and the nonce of a sealed page.
 package struct PageReference: Hashable, Sendable {
-    let offset: UInt64
+    package let offset: UInt64
     /// The sealed length in bytes.
-    let length: Int
-    let nonce: Nonce
+    package let length: Int
+    package let nonce: Nonce
 
-    var box: Range<UInt64> { offset..<offset + UInt64(length) }
+    package init(offset: UInt64, length: Int, nonce: Nonce) {
+        self.offset = offset
+        self.length = length
+        self.nonce = nonce
+    }
+
+    package var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 
 /// An opened page of a tree. The cells of a leaf contain entries, and those of an inner page refer to child pages.
 /// Cells are decoded on request. All errors are `damaged` and state the page's offset in the file.
-struct Page: Sendable {
+package struct Page: Sendable {
     fileprivate static let headSize = 4
 
-    let level: UInt8
-    let count: Int
+    package let level: UInt8
+    package let count: Int
     private let bytes: [UInt8]
     private let offset: UInt64
 
-    var isLeaf: Bool { level == 0 }
+    package var isLeaf: Bool { level == 0 }
 
-    init(parsing bytes: [UInt8], at offset: UInt64) throws(LogError) {
+    package init(parsing bytes: [UInt8], at offset: UInt64) throws(LogError) {
         do throws(Malformed) {
             var reader = ByteReader(bytes)
             level = try reader.byte()
@@ -45,26 +51,26 @@ struct Page: Sendable {
         self.offset = offset
     }
 
-    func damaged(_ what: StaticString) -> LogError { .damaged("a page of the index (\(what))", at: offset) }
+    package func damaged(_ what: StaticString) -> LogError { .damaged("a page of the index (\(what))", at: offset) }
 
-    func name(_ index: Int) throws(LogError) -> EntryName {
+    package func name(_ index: Int) throws(LogError) -> EntryName {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.name() }
     }
 
-    func entry(_ index: Int) throws(LogError) -> Entry {
+    package func entry(_ index: Int) throws(LogError) -> Entry {
         try read(index) { (cell) throws(Malformed) in try cell.entry() }
     }
 
-    func currentVersion(_ index: Int, at now: @autoclosure () -> UInt64) throws(LogError) -> StoredVersion? {
+    package func currentVersion(_ index: Int, at now: @autoclosure () -> UInt64) throws(LogError) -> StoredVersion? {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.currentVersion(at: now()) }
     }
 
-    func listedName(_ index: Int) throws(LogError) -> ListedName {
+    package func listedName(_ index: Int) throws(LogError) -> ListedName {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
     /// Returns a leaf's last name. Throws `damaged` unless the names ascend, follow `former` and are within the bounds.
-    func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
+    package func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)
         do throws(Malformed) {
@@ -83,7 +89,7 @@ struct Page: Sendable {
         return last
     }
 
-    func child(_ index: Int) throws(LogError) -> PageReference {
+    package func child(_ index: Int) throws(LogError) -> PageReference {
         try read(index) { (cell) throws(Malformed) in
             try cell.skip(cell.count(upTo: Limits.nameSize))
             return try cell.pageReference()
@@ -110,7 +116,7 @@ struct Page: Sendable {
     }
 
     /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all cells are after it.
-    func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
+    package func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
                 let found = try binarySearch(count) { (index) throws(Malformed) in
@@ -135,22 +141,31 @@ struct Page: Sendable {
 }
 
 /// The names at or after `lower` and before `upper`. A bound that is nil does not limit the range.
-struct NameRange: Sendable {
-    var lower: EntryName?
-    var upper: EntryName?
+package struct NameRange: Sendable {
+    package var lower: EntryName?
+    package var upper: EntryName?
 
-    func contains(_ name: EntryName) -> Bool { lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true }
+    package init(lower: EntryName? = nil, upper: EntryName? = nil) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    package func contains(_ name: EntryName) -> Bool {
+        lower.map { $0 <= name } ?? true && upper.map { name < $0 } ?? true
+    }
 }
 
-struct PageBuilder {
+package struct PageBuilder {
     private static let capacity = Limits.pageSize - SecretBox.tagSize
 
     private var cells = ByteWriter(reserving: Limits.pageSize)
     private var starts: [Int] = []
-    private(set) var firstName: EntryName?
+    package private(set) var firstName: EntryName?
+
+    package init() {}
 
     /// Adds a cell, which must begin with its name. Returns false if the page has no room for it.
-    mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
+    package mutating func add(_ name: EntryName, _ write: (inout ByteWriter) -> Void) -> Bool {
         let start = cells.count
         write(&cells)
         guard Page.headSize + (starts.count + 1) * 2 + cells.count <= PageBuilder.capacity else {
@@ -162,7 +177,7 @@ struct PageBuilder {
         return true
     }
 
-    func encoded(level: Int) -> [UInt8] {
+    package func encoded(level: Int) -> [UInt8] {
         var writer = ByteWriter(reserving: Limits.pageSize)
         writer.byte(UInt8(level))
         writer.byte(0)
@@ -187,7 +202,7 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-    mutating func pageReference(_ reference: PageReference) {
+    package mutating func pageReference(_ reference: PageReference) {
         units(reference.offset)
         units(UInt64(reference.length))
         nonce(reference.nonce)

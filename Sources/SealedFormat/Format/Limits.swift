@@ -13,7 +13,7 @@ package enum Limits {
     package static let indexMemory = 128 << 20
 
     /// The offset of the checkpoint, which follows the header and its copy.
-    static let checkpointStart: UInt64 = 8_192
+    package static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
     /// The maximum number of former memory subkeys in a manifest. They come from rotations and from merged copies.
     package static let formerKeys = 4_096
@@ -22,44 +22,44 @@ package enum Limits {
     /// The total size of all slots' parameters, for which the header has room.
     static let slotParametersSize = 1_984
     /// The size of a sealed page.
-    static let pageSize = 16 << 10
-    static let pageLevel: UInt8 = 8
+    package static let pageSize = 16 << 10
+    package static let pageLevel: UInt8 = 8
     /// The size of a sealed index or manifest.
-    static let indexSize = 1 << 20
-    static let payloadSize: UInt64 = 512 << 20
+    package static let indexSize = 1 << 20
+    package static let payloadSize: UInt64 = 512 << 20
     /// The size of everything after the log's end: the longest torn record, and the zeros written ahead of it.
-    static let tailSize: UInt64 = 514 << 20
+    package static let tailSize: UInt64 = 514 << 20
     /// The number of record magics that may occur by chance after the log's end, at offsets where a record may begin.
-    static let strayMagics = 16
+    package static let strayMagics = 16
     /// The exclusive upper bound of value offsets.
     static let valueOffset: UInt64 = 1 << 61
     /// The exclusive upper bound of other offsets and of header sequence numbers.
-    static let sequence: UInt64 = 1 << 62
+    package static let sequence: UInt64 = 1 << 62
     /// The exclusive upper bound of record sequence numbers. No log that starts with a header's number can reach it.
     static let recordSequence: UInt64 = 1 << 63
-    static let sector: UInt64 = 512
-    static let alignment: UInt64 = 16
+    package static let sector: UInt64 = 512
+    package static let alignment: UInt64 = 16
 
     /// The number of records that may follow the newest checkpoint (minor or not) before a writer adds a minor
     /// checkpoint. The limit rises with the size of the current minor checkpoint. Until it reaches the upper bound, the
     /// cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
     /// The number of entries in the minor checkpoint that raise this limit by one record.
-    static let minorEntriesPerRecord: UInt64 = 4
+    package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
-    static let inlineIndexSize = 16 << 10
+    package static let inlineIndexSize = 16 << 10
     /// The step in which a writer extends the file with zeros. A reader searches these zeros once for stray frames,
     /// which costs a page fault per 4 KiB.
-    static let growth: UInt64 = 16 << 10
+    package static let growth: UInt64 = 16 << 10
     /// The total size of a record's transactions, which are held in memory until they are written.
-    static let transactionSize = 256 << 20
+    package static let transactionSize = 256 << 20
     /// The maximum number of authenticators in a manifest's chain.
-    static let chainLength = 1_024
+    package static let chainLength = 1_024
     /// The number of log positions that a machine remembers as ends of a vault in git.
-    static let seenHeads = 1_024
+    package static let seenHeads = 1_024
     /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values whose history is not
     /// kept for longer.
-    static let tombstoneLifetime: UInt64 = 90 * 86_400_000
+    package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
     /// The floor for dead bytes. Compaction starts when they exceed this floor and half of the live bytes, or when the
     /// minor checkpoint's entries exceed ``minorEntriesFloor`` and a sixteenth of all entries.
@@ -70,5 +70,5 @@ package enum Limits {
     package static let minorEntriesFloor: UInt64 = 4_096
     /// The size of the minor checkpoint above which compaction starts. A record must have room for the next minor
     /// checkpoint together with a transaction.
-    static let minorSize: UInt64 = 128 << 20
+    package static let minorSize: UInt64 = 128 << 20
 }

@@ -1,22 +1,22 @@
 import LinuxSystem
-import Sealing
+package import Sealing
 
 // The encoding of fields; Format.md, "Conventions".
 
 /// A violation of the format. The text states the invalid field, and the caller adds the offset.
-struct Malformed: Error {
-    let what: StaticString
+package struct Malformed: Error {
+    package let what: StaticString
 
     init(_ what: StaticString) { self.what = what }
 }
 
 /// A reader of fields in sequence. Invalid bytes cause an error, but never a trap.
-struct ByteReader {
+package struct ByteReader {
     let bytes: [UInt8]
-    private(set) var position: Int
+    package private(set) var position: Int
     let end: Int
 
-    init(_ bytes: [UInt8], in range: Range<Int>? = nil) {
+    package init(_ bytes: [UInt8], in range: Range<Int>? = nil) {
         self.bytes = bytes
         position = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
@@ -33,13 +33,14 @@ struct ByteReader {
         return position
     }
 
-    mutating func byte() throws(Malformed) -> UInt8 { bytes[try skip(1)] }
+    package mutating func byte() throws(Malformed) -> UInt8 { bytes[try skip(1)] }
 
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Malformed) -> Value {
+    package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Malformed) -> Value
+    {
         try withBytes(MemoryLayout<Value>.size) { $0.integer(at: 0) }
     }
 
-    mutating func varint() throws(Malformed) -> UInt64 {
+    package mutating func varint() throws(Malformed) -> UInt64 {
         var index = position
         let value = try bytes.withRawBytes { (bytes) throws(Malformed) in
             try UnsafeRawBufferPointer(rebasing: bytes[..<end]).varint(at: &index)
@@ -79,7 +80,7 @@ struct ByteReader {
     mutating func finish() throws(Malformed) { try reserved(remaining, "padding that is not zero") }
 
     mutating func array(_ count: Int) throws(Malformed) -> [UInt8] { try withBytes(count) { Array($0) } }
-    mutating func nonce() throws(Malformed) -> Nonce { try withBytes(Nonce.size) { Nonce($0) } }
+    package mutating func nonce() throws(Malformed) -> Nonce { try withBytes(Nonce.size) { Nonce($0) } }
 
     mutating func withBytes<Result>(
         _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
@@ -88,7 +89,7 @@ struct ByteReader {
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
     }
 
-    mutating func text(upTo limit: Int) throws(Malformed) -> String {
+    package mutating func text(upTo limit: Int) throws(Malformed) -> String {
         guard let text = try withBytes(count(upTo: limit), { String(validating: $0, as: UTF8.self) }) else {
             throw Malformed("text that is not UTF-8")
         }
@@ -102,14 +103,16 @@ package struct ByteWriter {
 
     package init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
     mutating func reserve(_ capacity: Int) { bytes.reserveCapacity(capacity) }
 
     package mutating func byte(_ value: UInt8) { bytes.append(value) }
-    mutating func integer(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { append($0) } }
+    package mutating func integer(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { append($0) }
+    }
 
-    mutating func varint(_ value: UInt64) {
+    package mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -139,8 +142,8 @@ package struct ByteWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
-    mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
+    package mutating func nonce(_ nonce: Nonce) { nonce.withUnsafeBytes { append($0) } }
+    package mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
     mutating func removeBytes(from count: Int) { bytes.removeSubrange(count...) }
     /// Writes zeros up to the next multiple of 16.
     mutating func pad() { zeros(-count & 15) }
@@ -172,7 +175,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether all bytes are zero. Eight bytes are compared at a time, because headers and free space are mostly zeros.
-    var isZero: Bool {
+    package var isZero: Bool {
         var index = 0
         while index + 8 <= count {
             if loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { return false }

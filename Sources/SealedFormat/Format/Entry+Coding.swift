@@ -24,14 +24,14 @@ private enum VersionFlag {
 }
 
 extension ByteReader {
-    mutating func name() throws(Malformed) -> EntryName {
+    package mutating func name() throws(Malformed) -> EntryName {
         guard let name = EntryName(bytes: try array(count(upTo: Limits.nameSize))) else { throw Malformed("a name") }
         return name
     }
 
     /// Reads an entry. If this process has encoded the entry itself (`isOwn`), its offsets may be marked as stored, and
     /// its size and offsets are not checked.
-    mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
+    package mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
         let flags = try byte()
@@ -77,7 +77,7 @@ extension ByteReader {
     }
 
     /// Reads only an entry's current version, without allocating memory. Returns nil if the name is absent at `now`.
-    mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
+    package mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
         guard flags & Flag.removed == 0 else { return nil }
@@ -87,7 +87,7 @@ extension ByteReader {
         return version
     }
 
-    mutating func listedName() throws(Malformed) -> ListedName {
+    package mutating func listedName() throws(Malformed) -> ListedName {
         let name = try withBytes(count(upTo: Limits.nameSize)) {
             NameRule.allows($0) ? String(decoding: $0, as: UTF8.self) : nil
         }
@@ -120,25 +120,25 @@ extension ByteReader {
         return attributes
     }
 
-    mutating func attributes(count: Int, size: Int) throws(Malformed) -> [Attribute] {
+    package mutating func attributes(count: Int, size: Int) throws(Malformed) -> [Attribute] {
         try list(upTo: count) { (reader) throws(Malformed) in
             Attribute(key: try reader.text(upTo: size), value: try reader.text(upTo: size))
         }
     }
 
-    mutating func storedVersion() throws(Malformed) -> StoredVersion {
+    package mutating func storedVersion() throws(Malformed) -> StoredVersion {
         StoredVersion(
             kind: try byte(), nonce: try nonce(), offset: try units(), length: try count(upTo: Limits.valueSize))
     }
 }
 
 extension ByteWriter {
-    mutating func name(_ name: EntryName) {
+    package mutating func name(_ name: EntryName) {
         varint(name.bytes.count)
         append(name.bytes)
     }
 
-    mutating func entry(_ entry: Entry) {
+    package mutating func entry(_ entry: Entry) {
         name(entry.name)
         byte(entry.flags)
         varint(entry.modified)
@@ -174,14 +174,14 @@ extension ByteWriter {
         if let authorship = earlier.authorship { self.authorship(authorship) }
     }
 
-    mutating func attributes(_ attributes: [Attribute]) {
+    package mutating func attributes(_ attributes: [Attribute]) {
         list(attributes) {
             $0.text($1.key)
             $0.text($1.value)
         }
     }
 
-    mutating func storedVersion(_ version: StoredVersion) {
+    package mutating func storedVersion(_ version: StoredVersion) {
         byte(version.kind)
         nonce(version.nonce)
         units(version.offset)
@@ -211,7 +211,7 @@ extension Entry {
 
     /// The size of the encoding in bytes, with every offset counted as one byte. The property does not encode the
     /// entry, because a writer that sets a name needs the size several times.
-    var sizeWithoutOffsets: Int {
+    package var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
         size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)
         if !earlier.isEmpty {

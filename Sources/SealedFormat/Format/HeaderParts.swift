@@ -2,17 +2,17 @@ package import Sealing
 
 /// A wrapped copy of the data key; Format.md, "Key slot".
 package struct KeySlot: Hashable, Sendable {
-    static let size = 112
+    package static let size = 112
     static let wrappedSize = SecretBox.keySize + SecretBox.tagSize
 
     /// The raw value of the kind. Writers keep slots of unknown kinds unchanged.
-    package internal(set) var kind: UInt8
-    package internal(set) var salt: [UInt8]
-    package internal(set) var limits: KeyDerivation.StretchLimits
+    package var kind: UInt8
+    package var salt: [UInt8]
+    package var limits: KeyDerivation.StretchLimits
     var nonce: Nonce
     var wrapped: [UInt8]
     /// The public data needed to obtain the slot's secret: a command, or the stanzas for a recipient.
-    package internal(set) var parameters: [UInt8] = []
+    package var parameters: [UInt8] = []
 
     package enum Kind: UInt8, CaseIterable, Sendable {
         case generatedKey = 1
@@ -57,7 +57,7 @@ extension ByteReader {
     ///
     /// - Parameter former: the slots before this one. The total length of their parameters determines the offset of
     ///   this slot's parameters. If the former slots are unknown (nil), the offset that this slot states is used.
-    mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
+    package mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)
         let stated = Int(try integer(UInt16.self))
@@ -95,25 +95,25 @@ extension ByteWriter {
 ///
 /// The header's MAC does not cover the name, so the header's authenticator does not depend on it. A copy under another
 /// name therefore has the same log positions.
-struct BoundName: Hashable, Sendable {
+package struct BoundName: Hashable, Sendable {
     static let offset = 140
     /// The size of the encoding in bytes: the hash, the number `copied` and the code.
     static let size = KeyedHash.size + MemoryLayout<UInt64>.size + KeyedHash.size
     static let bytes = offset..<offset + size
-    static let markSize = 16
+    package static let markSize = 16
 
-    let hash: [UInt8]
+    package let hash: [UInt8]
     /// The sequence number of the newest record that was copied to this name. Records up to it may state any name.
     let copied: UInt64
     /// The code that authenticates the hash and `copied` together with the header.
     let code: [UInt8]
 
     /// The prefix of the hash, which every record under this name states.
-    var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
+    package var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
     /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and log
     /// positions, so its records would otherwise be accepted after this header.
-    static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
+    package static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark
     }
@@ -141,14 +141,14 @@ extension ByteWriter {
 
 extension BoundName {
     /// Returns a header's bytes with zeros in place of the name.
-    static func removed(from image: [UInt8]) -> [UInt8] {
+    package static func removed(from image: [UInt8]) -> [UInt8] {
         var image = image
         image.replaceSubrange(bytes, with: repeatElement(0, count: size))
         return image
     }
 
     /// Writes the name into the header and its copy. `image` begins with both.
-    func write(to image: inout [UInt8]) {
+    package func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)
         for start in [0, Header.copyOffset] {

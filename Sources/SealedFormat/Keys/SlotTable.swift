@@ -4,18 +4,18 @@ package import Sealing
 /// The key slots of a vault with their labels, for editing. ``SealedLog/changeKeys(timeout:_:_:)`` writes the result.
 package struct SlotTable: Sendable {
     package private(set) var slots: [KeySlot]
-    package internal(set) var labels: [SlotLabel]
+    package var labels: [SlotLabel]
     package var history: KeptHistory
     package var isAccessLogged: Bool
     package var members: MemberList
     private let keys: KeyRing
     /// The keys after a rotation; nil if there was none.
-    private(set) var rotated: KeyRing?
-    private(set) var removedKeys: [SlotLabel.ID] = []
+    package private(set) var rotated: KeyRing?
+    package private(set) var removedKeys: [SlotLabel.ID] = []
     /// The keys that were removed earlier and that the manifest still lists.
-    let removedBefore: [SlotLabel.ID]
+    package let removedBefore: [SlotLabel.ID]
 
-    init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
+    package init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
         slots = header.slots
         history = header.history
         self.members = members
@@ -74,12 +74,12 @@ package struct SlotTable: Sendable {
     }
 
     /// Returns the keys that another copy has removed, except the one that has opened this copy.
-    func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
+    package func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
         zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
     }
 
     /// Keeps keys that another copy has removed. Their new labels make them count as added again.
-    mutating func keep(_ names: Set<SlotLabel.ID>) {
+    package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
             // The former time may be in the future, because anyone with the data key may have written it.
@@ -282,12 +282,12 @@ extension [KeySlot] {
 extension SlotTable {
     /// The identity of a key in all copies. A recipient's salt is omitted, because a rotation changes it. The label
     /// identifies the recipient.
-    struct Identity: Hashable {
+    package struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]
     }
 
-    var identities: [Identity] {
+    package var identities: [Identity] {
         zip(slots, labels).map { slot, label in Identity(label: label, salt: slot.isOfRecipient ? [] : slot.salt) }
     }
 }

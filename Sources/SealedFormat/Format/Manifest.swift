@@ -2,37 +2,37 @@ import LinuxSystem
 import Sealing
 
 /// The contents of a checkpoint other than its entries, stored in a sealed page; Format.md, "Checkpoint".
-struct Manifest: Hashable, Sendable {
+package struct Manifest: Hashable, Sendable {
     private static let settingsLimit = 4_096
     static let labelSize = 256
 
     /// The time of the vault's creation in milliseconds since 1970.
-    var created: UInt64
-    var totals: Totals
+    package var created: UInt64
+    package var totals: Totals
     /// The authenticators at the sequence numbers directly before the header's, oldest first.
-    var chain: [Authenticator]
-    var labels: [SlotLabel]
+    package var chain: [Authenticator]
+    package var labels: [SlotLabel]
     /// The settings that later versions define. Writers keep them unchanged.
-    let settings: [Attribute]
+    package let settings: [Attribute]
     /// The memory subkeys of former data keys, oldest first. They authenticate rollback memory from before a rotation.
-    var formerMemoryKeys: [[UInt8]] = []
+    package var formerMemoryKeys: [[UInt8]] = []
     /// The removed keys, oldest first. A merge does not restore them.
-    private(set) var removedKeys: [SlotLabel.ID] = []
+    package private(set) var removedKeys: [SlotLabel.ID] = []
 
     /// The log positions of the merged histories, in ascending order and without gaps after the first one. The header
     /// that recorded the merge has the next sequence number after the last one.
-    var merged: [LogPosition] = []
+    package var merged: [LogPosition] = []
 
     /// The member changes. Each one comes after the changes that its author knew.
-    var members: [MemberRecord] = []
+    package var members: [MemberRecord] = []
 
     /// The newest member changes that existed when the data key was created: those that no other change followed then.
-    var membersKnownToKey: [Authenticator] = []
+    package var membersKnownToKey: [Authenticator] = []
 
-    static let mergedLimit = 4 * Limits.chainLength
+    package static let mergedLimit = 4 * Limits.chainLength
 
     /// Returns whether the history before the header, whose log position is `origin`, includes an earlier log position.
-    func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
+    package func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         guard position.sequence < origin.sequence else { return .unknown }
         let distance = origin.sequence - position.sequence
         if distance <= UInt64(chain.count) {
@@ -50,10 +50,16 @@ struct Manifest: Hashable, Sendable {
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 package struct SlotLabel: Hashable, Sendable {
-    let created: UInt64
-    let text: String
+    package let created: UInt64
+    package let text: String
     /// The public key of a recipient; empty for other kinds.
-    package internal(set) var recipient = ""
+    package var recipient = ""
+
+    package init(created: UInt64, text: String, recipient: String = "") {
+        self.created = created
+        self.text = text
+        self.recipient = recipient
+    }
 
     static let recipientSize = 4_096
 }
@@ -61,9 +67,9 @@ package struct SlotLabel: Hashable, Sendable {
 extension SlotLabel {
     /// The start of a label's hash. It identifies the key in all copies and even after the key's removal. A rotation of
     /// the data key does not change it.
-    typealias ID = Authenticator
+    package typealias ID = Authenticator
 
-    var id: ID {
+    package var id: ID {
         var writer = ByteWriter(reserving: 64)
         writer.slotLabel(self)
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
@@ -90,14 +96,19 @@ extension SlotLabel {
     }
 
     /// Creates the label of a new slot. Throws `invalid` for a text that is too long or could be mistaken for another.
-    init(ofNew text: String, recipient: String = "") throws(LogError) {
+    package init(ofNew text: String, recipient: String = "") throws(LogError) {
         if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, because \(unseen)") }
         try self.init(text: text, recipient: recipient)
     }
 }
 
 extension Manifest {
-    init(parsing bytes: [UInt8], of header: Header) throws(Malformed) {
+    /// Creates the manifest of a new history.
+    package init(created: UInt64, labels: [SlotLabel], settings: [Attribute] = []) {
+        self.init(created: created, totals: Totals(), chain: [], labels: labels, settings: settings)
+    }
+
+    package init(parsing bytes: [UInt8], of header: Header) throws(Malformed) {
         var reader = ByteReader(bytes)
         created = try reader.varint()
         totals = try reader.totals()
@@ -150,7 +161,7 @@ extension Manifest {
     /// - Parameters:
     ///   - end: a log position whose sequence number is the next one after the chain.
     ///   - isBelieved: whether to use all of this history's own positions. Otherwise only the newest one is used.
-    mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
+    package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
         // Both histories are known only from the later of their two starts on.
@@ -166,31 +177,31 @@ extension Manifest {
     /// machine that remembers the vault under that subkey will then report this vault as an older copy. Refusing to
     /// rotate would be worse, because a person with access could fill the list and so prevent the rotation that revokes
     /// it.
-    mutating func addFormer(memoryKey: [UInt8]) {
+    package mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
     /// Adds the subkeys of another copy, as far as they fit. They count as older than this vault's own.
-    mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
+    package mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
     /// Adds removed keys, and drops the oldest ones if the list is full.
-    mutating func addRemoved(_ keys: [SlotLabel.ID]) {
+    package mutating func addRemoved(_ keys: [SlotLabel.ID]) {
         let added = Set(keys)
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
     /// Clears the list, for a copy that may have been written by a person who no longer has access.
-    mutating func forgetRemovedKeys() { removedKeys = [] }
+    package mutating func forgetRemovedKeys() { removedKeys = [] }
 
-    mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
+    package mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
         let own = Set(removedKeys)
         removedKeys = (keys.filter { !own.contains($0) } + removedKeys).suffix(Limits.removedKeys)
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter(reserving: 256 + chain.count * Authenticator.size)
         writer.varint(created)
         writer.totals(totals)
@@ -221,23 +232,23 @@ extension ByteWriter {
 }
 
 /// The known log positions of a history. None is missing from a certain sequence number on.
-struct KnownPositions: Sendable {
+package struct KnownPositions: Sendable {
     /// The positions in ascending order of their sequence numbers.
-    private(set) var positions: [LogPosition]
+    package private(set) var positions: [LogPosition]
     /// The sequence number from which on no position is missing.
-    let first: UInt64
+    package let first: UInt64
 
-    init(_ positions: some Sequence<LogPosition>, first: UInt64) {
+    package init(_ positions: some Sequence<LogPosition>, first: UInt64) {
         self.positions = positions.sorted { $0.sequence < $1.sequence }
         self.first = first
     }
 
-    mutating func append(_ position: LogPosition) { positions.append(position) }
+    package mutating func append(_ position: LogPosition) { positions.append(position) }
 }
 
 extension Manifest {
     /// Returns the chain's positions, preceded by the merged ones if there is no gap between them.
-    func positions(before origin: LogPosition) -> KnownPositions {
+    package func positions(before origin: LogPosition) -> KnownPositions {
         let start = origin.sequence - UInt64(chain.count)
         let chain = chain.enumerated().map { offset, authenticator in
             LogPosition(sequence: start + UInt64(offset), authenticator: authenticator)

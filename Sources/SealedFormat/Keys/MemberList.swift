@@ -42,7 +42,7 @@ package struct MemberList: Sendable {
         var isMember: Bool { removal == nil }
     }
 
-    private(set) var history = MemberHistory()
+    package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
     /// The newest member changes that existed when the data key was created: those that no other change followed then.
     private let knownToKey: [Authenticator]
@@ -51,7 +51,7 @@ package struct MemberList: Sendable {
     private var standings: [DeviceID: Standing] = [:]
 
     /// Creates a list from all member changes. Throws `damaged` if a signature is invalid.
-    init(
+    package init(
         _ records: [MemberRecord], knownToKey: [Authenticator] = [], in vaultID: [UInt8], at head: LogPosition
     ) throws(LogError) {
         self.vaultID = vaultID
@@ -61,7 +61,7 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    var records: [MemberRecord] { history.records }
+    package var records: [MemberRecord] { history.records }
 
     /// Whether there is no member, so that changes are not signed.
     package var isEmpty: Bool { !standings.values.contains(where: \.isMember) }
@@ -72,7 +72,7 @@ package struct MemberList: Sendable {
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
     /// The sequence number of the newest record before the first member was added; nil if there never was one.
-    var founding: UInt64? { records.first?.authorship.seen.sequence }
+    package var founding: UInt64? { records.first?.authorship.seen.sequence }
 
     package func isMember(_ device: Device) -> Bool {
         standings[device.id].map { $0.isMember && $0.change.change.device == device } ?? false
@@ -94,14 +94,16 @@ package struct MemberList: Sendable {
     }
 
     /// The IDs that a machine remembers: those of the first change, on which all others are based, and of the removals.
-    var landmarks: [Authenticator] { (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id) }
+    package var landmarks: [Authenticator] {
+        (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
+    }
 
-    func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
+    package func hasRemovals(otherThan brought: Set<Authenticator>) -> Bool {
         records.contains { $0.change.isRemoval && !brought.contains($0.id) }
     }
 
     /// Whether a removed member may have the data key, because that key was created before the removal.
-    var hasRemovalsUnknownToKey: Bool {
+    package var hasRemovalsUnknownToKey: Bool {
         records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
@@ -109,7 +111,7 @@ package struct MemberList: Sendable {
     /// and by members that this copy has removed.
     ///
     /// - Throws: `damaged` if a signature of a change is invalid; `invalid` if there is no room.
-    func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
+    package func joined(with others: [MemberRecord]) throws(LogError) -> MemberList {
         var list = self
         for record in others where !list.history.contains(record.id) {
             guard record.change.known.allSatisfy(list.history.contains),
@@ -124,11 +126,11 @@ package struct MemberList: Sendable {
         return list
     }
 
-    func isMember(_ id: DeviceID) -> Bool { standings[id]?.isMember ?? false }
+    package func isMember(_ id: DeviceID) -> Bool { standings[id]?.isMember ?? false }
 
-    func wasAdded(_ id: DeviceID) -> Bool { standings[id] != nil }
+    package func wasAdded(_ id: DeviceID) -> Bool { standings[id] != nil }
 
-    func wasRemoved(_ id: DeviceID, otherThanBy brought: Set<Authenticator>) -> Bool {
+    package func wasRemoved(_ id: DeviceID, otherThanBy brought: Set<Authenticator>) -> Bool {
         standings[id]?.removal.map { !brought.contains($0.id) } ?? false
     }
 
@@ -147,7 +149,7 @@ package struct MemberList: Sendable {
     }
 
     /// Returns the author of a signed statement. Throws `damaged` if the device is unknown or the signature invalid.
-    func author(of authorship: Authorship, for statement: Statement) throws(LogError) -> Author {
+    package func author(of authorship: Authorship, for statement: Statement) throws(LogError) -> Author {
         guard let device = history.device(authorship.author), authorship.isValid(for: statement, by: device) else {
             throw .damaged("a change whose signature is invalid")
         }
@@ -156,7 +158,7 @@ package struct MemberList: Sendable {
     }
 
     /// Returns whether the author of a state was a member at the log position that the signature states.
-    func wasMember(_ authorship: Authorship) -> Bool {
+    package func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
         // A state after the removal was signed at a later log position than the removal itself.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true

@@ -8,27 +8,45 @@ package import Sealing
 package struct StoredVersion: Hashable, Sendable {
     package var kind: UInt8
     package var nonce: Nonce
-    var offset: UInt64
+    package var offset: UInt64
     /// The value's length in bytes, without padding and tag.
     package var length: Int
+
+    package init(kind: UInt8, nonce: Nonce, offset: UInt64, length: Int) {
+        self.kind = kind
+        self.nonce = nonce
+        self.offset = offset
+        self.length = length
+    }
 
     /// The length of the box in bytes: the tag, and the value padded to a multiple of 16, at least 16.
     package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
 
     /// The range of the box in the file.
-    var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
+    package var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
 /// A former value of a name, with the expiry and attributes that it had.
 package struct EarlierVersion: Hashable, Sendable {
     /// The time when this version was set, in milliseconds since 1970.
     package let modified: UInt64
-    package internal(set) var version: StoredVersion
+    package var version: StoredVersion
     /// The expiry in milliseconds since 1970; nil if there was none.
-    var expiry: UInt64?
-    var attributes: [Attribute] = []
+    package var expiry: UInt64?
+    package var attributes: [Attribute] = []
     /// The signature of the device that set this version; nil if it was not signed.
-    var authorship: Authorship?
+    package var authorship: Authorship?
+
+    package init(
+        modified: UInt64, version: StoredVersion, expiry: UInt64? = nil, attributes: [Attribute] = [],
+        authorship: Authorship? = nil
+    ) {
+        self.modified = modified
+        self.version = version
+        self.expiry = expiry
+        self.attributes = attributes
+        self.authorship = authorship
+    }
 }
 
 package struct Attribute: Hashable, Sendable {
@@ -67,24 +85,45 @@ package struct Entry: Hashable, Sendable {
         package var expiry: UInt64?
         /// The attributes in ascending order of their keys.
         package var attributes: [Attribute]
+
+        package init(created: UInt64, current: StoredVersion, expiry: UInt64? = nil, attributes: [Attribute]) {
+            self.created = created
+            self.current = current
+            self.expiry = expiry
+            self.attributes = attributes
+        }
     }
 
     package let name: EntryName
     /// The time of the current state in milliseconds since 1970. If no clock was wrong, all earlier states have earlier
     /// times.
-    package internal(set) var modified: UInt64
+    package var modified: UInt64
     /// The sequence number of the record that set the current state; 0 if no record did.
     package var sequence: UInt64 = 0
     /// The contents; nil for a tombstone, that is, a removed name.
     package var content: Content?
     /// The earlier versions, newest first.
-    package internal(set) var earlier: [EarlierVersion] = []
+    package var earlier: [EarlierVersion] = []
     /// The time up to which versions were forgotten on request. A merge does not restore them.
-    var forgotten: UInt64?
+    package var forgotten: UInt64?
     /// The time at which a merge joined versions of two copies. The retention period of these versions starts then.
-    var joined: UInt64?
+    package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
-    package internal(set) var authorship: Authorship?
+    package var authorship: Authorship?
+
+    package init(
+        name: EntryName, modified: UInt64, sequence: UInt64 = 0, content: Content? = nil,
+        earlier: [EarlierVersion] = [], forgotten: UInt64? = nil, joined: UInt64? = nil, authorship: Authorship? = nil
+    ) {
+        self.name = name
+        self.modified = modified
+        self.sequence = sequence
+        self.content = content
+        self.earlier = earlier
+        self.forgotten = forgotten
+        self.joined = joined
+        self.authorship = authorship
+    }
 
     package var isRemoved: Bool { content == nil }
     /// Whether versions of the name were forgotten on request.
@@ -92,18 +131,18 @@ package struct Entry: Hashable, Sendable {
 
     /// Returns whether the entry has a value at a time. Tombstones and expired values count as absent. `now` is
     /// evaluated only if the entry has an expiry.
-    func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
+    package func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
         guard let content else { return false }
         return if let expiry = content.expiry { now() < expiry } else { true }
     }
 
     package func present(at now: @autoclosure () -> UInt64) -> Content? { isPresent(at: now()) ? content : nil }
 
-    var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
+    package var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 
     /// The size of the entry in a compacted file: its encoding and the boxes of its values. Every offset counts as one
     /// byte, because the footprint must not change when a value moves, but the length of an encoded offset does.
-    var footprint: UInt64 {
+    package var footprint: UInt64 {
         // A tombstone without a history does not count.
         if content == nil, earlier.isEmpty { return 0 }
         return UInt64(sizeWithoutOffsets) + boxBytes { _ in true }
@@ -117,11 +156,11 @@ package struct Entry: Hashable, Sendable {
         return UInt64(bytes)
     }
 
-    func has(_ version: StoredVersion) -> Bool {
+    package func has(_ version: StoredVersion) -> Bool {
         content?.current.nonce == version.nonce || earlier.contains { $0.version.nonce == version.nonce }
     }
 
-    mutating func forEachVersion<Failure: Error>(
+    package mutating func forEachVersion<Failure: Error>(
         _ change: (inout StoredVersion) throws(Failure) -> Void
     ) throws(Failure) {
         if var current = content?.current {
@@ -133,7 +172,7 @@ package struct Entry: Hashable, Sendable {
 
     /// Returns the entry with `distance` added to all unmarked offsets, and with the mark removed from the others. If
     /// `distance` is 0, the entry does not change.
-    consuming func moved(by distance: UInt64) -> Entry {
+    package consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
             version.offset = version.isStored ? version.offset - StoredVersion.storedMark : version.offset + distance
@@ -143,17 +182,17 @@ package struct Entry: Hashable, Sendable {
 
     /// Returns the entry with all of its versions marked as stored in the file. In a new record, the offset of an
     /// unmarked version counts from the start of the payload.
-    consuming func markedStored() -> Entry {
+    package consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
     }
 
-    var storedCount: Int {
+    package var storedCount: Int {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
     /// The maximum number of bytes by which the mark lengthens an encoded offset.
-    static let storedMarkSize = 6
+    package static let storedMarkSize = 6
 }
 
 extension StoredVersion {
@@ -163,7 +202,7 @@ extension StoredVersion {
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
     /// The version with its offset in the file; nil if it is not stored there yet.
-    var stored: StoredVersion? {
+    package var stored: StoredVersion? {
         guard isStored else { return nil }
         var version = self
         version.offset -= StoredVersion.storedMark
@@ -172,10 +211,10 @@ extension StoredVersion {
 }
 
 /// A name, and the time until which it is present.
-struct ListedName: Sendable {
-    let name: String
+package struct ListedName: Sendable {
+    package let name: String
     /// The expiry in milliseconds since 1970; 0 for a tombstone, nil if the value does not expire.
-    let end: UInt64?
+    package let end: UInt64?
 }
 
 /// The name of an entry: 1 to 1,024 bytes of UTF-8 without control characters, compared bytewise.
@@ -198,7 +237,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
 
 extension UnsafeRawBufferPointer {
     /// Compares bytewise, and returns a negative number, 0 or a positive number. A prefix precedes longer text.
-    func order(to other: UnsafeRawBufferPointer) -> Int {
+    package func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let left = baseAddress, let right = other.baseAddress {
             let order = Int(memcmp(left, right, common))
@@ -211,7 +250,7 @@ extension UnsafeRawBufferPointer {
 /// Returns the index of the first of `count` sorted names that is at or after the sought one, and whether it is equal.
 /// `order` compares the name at an index with the sought one, and returns a negative number, 0 or a positive number.
 @inline(__always)
-func binarySearch<Failure: Error>(
+package func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int
 ) throws(Failure) -> (index: Int, isExact: Bool) {
     var low = 0

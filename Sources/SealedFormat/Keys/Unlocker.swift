@@ -27,6 +27,11 @@ package struct LockedVault: Hashable, Sendable {
     /// The vault ID (16 bytes); empty if the header is damaged.
     package let vaultID: [UInt8]
     package let slots: [KeySlot]
+
+    package init(vaultID: [UInt8], slots: [KeySlot]) {
+        self.vaultID = vaultID
+        self.slots = slots
+    }
 }
 
 /// A vault whose header is authentic under the key that opened it. The key itself may have been chosen by an attacker
@@ -37,13 +42,19 @@ package struct UnlockedVault: Sendable {
     /// The slots of the header. The slot that opened the vault may come from another header and be missing here.
     package let slots: [KeySlot]
 
+    package init(vaultID: [UInt8], keys: KeyRing, slots: [KeySlot]) {
+        self.vaultID = vaultID
+        self.keys = keys
+        self.slots = slots
+    }
+
     /// Returns the fingerprint: 16 bytes that identify the vault and its data key; Format.md, "Keys". A person who has
     /// only a recipient's public key cannot create another vault with the same fingerprint.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 }
 
 extension KeyRing {
-    func fingerprint(of vaultID: [UInt8]) throws(LogError) -> [UInt8] {
+    package func fingerprint(of vaultID: [UInt8]) throws(LogError) -> [UInt8] {
         Array(try authenticate(vaultID, for: .commitment)[..<Authenticator.size])
     }
 }

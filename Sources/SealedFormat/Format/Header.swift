@@ -1,32 +1,49 @@
 import Sealing
 
 /// The first 4,096 bytes of a vault; Format.md, "Header".
-struct Header: Hashable, Sendable {
-    static let magic: [UInt8] = [0x89, 0x56, 0x4C, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
+package struct Header: Hashable, Sendable {
+    package static let magic: [UInt8] = [0x89, 0x56, 0x4C, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
     static let version: UInt32 = 1
-    static let size = 4_096
-    static let identifierSize = 16
-    static let slotsOffset = 256
-    static let parametersOffset = slotsOffset + Limits.slotCount * KeySlot.size
-    static let macOffset = 4_032
-    static let hintOffset = 4_064
-    static let copyOffset = size
+    package static let size = 4_096
+    package static let identifierSize = 16
+    package static let slotsOffset = 256
+    package static let parametersOffset = slotsOffset + Limits.slotCount * KeySlot.size
+    package static let macOffset = 4_032
+    package static let hintOffset = 4_064
+    package static let copyOffset = size
     private static let accessLogFlag: UInt32 = 1
     private static let membersFlag: UInt32 = 2
 
-    var vaultID: [UInt8]
-    var sequence: UInt64
+    package var vaultID: [UInt8]
+    package var sequence: UInt64
     /// The tree's root page; nil if the checkpoint has no entries.
-    var root: PageReference?
-    var manifest: PageReference
-    var checkpointEnd: UInt64
-    var history = KeptHistory.none
-    var isAccessLogged = false
+    package var root: PageReference?
+    package var manifest: PageReference
+    package var checkpointEnd: UInt64
+    package var history = KeptHistory.none
+    package var isAccessLogged = false
     /// Whether the vault has members, who sign the changes. The manifest lists the member changes.
-    var hasMembers = false
+    package var hasMembers = false
     /// The name to which the vault is bound; nil if there is none. The header's MAC does not cover it.
-    var name: BoundName?
-    var slots: [KeySlot]
+    package var name: BoundName?
+    package var slots: [KeySlot]
+
+    package init(
+        vaultID: [UInt8], sequence: UInt64, root: PageReference? = nil, manifest: PageReference, checkpointEnd: UInt64,
+        history: KeptHistory = KeptHistory.none, isAccessLogged: Bool = false, hasMembers: Bool = false,
+        name: BoundName? = nil, slots: [KeySlot]
+    ) {
+        self.vaultID = vaultID
+        self.sequence = sequence
+        self.root = root
+        self.manifest = manifest
+        self.checkpointEnd = checkpointEnd
+        self.history = history
+        self.isAccessLogged = isAccessLogged
+        self.hasMembers = hasMembers
+        self.name = name
+        self.slots = slots
+    }
 }
 
 /// The limits on the history of each entry; Format.md, "Header". With zero versions, no history is kept.
@@ -63,7 +80,7 @@ package struct Hint: Hashable, Sendable {
 
 extension Header {
     /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` for a later version.
-    init(parsing bytes: [UInt8]) throws(LogError) {
+    package init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
             throw .damaged("it does not begin with the magic of a vault")
         }
@@ -79,7 +96,7 @@ extension Header {
 
     /// Returns a header of 4,096 bytes without a hint, with all constant bytes and flags restored; nil if fields are
     /// out of bounds. The constants come from ``encoded``, so the repair cannot omit one.
-    static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
+    package static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
     }
@@ -139,20 +156,20 @@ extension Header {
         return writer.bytes
     }
 
-    static func hint(in bytes: [UInt8]) -> Hint? {
+    package static func hint(in bytes: [UInt8]) -> Hint? {
         var reader = ByteReader(bytes, in: hintOffset..<size)
         guard let offset: UInt64 = try? reader.integer(), let sequence: UInt64 = try? reader.integer(), offset > 0
         else { return nil }
         return Hint(offset: offset, sequence: sequence)
     }
 
-    static func haveOneVersion(in image: [UInt8]) -> Bool {
+    package static func haveOneVersion(in image: [UInt8]) -> Bool {
         let size = magic.count + MemoryLayout<UInt32>.size
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
     /// Returns whether the second half of a vault's first 8,192 bytes is an exact copy of the first, without the hint.
-    static func copyHolds(in image: [UInt8]) -> Bool {
+    package static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
     }

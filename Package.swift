@@ -124,6 +124,10 @@ let package = Package(
         .testTarget(
             name: "FormatsTests", dependencies: ["Formats", "Sealing", "TestSupport"], swiftSettings: settings),
         .testTarget(
+            name: "SealedFormatTests",
+            dependencies: ["CTestSupport", "LinuxSystem", "SealedFormat", "Sealing", "TestSupport", "VaultTesting"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SealedLogTests",
             dependencies: ["LinuxSystem", "SealedFormat", "SealedLog", "Sealing", "TestSupport"],
             swiftSettings: settings),

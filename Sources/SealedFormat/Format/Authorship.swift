@@ -24,6 +24,12 @@ package struct Authorship: Hashable, Sendable {
     package let seen: LogPosition
     let signature: [UInt8]
 
+    package init(author: DeviceID, seen: LogPosition, signature: [UInt8]) {
+        self.author = author
+        self.seen = seen
+        self.signature = signature
+    }
+
     /// Returns whether the device is the author and its signature of the statement is valid.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id

@@ -14,6 +14,18 @@ package struct KeySlot: Hashable, Sendable {
     /// The public data needed to obtain the slot's secret: a command, or the stanzas for a recipient.
     package var parameters: [UInt8] = []
 
+    package init(
+        kind: UInt8, salt: [UInt8], limits: KeyDerivation.StretchLimits, nonce: Nonce, wrapped: [UInt8],
+        parameters: [UInt8] = []
+    ) {
+        self.kind = kind
+        self.salt = salt
+        self.limits = limits
+        self.nonce = nonce
+        self.wrapped = wrapped
+        self.parameters = parameters
+    }
+
     package enum Kind: UInt8, CaseIterable, Sendable {
         case generatedKey = 1
         case otherKey, passphrase, keyFileAndPassphrase, recipient

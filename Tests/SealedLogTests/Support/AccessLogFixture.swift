@@ -1,5 +1,6 @@
 import LinuxSystem
 import Sealing
+import TestSupport
 import VaultTesting
 
 @testable import SealedFormat

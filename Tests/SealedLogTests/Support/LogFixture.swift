@@ -91,11 +91,3 @@ func openApart(
         return try Opening(location: location, options: options).opened(&unlocker)
     }
 }
-
-extension LogError {
-    /// The code of the error that `body` throws; nil if it throws none.
-    static func code(_ body: () throws -> Void) throws -> Code? {
-        do { try body() } catch let error as LogError { return error.code }
-        return nil
-    }
-}

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import SealedFormat
 @testable import SealedLog
 

@@ -1,5 +1,6 @@
 import LinuxSystem
 import Sealing
+import TestSupport
 
 @testable import SealedFormat
 @testable import SealedLog

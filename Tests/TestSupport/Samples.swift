@@ -1,48 +1,50 @@
-import Sealing
-import TestSupport
+package import SealedFormat
+package import Sealing
 
-@testable import SealedFormat
-
-func randomNonce() -> Nonce {
+package func randomNonce() -> Nonce {
     RandomBytes.array(Nonce.size).withUnsafeBytes { Nonce($0) }
 }
 
-func randomAuthenticator() -> Authenticator {
+package func randomAuthenticator() -> Authenticator {
     RandomBytes.array(Authenticator.size).withUnsafeBytes { Authenticator($0) }
 }
 
-func randomKeys() throws -> KeyRing {
+package func randomKeys() throws -> KeyRing {
     try KeyRing { (dataKey, _) throws(LogError) in
         RandomBytes.fill(dataKey)
         return nil
     }
 }
 
-func secret(_ text: String) throws(LogError) -> SecretBytes { try translated(SecretBytes(copyOf: Array(text.utf8))) }
+package func secret(_ text: String) throws(LogError) -> SecretBytes {
+    try translated(SecretBytes(copyOf: Array(text.utf8)))
+}
 
 /// The file key of a recipient's slot, whose salt is of that byte too unless it is given.
-func recipient(_ byte: UInt8, salt: [UInt8]? = nil) throws(LogError) -> Credential {
+package func recipient(_ byte: UInt8, salt: [UInt8]? = nil) throws(LogError) -> Credential {
     let fileKey = try translated(SecretBytes(copyOf: [UInt8](repeating: byte, count: 16)))
     return .recipient(fileKey, ofSlotWith: salt ?? Array(repeating: byte, count: KeyDerivation.saltSize))
 }
 
-func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
+package func passphrase(_ text: String = "abc") throws(LogError) -> Credential { try .passphrase(secret(text)) }
 
 extension KeyDerivation.StretchLimits {
     /// So that tests are quick.
-    static let low = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
+    package static let low = KeyDerivation.StretchLimits(passes: 1, memory: 8 << 10)
 }
 
 extension EntryName {
     /// - Throws: `invalid` for what is no name.
-    static func sample(_ text: String) throws -> EntryName {
+    package static func sample(_ text: String) throws -> EntryName {
         guard let name = EntryName(text) else { throw LogError(.invalid, text) }
         return name
     }
 }
 
 extension Entry {
-    static func sample(_ name: String, offset: UInt64 = 4_096, length: Int = 40, modified: UInt64 = 7) throws -> Entry {
+    package static func sample(_ name: String, offset: UInt64 = 4_096, length: Int = 40, modified: UInt64 = 7) throws
+        -> Entry
+    {
         Entry(
             name: try .sample(name), modified: modified,
             content: Content(
@@ -51,12 +53,12 @@ extension Entry {
                 attributes: []))
     }
 
-    static func tombstone(_ name: String, modified: UInt64 = 9) throws -> Entry {
+    package static func tombstone(_ name: String, modified: UInt64 = 9) throws -> Entry {
         Entry(name: try .sample(name), modified: modified, content: nil)
     }
 
     /// An entry of any shape that the format allows.
-    static func random(_ name: EntryName, _ generator: inout SeededGenerator) -> Entry {
+    package static func random(_ name: EntryName, _ generator: inout SeededGenerator) -> Entry {
         let modified = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
         var earlier: [EarlierVersion] = []
         for _ in 0..<(Bool.random(using: &generator) ? Int.random(in: 0...9, using: &generator) : 0) {
@@ -89,7 +91,7 @@ extension Entry {
 }
 
 extension Authorship {
-    static func random(_ generator: inout SeededGenerator) -> Authorship {
+    package static func random(_ generator: inout SeededGenerator) -> Authorship {
         let sequence = UInt64.random(in: 0...UInt64.max, using: &generator) >> Int.random(in: 0..<64, using: &generator)
         return Authorship(
             author: .random(in: 0 ... .max, using: &generator),
@@ -99,7 +101,7 @@ extension Authorship {
 }
 
 extension StoredVersion {
-    static func random(_ generator: inout SeededGenerator) -> StoredVersion {
+    package static func random(_ generator: inout SeededGenerator) -> StoredVersion {
         StoredVersion(
             kind: UInt8.random(in: 0...255, using: &generator), nonce: randomNonce(),
             offset: UInt64.random(in: 0..<1 << 57, using: &generator) * 16,
@@ -108,7 +110,7 @@ extension StoredVersion {
 }
 
 extension Header {
-    static func sample(slots count: Int) -> Header {
+    package static func sample(slots count: Int) -> Header {
         let slots = (0..<count).map { _ in
             KeySlot(
                 kind: 1, salt: RandomBytes.array(16), limits: .init(passes: 0, memory: 0), nonce: randomNonce(),
@@ -119,5 +121,13 @@ extension Header {
             root: PageReference(offset: 8_192, length: 1_024, nonce: randomNonce()),
             manifest: PageReference(offset: 9_216, length: 96, nonce: randomNonce()), checkpointEnd: 9_312, slots: slots
         )
+    }
+}
+
+extension LogError {
+    /// The code of the error that `body` throws; nil if it throws none.
+    package static func code(_ body: () throws -> Void) throws -> Code? {
+        do { try body() } catch let error as LogError { return error.code }
+        return nil
     }
 }

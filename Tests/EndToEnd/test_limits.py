@@ -171,7 +171,7 @@ def test_a_way_out_of_guarded_memory_says_unsafe(tmp_path: Path, declaration: st
 def test_the_sources_pass_and_fail_with_a_force_unwrap(tmp_path: Path) -> None:
     sources = Path(shutil.copytree(ROOT / "Sources", tmp_path / "Sources"))
     assert run(sources).returncode == 0
-    parser = sources / "SealedLog/Format/Page.swift"
+    parser = sources / "SealedFormat/Format/Page.swift"
     parser.write_text(parser.read_text() + "let first = Limits.names.first!\n")
     result = run(sources)
     assert result.returncode == 1 and "Page.swift" in result.stdout and "! can trap" in result.stdout

@@ -1,4 +1,3 @@
-
 /// Statements that are collected, and sent together with the next one whose result is needed.
 struct StatementQueue {
     private(set) var statements: [Statement] = []

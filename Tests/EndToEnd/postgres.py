@@ -67,13 +67,22 @@ def quoted(path):
     return str(path).replace("/", "%2F")
 
 
+def as_nobody(program, *arguments, options=()):
+    """The command line of an ordinary user's program. setpriv would report a missing one in its own way."""
+    if not shutil.which(program):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(program))
+    return [*AS_NOBODY, *options, "--", str(program), *map(str, arguments)]
+
+
 def make_certificate(folder, name="server"):
     """Makes a self-signed certificate for localhost with its key, both of them owned by the server's user."""
     certificate = Path(folder) / f"{name}.crt"
     done = subprocess.run(
-        [*AS_NOBODY, "--", "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2",
-         "-keyout", certificate.with_suffix(".key"), "-out", certificate], capture_output=True, text=True)
+        as_nobody(
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+            "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2", "-keyout",
+            certificate.with_suffix(".key"), "-out", certificate),
+        capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return certificate
 
@@ -82,8 +91,7 @@ def start_server(words, log, is_ready):
     """Starts a server as a direct child, which dies with the test."""
     with open(log, "ab") as file:
         process = subprocess.Popen(
-            [*AS_NOBODY, "--pdeathsig", "INT", "--", *map(str, words)], stdout=file, stderr=file,
-            stdin=subprocess.DEVNULL)
+            as_nobody(*words, options=("--pdeathsig", "INT")), stdout=file, stderr=file, stdin=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
     while not is_ready():
         assert process.poll() is None and time.monotonic() < deadline, log.read_text()
@@ -156,7 +164,7 @@ class Cluster:
         """Kills the server and all its processes at once: those left alone might still answer."""
         # It starts no other one meanwhile.
         self.process.send_signal(signal.SIGSTOP)
-        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         self.process.kill()
         for pid in children:
             try:
@@ -244,8 +252,7 @@ class Cluster:
 
     def _run(self, program, *arguments):
         done = subprocess.run(
-            [*AS_NOBODY, "--", str(BINARIES / program), *map(str, arguments)], capture_output=True, text=True,
-            cwd="/")
+            as_nobody(BINARIES / program, *arguments), capture_output=True, text=True, cwd="/")
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 
 

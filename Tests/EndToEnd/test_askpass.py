@@ -59,6 +59,7 @@ def test_ssh_keygen_names_no_file_so_the_prompt_itself_is_mapped(installed: Home
     assert shown.stdout.split()[:2] == Path(f"{key}.pub").read_bytes().split()[:2], shown
 
 
+@pytest.mark.needs("sshd")
 def test_ssh_logs_in_with_the_passphrase_and_never_gets_an_answer_about_an_unknown_host(
     installed: Home, key: Path
 ) -> None:

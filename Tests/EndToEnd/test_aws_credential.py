@@ -48,6 +48,7 @@ def signature(address: str, secret: str) -> str:
     return key.hex()
 
 
+@pytest.mark.needs("aws")
 def test_aws_signs_with_the_key_and_the_session_token_of_the_vault(home: Home) -> None:
     home.set("aws/work.session-token", b"of-the-session", "--expires", "1h")
     home.output("setup", "aws", "aws/work", "--profile", "work")

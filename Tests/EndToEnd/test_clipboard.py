@@ -72,7 +72,13 @@ PASTE = {
 }
 
 
-@pytest.fixture(params=PASTE)
+@pytest.fixture(
+    params=[
+        pytest.param("wl-copy", marks=pytest.mark.needs("wl-copy", "sway")),
+        pytest.param("xclip", marks=pytest.mark.needs("xclip")),
+        pytest.param("xsel", marks=pytest.mark.needs("xsel")),
+    ]
+)
 def desktop(request: pytest.FixtureRequest, home: Home) -> tuple[Home, str]:
     tool = request.param
     home.set("u.token", VALUE, "-a", "username=mia")
@@ -127,6 +133,7 @@ def clearers(home: Home) -> list[Path]:
     return found
 
 
+@pytest.mark.needs("xclip")
 def test_a_display_is_found_by_the_environment(home: Home, x11: dict[str, str]) -> None:
     home.set("u.token", VALUE)
     home = home.with_variables(**x11)
@@ -140,6 +147,7 @@ def test_a_display_is_found_by_the_environment(home: Home, x11: dict[str, str]) 
     os.kill(int(process.name), 9)
 
 
+@pytest.mark.needs("xclip")
 def test_the_process_that_waits_has_nothing_of_the_vault_or_the_terminal(home: Home, x11: dict[str, str]) -> None:
     home.set("u.token", VALUE)
     home = home.with_variables(**x11)
@@ -189,12 +197,14 @@ def test_the_value_reaches_the_tool_by_its_standard_input_alone(home: Home) -> N
     assert VALUE not in variables and f"TMPDIR={runtime}\n".encode() in variables
 
 
+@pytest.mark.needs("xclip")
 def test_a_parent_that_ignores_its_children_changes_nothing(home: Home, x11: dict[str, str]) -> None:
     home.set("u.token", VALUE)
     there = home.with_variables(**x11).started_through("env", "--ignore-signal=CHLD")
     copied_and_cleared(there, "xclip")
 
 
+@pytest.mark.needs("xclip")
 def test_an_interruption_while_the_tool_copies_leaves_the_clearing_behind(home: Home, x11: dict[str, str]) -> None:
     """The stand-in hands the value on, and stays."""
     home.set("u.token", VALUE)

@@ -17,6 +17,7 @@ DOCUMENT = f"# Before\n\n{BEGIN}\n{END}\n\nafter\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+@pytest.mark.needs("strace")
 def test_every_attack_does_harm_to_a_plain_file() -> None:
     """An attack without harm to the control is a failure of the tool."""
     command = [sys.executable, str(TOOL / "compare.py"), "--only", "plain", "--samples", "8"]

@@ -65,7 +65,7 @@ def in_shell(home: Home, shell: str) -> pexpect.spawn:
     return screen
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=pytest.mark.needs(shell)) for shell in SHELLS])
 def test_a_completed_name_is_the_name_whatever_it_consists_of(named: Home, shell: str) -> None:
     screen = in_shell(named, shell)
     for typed, value in TYPED.items():
@@ -75,7 +75,7 @@ def test_a_completed_name_is_the_name_whatever_it_consists_of(named: Home, shell
     screen.close(force=True)
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=pytest.mark.needs(shell)) for shell in SHELLS])
 def test_commands_options_choices_and_files_are_completed(named: Home, shell: str) -> None:
     screen = in_shell(named, shell)
     shutil.copy(named.key, named.folder / "other copy.key")

@@ -56,6 +56,7 @@ def configuration(home: Home) -> Path:
 # Clients
 
 
+@pytest.mark.needs("docker")
 def test_docker_logs_in_and_out(home: Home, server: Server) -> None:
     home.output("setup", "docker")
     words = ("docker", "login", server.address, "--username=mia", "--password-stdin")

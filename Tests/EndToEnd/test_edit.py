@@ -366,9 +366,9 @@ def test_the_editor_has_the_terminal_though_the_standard_streams_are_pipes(edite
 @pytest.mark.parametrize(
     ("editor", "ready", "keys"),
     [
-        ("vi -c 'set backup'", "old", ":s/old/new/\r:wq\r"),
-        ("nano --backup", "old", "\x0bnew\x0f\r\x18"),
-        ("ed", "4", "s/old/new/\nw\nq\n"),
+        pytest.param("vi -c 'set backup'", "old", ":s/old/new/\r:wq\r", marks=pytest.mark.needs("vi")),
+        pytest.param("nano --backup", "old", "\x0bnew\x0f\r\x18", marks=pytest.mark.needs("nano")),
+        pytest.param("ed", "4", "s/old/new/\nw\nq\n", marks=pytest.mark.needs("ed")),
     ],
 )
 def test_real_editors_edit_it(edited: Home, memory: Path, editor: str, ready: str, keys: str) -> None:

@@ -414,6 +414,7 @@ def test_keepassxc_exports_what_is_imported(home: Home) -> None:
         assert attributes(home)[f"{form}/Büro/Mail"] == {"username": "zoë", "url": "https://mail.example.org"}
 
 
+@pytest.mark.needs("gpg", "pass")
 def test_a_store_of_pass_is_decrypted_by_gpg(home: Home) -> None:
     # The path of the agent's socket is limited to 108 bytes.
     keys = Path(tempfile.mkdtemp(prefix="gpg-"))
@@ -460,6 +461,7 @@ exec "$@"
 """
 
 
+@pytest.mark.needs("gnome-keyring-daemon", "secret-tool")
 def test_the_keyring_is_read_by_secret_tool(home: Home) -> None:
     home = home.with_variables(XDG_RUNTIME_DIR=str(home.folder))
     bus = home.started_through("dbus-run-session", "--", "sh", "-c", KEYRING, "sh")

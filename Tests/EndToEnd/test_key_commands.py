@@ -294,6 +294,7 @@ def free_ports() -> int:
     raise AssertionError("no port is free")
 
 
+@pytest.mark.needs("tpm2_unseal")
 def test_a_key_file_sealed_by_a_tpm_opens_the_vault_while_the_tpm_is_there(vault: Home, tpm: dict[str, str]) -> None:
     home = vault.with_variables(**tpm)
     folder = vault.folder / "sealed"

@@ -360,6 +360,7 @@ def test_nor_that_of_a_users_repository(user: Home, words: tuple[str, ...]) -> N
     assert owners(user.folder) == {NOBODY}
 
 
+@pytest.mark.needs("kubectl")
 @pytest.mark.parametrize("is_named", [True, False])
 def test_kubectl_does_not_make_a_users_configuration_roots(user: Home, tmp_path: Path, is_named: bool) -> None:
     configuration = (tmp_path if is_named else user.folder / ".kube") / "config"

@@ -163,6 +163,7 @@ def test_an_empty_vault_has_nothing_to_pick(home: Home) -> None:
     assert "no entries" in home.refusal(3, "pick", "--with", "cat")
 
 
+@pytest.mark.needs("fzf")
 def test_fzf_chooses(filled: Home) -> None:
     assert filled.output("pick", "--with", "fzf --filter=wgl", "--print") == b"value of web/gitlab.com"
     home = filled.with_variables(TERM="xterm")

@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 STAGES = Path(__file__).resolve().parents[2] / "Tools/lib/stages.sh"
 
 
@@ -26,3 +28,13 @@ def test_a_stage_that_failed_leaves_the_seconds_of_the_run_that_passed(tmp_path:
     (tmp_path / ".build/test-seconds").write_text("71 slow\n")
     for _ in range(2):
         assert "(was 71)" in summary(tmp_path, "stage slow false")[0]
+
+
+@pytest.mark.parametrize(("installs", "outcome"), [("false", "skipped"), ("true", "ok")])
+def test_a_stage_whose_packages_are_missing_is_skipped_unless_the_run_installs_them(
+    tmp_path: Path, installs: str, outcome: str
+) -> None:
+    (tmp_path / ".build").mkdir()
+    needs = f"source {STAGES.parent}/packages.sh; need_it() {{ need_command no-such-program its-package; }}"
+    line, _ = summary(tmp_path, needs, f"VAULT_INSTALLS_PACKAGES={installs}", "stage_needing need_it sweeps true")
+    assert line.split()[:2] == [outcome, "sweeps"] and ("its-package" in line) == (outcome == "skipped")

@@ -14,6 +14,8 @@ import pytest
 from homes import AS_NOBODY, Home
 from tracing import trace, with_fault, with_faults
 
+pytestmark = pytest.mark.needs("strace")
+
 UNKNOWN_OUTCOME = b"may or may not last"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from json_shapes import is_documented
 from key_slots import PASSPHRASE, PROMPT, add_passphrase, keys, lose_key_file, with_passphrase
 from terminals import Terminal
 
-pytestmark = pytest.mark.both_paths_in_full
+pytestmark = [pytest.mark.both_paths_in_full, pytest.mark.needs("keyctl")]
 
 USAGE, LOCKED, IO = 2, 5, 8
 GET = ("get", "u.token")
@@ -23,6 +24,8 @@ CALLS = "add_key,keyctl,request_key"
 
 def keyring_refusal() -> str:
     """Why the kernel's keyring cannot be used here; nothing if it can."""
+    if not shutil.which("keyctl"):
+        return ""
     # Other processes of this test run try it at the same moment, with keys of their own.
     name = f"vault-test:probe-{os.getpid()}"
     made = subprocess.run(["keyctl", "add", "user", name, "x", "@u"], capture_output=True, text=True)

@@ -9,7 +9,7 @@ import Vault
 @testable import VaultShared
 
 /// A server holds several vaults under one key, and shows one for another.
-@Suite("The name of a vault in a database", .timeLimit(.minutes(10)))
+@Suite("The name of a vault in a database", .needsServer, .timeLimit(.minutes(10)))
 struct BoundNameTests {
     private let team: DatabaseFixture
     /// Another vault on the same server, of the same key.

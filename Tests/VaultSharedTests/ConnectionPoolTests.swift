@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultShared
 
-@Suite("Connections of a process")
+@Suite("Connections of a process", .needsServer)
 struct ConnectionPoolTests {
     private let pool: ConnectionPool
     private let deadline = Deadline(after: .seconds(60))

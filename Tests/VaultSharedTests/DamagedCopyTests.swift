@@ -11,7 +11,7 @@ import VaultTesting
 @testable import VaultShared
 
 /// The copy of a database that a machine keeps is never flushed.
-@Suite("A damaged copy of a database", .timeLimit(.minutes(10)))
+@Suite("A damaged copy of a database", .needsServer, .timeLimit(.minutes(10)))
 struct DamagedCopyTests {
     enum Reading: CaseIterable {
         case contents, items, names, item, history, earlierValue, information, newestChange

@@ -9,7 +9,7 @@ import VaultTesting
 
 @testable import VaultShared
 
-@Suite("Concurrency of a vault in a database", .timeLimit(.minutes(10)))
+@Suite("Concurrency of a vault in a database", .needsServer, .timeLimit(.minutes(10)))
 struct DatabaseConcurrencyTests {
     @Test func theKeychainKeepsTheRules() async throws {
         let fixtures = Mutex<[DatabaseFixture]>([])

@@ -9,7 +9,7 @@ import Vault
 @testable import VaultShared
 
 /// The vault in the database is put back to an older state, and goes on from there.
-@Suite("A machine's copy of a vault that was put back", .timeLimit(.minutes(10)))
+@Suite("A machine's copy of a vault that was put back", .needsServer, .timeLimit(.minutes(10)))
 struct DatabaseCopyTests {
     private let fixture: DatabaseFixture
     /// Opened before the vault was put back.

@@ -7,7 +7,7 @@ import VaultTesting
 @testable import VaultShared
 
 /// Servers of a test's own: a standby that does not answer, and a former primary.
-@Suite("Servers that follow each other", .timeLimit(.minutes(10)))
+@Suite("Servers that follow each other", .needsServer, .timeLimit(.minutes(10)))
 struct DatabaseFailoverTests {
     private let folder: TemporaryFolder
 

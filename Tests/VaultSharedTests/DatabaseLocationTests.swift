@@ -32,7 +32,7 @@ struct DatabaseLocationTests {
     }
 
     /// A server that is put back to an older state, and then to the newer one again.
-    @Test func whatIsPutBackIsReadToItsEnd() throws {
+    @Test(.needsServer) func whatIsPutBackIsReadToItsEnd() throws {
         let fixture = try DatabaseFixture()
         let keychain = try fixture.open()
         try keychain.set("a", to: "first")

@@ -10,7 +10,7 @@ import VaultTesting
 @testable import SealedLog
 @testable import VaultShared
 
-@Suite("Changes made while no server answers", .timeLimit(.minutes(10)))
+@Suite("Changes made while no server answers", .needsServer, .timeLimit(.minutes(10)))
 struct DatabaseOfflineTests {
     /// The process that went offline stays open while another one merges what it has changed.
     @Test func whatAnotherProcessHasMergedIsReadFromTheDatabase() throws {

@@ -7,7 +7,7 @@ import Vault
 @testable import VaultShared
 
 /// What is read in doubt never replaces what is known.
-@Suite("Damage on a machine and on the server", .timeLimit(.minutes(10)))
+@Suite("Damage on a machine and on the server", .needsServer, .timeLimit(.minutes(10)))
 struct DoubtTests {
     enum Use: String, CaseIterable {
         case get, verify, merge, set, compact

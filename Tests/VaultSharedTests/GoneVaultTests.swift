@@ -9,7 +9,7 @@ import Vault
 @testable import VaultShared
 
 /// The vault's row is deleted while programs have the vault open, or the machine remembers only a part.
-@Suite("A vault that is gone from its database", .timeLimit(.minutes(10)))
+@Suite("A vault that is gone from its database", .needsServer, .timeLimit(.minutes(10)))
 struct GoneVaultTests {
     private func fixture() throws -> DatabaseFixture {
         let fixture = try DatabaseFixture()

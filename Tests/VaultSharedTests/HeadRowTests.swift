@@ -7,7 +7,7 @@ import Vault
 @testable import VaultShared
 
 /// The vault's row decides what is appended to. Nothing of it is authentic.
-@Suite("The vault's row in a database", .timeLimit(.minutes(10)))
+@Suite("The vault's row in a database", .needsServer, .timeLimit(.minutes(10)))
 struct HeadRowTests {
     /// What is written into one column of the row.
     struct Change: CustomStringConvertible, Sendable {

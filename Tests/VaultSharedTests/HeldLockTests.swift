@@ -9,7 +9,7 @@ import Vault
 @testable import VaultShared
 
 /// Advisory locks, whose numbers anybody computes, can be held by all who may connect to a database.
-@Suite("Locks that others hold", .timeLimit(.minutes(10)))
+@Suite("Locks that others hold", .needsServer, .timeLimit(.minutes(10)))
 struct HeldLockTests {
     private let fixture: DatabaseFixture
 

@@ -8,7 +8,7 @@ import Vault
 @testable import VaultShared
 
 /// What one process could not keep, the next one completes.
-@Suite("What is missing in a machine's copy", .timeLimit(.minutes(10)))
+@Suite("What is missing in a machine's copy", .needsServer, .timeLimit(.minutes(10)))
 struct MachineCopyTests {
     private let fixture: DatabaseFixture
 

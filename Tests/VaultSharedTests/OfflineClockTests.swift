@@ -9,7 +9,7 @@ import Vault
 @testable import VaultShared
 
 /// A machine whose clock is wrong has changed a vault without the server, and merges that when it is back.
-@Suite("Changes that waited, by a wrong clock", .timeLimit(.minutes(10)))
+@Suite("Changes that waited, by a wrong clock", .needsServer, .timeLimit(.minutes(10)))
 struct OfflineClockTests {
     private static let day: UInt64 = 86_400_000
 

@@ -18,7 +18,7 @@ struct PasswordWipingTests {
     }
 
     /// libpq has two copies. It wipes neither before the connection ends, and only shows one.
-    @Test func isWipedOnceItIsConnected() throws {
+    @Test(.needsServer) func isWipedOnceItIsConnected() throws {
         let url = try DatabaseURL(try Cluster.shared.get().url("any"))
         let connection = try PostgresConnection(
             beginning: Server.found(by: url.parameters)[0], with: password("secret-7"))

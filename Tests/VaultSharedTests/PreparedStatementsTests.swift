@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultShared
 
-@Suite("Prepared statements")
+@Suite("Prepared statements", .needsServer)
 struct PreparedStatementsTests {
     private let connection: PostgresConnection
     private let deadline = Deadline(after: .seconds(60))

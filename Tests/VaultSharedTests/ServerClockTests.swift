@@ -7,7 +7,7 @@ import Vault
 @testable import SealedLog
 @testable import VaultShared
 
-@Suite("The clock of a server")
+@Suite("The clock of a server", .needsServer)
 struct ServerClockTests {
     /// From a minute on, in both directions; also a server that says anything.
     @Test(arguments: [(0, false), (60_000, false), (60_001, true), (-60_000, false), (-60_001, true), (1 << 40, true)])

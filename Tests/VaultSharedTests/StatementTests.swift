@@ -7,7 +7,7 @@ import Vault
 
 @testable import VaultShared
 
-@Suite("The parameters of a statement")
+@Suite("The parameters of a statement", .needsServer)
 struct StatementTests {
     private let pool: ConnectionPool
     private let deadline = Deadline(after: .seconds(60))

@@ -71,13 +71,31 @@ need_database_packages() {
     has_archive libssl libssl.a || missing+=(libssl-dev)
 }
 
-# A server for tests, without a cluster of Debian's own, and a pooler, whose service of Debian's is not used.
 need_database_server() {
-    need_command /usr/sbin/pgbouncer pgbouncer
-    compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null && return
+    need_file '/usr/lib/postgresql/*/bin/postgres' postgresql
+}
+
+# The package of the server would start a cluster of its own.
+prevent_main_cluster() {
     as_root mkdir -p /etc/postgresql-common
     echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
-    missing+=(postgresql)
+}
+
+# What the sweeps need beside the build. Needs venv.sh.
+need_sweep_packages() {
+    need_command strace strace
+    need_command prlimit util-linux
+    need_command mount mount
+    need_database_server
+    need_venv
+}
+
+# lacking NEED: prints the packages that NEED, a need_... function, finds missing and that this run does not install.
+lacking() {
+    [[ ${VAULT_INSTALLS_PACKAGES-} == false ]] || return 0
+    local missing=()
+    "$1"
+    printf '%s\n' "${missing[*]}"
 }
 
 # Installs what the need_... calls before it found missing; with VAULT_INSTALLS_PACKAGES=false it ends the script.
@@ -87,6 +105,7 @@ install_missing() {
     mapfile -t names < <(printf '%s\n' "${missing[@]}" | sort -u)
     [[ ${VAULT_INSTALLS_PACKAGES-} != false ]] ||
         die "packages are missing. This installs them: sudo apt-get install --no-install-recommends ${names[*]}"
+    [[ " ${names[*]} " != *' postgresql '* ]] || prevent_main_cluster
     install_packages "${names[@]}"
     missing=()
     hash -r

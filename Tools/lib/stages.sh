@@ -1,4 +1,5 @@
-# Runs the stages of a test run, one after the other, and sums them up. Needs common.sh.
+# Runs the stages of a test run, one after the other, and sums them up. Needs common.sh, and packages.sh if a stage needs
+# packages.
 
 logs=$root/.build/test-logs
 # The seconds that each stage took when it last passed, one line for each: SECONDS NAME.
@@ -45,6 +46,18 @@ keep_seconds() {
 skip() {
     printf '\n=== %s ===\nskipped: %s\n' "$1" "$2"
     summary+=("$(printf '%-8s %-20s %18s   %s' skipped "$1" '' "$2")")
+}
+
+# stage_needing NEED NAME COMMAND...: runs a stage. NEED is a need_... function: if it finds packages missing that this run
+# does not install, the stage is skipped.
+stage_needing() {
+    local packages
+    packages=$(lacking "$1")
+    if [[ -n $packages ]]; then
+        skip "$2" "missing packages: $packages"
+    else
+        stage "${@:2}"
+    fi
 }
 
 # closing_line LOG: the last line that is not empty, which is where swift test, pytest and our own stages say how it

@@ -1,6 +1,10 @@
-# A throwaway Python environment for the tests. Needs common.sh.
+# A throwaway Python environment for the tests. Needs common.sh and packages.sh.
 
 venv=$root/.build/test-venv
+
+need_venv() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
+}
 
 # ensure_venv: makes it anew when the requirements, or the Python it was made with, are others than before. The mark
 # is written last, so one that was interrupted is made again.

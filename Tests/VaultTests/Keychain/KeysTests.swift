@@ -69,7 +69,7 @@ struct KeysTests {
         let keys = try keychain.vaultKeys.all()
         try fixture.open().vaultKeys.remove(keys[1])
         let error = try VaultError.error { try keychain.vaultKeys.remove(keys[1]) }
-        #expect(error?.code == .absent && error?.message.contains("is gone") == true)
+        #expect(error?.code == .absent && error?.message.contains("no longer exists") == true)
         #expect(
             try VaultError.code { try keychain.vaultKeys.replaceKeyFile(keys[1], by: locations[0].keyFile) } == .absent)
         #expect(try VaultError.code { try keychain.vaultKeys.rotateDataKey(dropping: [keys[1]]) } == .locked)

@@ -6,9 +6,9 @@ import Sealing
 /// The log of all reads of a vault's values on this machine; Format.md, "The access log".
 ///
 /// Each record is appended with a single write to a file in the folder of the rollback memory. When that file is full,
-/// it is renamed and replaces the file that was full before.
+/// it is renamed, and replaces the file that was renamed before it.
 struct AccessLog: Sendable {
-    /// The maximum size of each of the two files in bytes. A file is full if the next record would exceed it.
+    /// The maximum size of each of the two files in bytes. A file is full if the next record would exceed that size.
     var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
@@ -36,7 +36,7 @@ struct AccessLog: Sendable {
         }
     }
 
-    /// Checks that a record can be appended, except that it does not detect a full file system.
+    /// Checks that a record can be appended. Does not detect a full file system.
     ///
     /// - Throws: `accessLogUnusable`.
     func check() throws(LogError) { _ = try openForWriting() }
@@ -129,8 +129,8 @@ struct AccessLog: Sendable {
 
     // MARK: Opening
 
-    /// Opens the file, after the same checks of folder and file as for the rollback memory. Root may add its reads to a
-    /// user's file, because the file's contents are not trusted.
+    /// Opens the file, after checking the folder and the file in the same way as for the rollback memory. Root may add
+    /// its reads to a user's file, because the file's contents are not trusted.
     private func openForWriting() throws(LogError) -> FileDescriptor {
         var former = try checked(folder.status(isForRecords: true))
         if former == nil {

@@ -47,8 +47,8 @@ struct CheckpointWriter: ~Copyable {
         flushed = sink.offset
     }
 
-    /// Completes a new vault's checkpoint: writes the root, the manifest with the added entries' totals, and the
-    /// header, and prepares the store for the first record.
+    /// Completes a new vault's checkpoint and prepares the store for the first record. Writes the root, the header, and
+    /// the manifest with the totals of the added entries.
     mutating func finish(
         _ manifest: Manifest, slots: [KeySlot], history: KeptHistory, isAccessLogged: Bool = false
     ) throws(LogError) {
@@ -70,7 +70,7 @@ struct CheckpointWriter: ~Copyable {
         let end: UInt64
     }
 
-    /// Writes the root and reserves space for a manifest of this size. Sets its totals to those of the added entries.
+    /// Writes the root, sets the manifest's totals to those of the added entries, and reserves space for the manifest.
     mutating func reserve(_ manifest: inout Manifest) throws(LogError) -> Reserved {
         let root = try tree.finish(to: &sink)
         manifest.totals = totals

@@ -9,18 +9,18 @@ struct CompactionTail {
 
     private let old: LogView
     private let newKeys: KeyRing?
-    /// The new limits on the history; nil if they stay.
+    /// The new limits on the history; nil if they stay the same.
     private let history: KeptHistory?
     private let now: UInt64
     private(set) var position: LogPosition
     private var offset: UInt64
     private(set) var chain: [Authenticator] = []
-    /// The names with a value that a rotation could not open.
+    /// The names of values that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
     /// The newest entry of each name in these records. Offsets in the entries refer to the old file.
     private var entries = RecentEntries()
 
-    /// - Parameter keys: the keys under which values are resealed; nil if they are copied unchanged.
+    /// - Parameter keys: the keys under which values are resealed; nil if the values are copied unchanged.
     init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
         self.old = old
         newKeys = keys
@@ -39,7 +39,7 @@ struct CompactionTail {
     ///
     /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call too.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
-        // Each call needs a new reader, since the window of a former one does not contain records appended later.
+        // Each call needs a new reader, since an earlier reader's window lacks records that were appended later.
         var reader = old.reader
         var count = 0
         while case .record(let record) = try reader.record(at: offset, after: position),
@@ -54,12 +54,12 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads in rounds. Each is shorter than the one before, so other writers append fewer records meanwhile.
+    /// Reads the appended records in rounds. Each round is shorter than the previous one, so that fewer records remain.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
 
-    /// Loads the pages of the entries that will be replaced into the cache of the new file's view.
+    /// Loads pages of the new file into its view's cache, namely those that contain the entries to be replaced.
     func findReplaced(on new: inout LogView?) throws(LogError) {
         for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
@@ -85,8 +85,8 @@ struct CompactionTail {
         return count
     }
 
-    /// The indices of the newest entries, sorted by their values' offsets. If they were sorted by name, a reader of
-    /// both files could see that order. There may be millions of entries, so each is read only when it is needed.
+    /// The indices of the newest entries, sorted by their values' offsets. If they were sorted by name, a person with
+    /// both files could infer that order. There may be millions of entries, so each is read only when it is needed.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
@@ -128,7 +128,7 @@ struct CompactionTail {
         let known = try new.find(name)
         try entry.forEachVersion { (version) throws(LogError) in
             guard let newKeys else {
-                // A version in the new file with the same nonce is this one, since no two boxes share a nonce.
+                // A version in the new file with the same nonce is the same version, since no two boxes share a nonce.
                 if let moved = known?.versions.first(where: { $0.nonce == version.nonce }) {
                     version = moved
                     return boxes.append(nil)

@@ -14,7 +14,7 @@ struct Compactor: ~Copyable {
     private var checkpoint: CheckpointWriter
     private var tail: CompactionTail
     private let now: UInt64
-    /// The names in the checkpoint with a value that a rotation could not open.
+    /// The names of values in the checkpoint that a rotation could not open.
     private var unopened: [EntryName] = []
 
     // MARK: State after the checkpoint is copied
@@ -67,7 +67,7 @@ struct Compactor: ~Copyable {
     /// Authenticates the header's copy and all records of the old file with their payloads, since traces of tampering
     /// would disappear with that file.
     private mutating func readRecords() throws(LogError) {
-        // The bytes count twice, since all records are read first, and then the present values.
+        // The bytes count twice, since the compaction first reads all records, and then the values to be kept.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -88,7 +88,7 @@ struct Compactor: ~Copyable {
     /// Returns the next entry to copy, without versions that are too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            // After a merge, a name may have more versions than the limit. They are dropped when it is set again.
+            // After a merge, a name may have more versions than the limit allows. Its next change drops the surplus.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
@@ -99,8 +99,8 @@ struct Compactor: ~Copyable {
         return nil
     }
 
-    /// Returns whether a name is dropped because it has no history and was removed, or its value expired, long ago. A
-    /// time in the future, set by a wrong clock, counts as recent.
+    /// Returns whether to drop a name, because it has no history and was removed or expired long ago. A time in the
+    /// future, which a wrong clock may have set, counts as recent.
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
         let history = change?.history ?? old.header.history
@@ -112,7 +112,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values, sorted by old offset. A reader of both files could otherwise see the order of the names.
+    /// Copies the values, sorted by old offset. Otherwise, a person with both files could infer the order of the names.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -129,7 +129,7 @@ struct Compactor: ~Copyable {
         return boxes
     }
 
-    /// The names with a value that a rotation could not open, sorted bytewise.
+    /// The names of values that a rotation could not open, sorted bytewise.
     var unopenedNames: [String] { Set(unopened + tail.unopened).sorted().map(\.text) }
 
     // MARK: Records written meanwhile
@@ -172,8 +172,8 @@ struct Compactor: ~Copyable {
         self.new = new
     }
 
-    /// Reads the records that were written while the new file was flushed, and the entries of that file that they
-    /// replace. This leaves little work for the time under the lock.
+    /// Reads the records that were written while the new file was flushed, and the new file's entries that these
+    /// records replace. This leaves little work to do under the lock.
     mutating func prepareLastRecords() throws(LogError) {
         try tail.readUntilFewAreLeft()
         try tail.findReplaced(on: &new)
@@ -181,8 +181,8 @@ struct Compactor: ~Copyable {
 
     /// Reads the remaining records under the lock. Returns false if a minor checkpoint remains.
     ///
-    /// - Parameter isHurried: whether to skip a minor checkpoint, since reading it takes long.
-    /// - Throws: `conflict` if the log has another history than the copied one, because a writer took back its end.
+    /// - Parameter isHurried: whether to stop at a minor checkpoint, since it takes long to read.
+    /// - Throws: `conflict` if the log no longer has all copied records, because a writer has taken back its end.
     mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
         _ = try tail.read(isHurried: isHurried)
         guard tail.position != current.head else { return true }
@@ -197,7 +197,7 @@ struct Compactor: ~Copyable {
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
         if let merged = change?.merged, let last = merged.positions.last {
-            // The header's sequence number must be greater than those of both histories.
+            // The header's sequence number must be greater than all sequence numbers in both histories.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)

@@ -8,23 +8,23 @@ struct HeaderChange: Sendable {
     let labels: [SlotLabel]
     let history: KeptHistory
     let isAccessLogged: Bool
-    /// All member changes; nil if none is new.
+    /// All member changes; nil if there are no new ones.
     let members: [MemberRecord]?
     /// The key ring of a new data key, under which everything is resealed; nil if the data key stays.
     let keys: KeyRing?
-    /// The member changes that the creator of the new data key knew, except those that another one of these follows;
-    /// nil if the data key stays.
+    /// The newest member changes that the creator of the new data key knew; nil if the data key stays. A change is left
+    /// out if another one of these changes follows it.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
-    /// Whether the positions of this vault's own history count, in addition to the merged ones.
+    /// Whether the positions of this vault's history count, in addition to the merged ones.
     let isOwnHistoryBelieved: Bool
-    /// Memory subkeys under which machines may remember this vault, in addition to its own present and former ones.
+    /// Memory subkeys under which machines may remember this vault, in addition to the vault's current and former ones.
     let formerMemoryKeys: [[UInt8]]
     /// The keys that this change removes, or that were removed in the copy whose slots count from now on.
     let removedKeys: [SlotLabel.ID]
     /// The keys that were removed in a merged copy whose slots do not count.
     let removedKeysOfCopy: [SlotLabel.ID]
-    /// Whether to discard the list of keys that were removed in this vault before.
+    /// Whether to discard this vault's previous list of removed keys.
     let forgetsRemovedKeys: Bool
     var isNewHistory: Bool { history != old.history }
 }

@@ -20,7 +20,7 @@ struct MovedBoxes {
 
     /// The boxes, sorted by their old offsets once they have been copied.
     private var boxes: [Box] = []
-    /// The versions of the boxes, in the same order, with new nonces after resealing; nil if no box is opened.
+    /// The versions of the boxes, in the same order, with new nonces after resealing; nil if boxes are not opened.
     private var opened: [StoredVersion]?
     /// The old offsets of the boxes that could not be opened.
     private var unopened: Set<UInt64> = []
@@ -93,7 +93,7 @@ struct MovedBoxes {
         !unopened.isEmpty && entry.versions.contains { unopened.contains($0.offset) }
     }
 
-    /// Returns a version with its offset in the new file. Throws `damaged` if it was not copied.
+    /// Returns a version with its offset in the new file. Throws `damaged` if the version was not copied.
     func moved(_ version: StoredVersion) throws(LogError) -> StoredVersion {
         let box = Box(of: version)
         let found = binarySearch(boxes.count) { boxes[$0] == box ? 0 : boxes[$0] < box ? -1 : 1 }

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// A cache of opened pages, up to a limit, and of sealed blocks (2 MiB). Neither changes while its file exists.
+/// A cache of opened pages, up to a limit, and of 2 MiB of sealed blocks. None of these change while their file exists.
 struct PageCache: Sendable {
     /// The maximum number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
@@ -16,7 +16,7 @@ struct PageCache: Sendable {
     /// The offsets of the pages; 0 marks a free slot, because no page has that offset. They are in a separate array,
     /// because a comparison would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// The cached blocks. A block without bytes was read from once. The second read caches its bytes.
+    /// The cached blocks. A block without bytes has been read only once. The second read caches its bytes.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
@@ -69,8 +69,8 @@ struct PageCache: Sendable {
         return Int(bits == 0 ? 0 : product >> UInt64(64 - bits)) * PageCache.ways
     }
 
-    /// Copies sealed bytes of the log. Bytes after the log's end, at `end`, are not cached because they may still
-    /// change. Throws `damaged` if the file ends before the requested bytes do.
+    /// Copies sealed bytes of the log into a buffer. Bytes after `end`, the log's end, are not cached because they may
+    /// still change. Throws `damaged` if the file ends before the requested bytes do.
     mutating func copy(
         from offset: UInt64, into buffer: UnsafeMutableRawBufferPointer, of store: any RecordStore, end: UInt64
     ) throws(LogError) {

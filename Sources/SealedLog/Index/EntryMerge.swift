@@ -69,9 +69,9 @@ struct Merge<Item: MergedItem>: Sendable {
     }
 }
 
-/// An iterator over the present entries whose names have a prefix, as they were when it was created. It reads each
-/// entry on request and without a lock, so a list of any length needs memory for only a few pages. A copy of the
-/// iterator continues independently.
+/// An iterator over the present entries whose names have a prefix, as of the iterator's creation. It reads each entry
+/// on request and without a lock, so a list of any length needs memory for only a few pages. A copy of the iterator
+/// continues independently.
 package struct EntryListing: Sendable {
     var merge: EntryMerge
     let prefix: [UInt8]

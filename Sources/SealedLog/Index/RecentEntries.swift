@@ -31,7 +31,7 @@ struct RecentEntries: Sendable {
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether the name has an entry, and the current version if it is present at that time.
+    /// Returns whether the name has an entry, and its current version if the name is present at the given time.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {

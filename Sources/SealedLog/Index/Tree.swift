@@ -18,7 +18,7 @@ struct PageLoader: Sendable {
         }
     }
 
-    /// Reads a page of a tree. Throws `damaged` if the page has another level than `level`, which is nil for a root.
+    /// Reads a page of a tree. Throws `damaged` if the page's level differs from `level`. For a root, `level` is nil.
     func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
         let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
         guard level == nil || page.level == level else { throw page.damaged("a page's level") }
@@ -50,7 +50,7 @@ struct TreeCursor: Sendable {
         if let root { try descend(to: root, level: nil, from: start, within: NameRange()) }
     }
 
-    /// Returns the next entry; nil at the end. Throws `damaged` also if names are out of order.
+    /// Returns the next entry; nil at the end. Also throws `damaged` if names are out of order.
     mutating func next() throws(LogError) -> Entry? { try nextItem() }
 
     mutating func nextItem<Item: MergedItem>() throws(LogError) -> Item? {
@@ -78,7 +78,7 @@ struct TreeCursor: Sendable {
         }
     }
 
-    /// Descends to the next child of an inner page. The child's names must be at or after the name in its own cell, and
+    /// Descends to the next child of an inner page. The child's names must be at or after the name in its cell, and
     /// before the name in the next cell.
     private mutating func descend(into position: Position, from start: [UInt8]) throws(LogError) {
         let page = position.page
@@ -101,7 +101,7 @@ struct ByteSink: ~Copyable {
     private var bytes: [UInt8] = []
     private var start: UInt64
     private let store: (any RecordStore)?
-    /// The hash of a record's payload; nil if the bytes are no payload.
+    /// The hash of a record's payload; nil if the bytes are not a payload.
     private var payloadHash: RunningHash?
     /// The payload's bytes before the first sector boundary after its start, and that boundary's offset.
     private var first: [UInt8] = []
@@ -114,7 +114,7 @@ struct ByteSink: ~Copyable {
         payloadHash = nil
     }
 
-    /// Collects a record's payload. The bytes before the first sector boundary are kept in memory.
+    /// Creates a buffer for a record's payload. The bytes before the first sector boundary are kept in memory.
     init(payloadAt start: UInt64, in store: (any RecordStore)?) {
         self.start = start
         self.store = store
@@ -171,7 +171,7 @@ struct TreeBuilder {
 
     init(keys: KeyRing) { self.keys = keys }
 
-    /// Adds an entry, whose name must be after the names of all entries before.
+    /// Adds an entry, whose name must be after the names of all earlier entries.
     mutating func add(_ entry: Entry, to sink: inout ByteSink) throws(LogError) {
         try add(entry.name, level: 0, to: &sink) { $0.entry(entry) }
         count += 1

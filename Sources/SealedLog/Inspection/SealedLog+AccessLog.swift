@@ -20,7 +20,7 @@ extension SealedLog {
     /// Records an access if the access log is on.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the rollback memory; nil if there is none, which is an error if the log is on.
+    ///   - folder: the folder of the rollback memory; nil if there is none, so that recording an access fails.
     ///   - access: returns the access. It is called only if the access is recorded.
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access
@@ -38,7 +38,7 @@ extension SealedLog {
         try accessLog(in: folder, manifest, keys).check()
     }
 
-    /// Returns the accesses recorded on this machine, even if the log is off now.
+    /// Returns the accesses recorded on this machine, even if the access log is currently off.
     package func accesses(in folder: String?, timeout: Duration) throws(LogError) -> AccessReport {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
         return try accessLog(in: folder, manifest, keys).read(until: Deadline(after: timeout))

@@ -8,7 +8,7 @@ extension SealedLog {
     /// - Parameters:
     ///   - isReplacing: whether to replace an existing store if the copy includes all of it. If false, an existing
     ///     store is an error.
-    ///   - isOlderAccepted: whether the replaced store may have had later changes, which are lost.
+    ///   - isOlderAccepted: whether the caller accepts the loss of later changes that the replaced store may have had.
     ///   - unlocker: finds the key if this vault's keys do not open the store at the target.
     /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or the copy differs from
     ///   what was written; `busy` if another process is writing a file for the target; `unavailable`. In these cases,
@@ -18,7 +18,7 @@ extension SealedLog {
         to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> VerificationReport {
-        // The log only grows, and a rename replaces its file. Therefore, bytes before the head never change.
+        // A log's file only grows until a rename replaces it. Therefore, bytes before the snapshot's head never change.
         try withSnapshot(isSure: true) { (view) throws(LogError) in
             let history = isReplacing ? try CopiedHistory(of: view, isOlderAccepted: isOlderAccepted) : nil
             // This first check makes the call fail early, before anything is copied.
@@ -32,7 +32,7 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with the locked store at the target, or with nil if there is none or none may be replaced.
+    /// Runs `body` with the locked store at the target, or with nil if no store exists there or none may be replaced.
     private func withReplaceable(
         at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void

@@ -4,12 +4,12 @@ package import Sealing
 extension SealedLog {
     // These methods throw all errors of reading.
 
-    /// Returns the newest entry of a name with its history, even if the name is absent; nil if there never was one.
+    /// Returns the entry of a name with its history, even if the name was removed or has expired; nil if there is none.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
         try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
     }
 
-    /// Opens the present or an earlier version of a name. Returns nil if the version is no longer kept.
+    /// Opens the current or an earlier version of a name. Returns nil if the version is no longer kept.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }

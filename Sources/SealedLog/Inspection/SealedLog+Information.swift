@@ -13,7 +13,7 @@ package struct LogInformation: Sendable {
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int
-    /// The bytes of present entries and values, and of earlier values that are kept.
+    /// The bytes of current entries and values, and of earlier values that are kept.
     package let liveBytes: Int
     package let deadBytes: Int
     /// The number of changes since the last compaction.
@@ -22,14 +22,14 @@ package struct LogInformation: Sendable {
     package let history: KeptHistory
     /// Whether this machine remembers the vault, so that an older copy would be detected.
     package let memoryIsKept: Bool
-    /// Problems that make no call fail but that the user should know: an unusable memory, a failed compaction.
+    /// Problems that make no call fail but that the user should know about, for example a failed compaction.
     package let problems: [Notice]
     /// Whether the keys are locked against swapping.
     package let keysAreLockedInMemory: Bool
 }
 
 extension SealedLog {
-    /// The state of this machine's memory of a vault.
+    /// The state of this machine's rollback memory of a vault.
     package enum MemoryState: Sendable {
         case off
         case none
@@ -38,7 +38,7 @@ extension SealedLog {
         case kept
     }
 
-    /// The present state of the memory. It must be read before the vault, because the first read updates the memory.
+    /// The current state of the memory. It must be queried before the vault is read, because the first read changes it.
     package var memoryState: MemoryState {
         guard let memory else { return .off }
         guard let newest = memory.newest() else { return .none }
@@ -94,21 +94,21 @@ extension SealedLog {
 
 extension SealedLog {
     /// Returns the log's newest position as text without spaces. Two machines that exchange it independently of the
-    /// store can detect that the store shows them different histories.
+    /// store can detect whether the store shows them different histories.
     package func headText() throws(LogError) -> String {
         let head = try read(isSure: true) { (view) throws(LogError) in view.head }
         let authenticator = Hexadecimal.string(of: head.authenticator.bytes)
         return "\(Hexadecimal.string(of: vaultID)):\(head.sequence):\(authenticator)"
     }
 
-    /// Returns whether this history includes another machine's newest position; nil if that is later than this log's.
+    /// Returns whether this history includes another machine's newest position; nil if this log ends before it.
     ///
     /// - Throws: `invalid` for text that is not a position in this vault.
     package func includesHead(_ text: String) throws(LogError) -> Inclusion? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual(Hexadecimal.string(of: vaultID)),
             let sequence = UInt64(parts[1]), let bytes = Hexadecimal.bytes(parts[2], count: Authenticator.size)
-        else { throw LogError(.invalid, "that is not a position in this vault's history") }
+        else { throw LogError(.invalid, "the text is not a position in this vault's history") }
         let position = LogPosition(sequence: sequence, authenticator: bytes.withUnsafeBytes { Authenticator($0) })
         return try read(isSure: true) { (view) throws(LogError) in
             sequence <= view.head.sequence ? try view.includes(position) : nil

@@ -27,8 +27,8 @@ final class PendingCommit: Sendable {
 /// A queue of transactions from several threads. One record stores as many of them as fit.
 ///
 /// One thread at a time is the leader, which writes all waiting transactions. Meanwhile, other threads add theirs to
-/// the queue and sleep until their transaction is written or they become the leader. A thread that waited for a mutex
-/// instead would spin during the whole flush.
+/// the queue and sleep until their transaction is written or they become the leader. They do not wait for a mutex,
+/// because that would make them spin during the whole flush.
 final class CommitQueue: Sendable {
     private struct State {
         var waiting: [PendingCommit] = []
@@ -37,13 +37,13 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of waiting transactions, without those that are being written.
+    /// The number of waiting transactions, excluding those that are being written.
     var count: Int { state.withLock { $0.waiting.count } }
 
     /// Waits until this thread or another one has written the transaction. Throws the error if writing it failed.
     ///
     /// - Parameter write: writes as many of the transactions as fit in a record, finishes them, and returns the others.
-    ///   If it throws, all of the transactions have failed.
+    ///   If it throws, the transactions that it has not finished fail with that error.
     func commit(
         _ pending: PendingCommit, _ write: ([PendingCommit]) throws(LogError) -> ArraySlice<PendingCommit>
     ) throws(LogError) {

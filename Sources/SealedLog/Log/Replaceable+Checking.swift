@@ -1,19 +1,19 @@
 import SealedFormat
 
-// A store may be replaced only by one that includes everything in it. These initializers ensure that.
+// A store may be replaced only by a store that includes all of its changes. These initializers enforce this rule.
 
 extension Replaceable {
-    /// Creates a replaceable store from a log that a compaction has copied up to its newest record.
+    /// Creates a replaceable store from a log, all of whose records a compaction has copied.
     init(compacted view: LogView) { self.init(contained: view.store) }
 
-    /// Creates a replaceable store from the store at a copy's target, after checking that the copy includes it.
+    /// Creates a replaceable store from the one at a copy's target, if the copy includes all changes of that store.
     ///
     /// - Parameters:
     ///   - history: the history of the copy.
     ///   - unlocker: finds the key if the copy's keys do not open the store.
-    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if that is unknown;
-    ///   `notACopy` if it is another vault or cannot be opened; `rolledBack` if it is damaged and may have had later
-    ///   changes.
+    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if the two cannot be
+    ///   compared; `notACopy` if the store is another vault or cannot be opened; `rolledBack` if the store is damaged
+    ///   and may have had later changes.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
@@ -32,10 +32,10 @@ extension Replaceable {
 struct CopiedHistory {
     private let vaultID: [UInt8]
     private let keys: KeyRing
-    /// The memory subkeys of the copy's present and former data keys.
+    /// The memory subkeys of the copy's current and former data keys.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
-    /// Whether the caller accepts that the replaced store may have had later changes, which neither store has now.
+    /// Whether the caller accepts the loss of later changes that the replaced store may have had.
     private let isOlderAccepted: Bool
 
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
@@ -46,7 +46,7 @@ struct CopiedHistory {
         positions = try KnownHistory(of: view)
     }
 
-    /// Returns whether this copy includes everything in a store. No process may write to the store meanwhile.
+    /// Returns whether this copy includes all changes of a store. No process may write to that store during the call.
     fileprivate func inclusion(
         of store: any RecordStore, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> Inclusion {
@@ -60,9 +60,9 @@ struct CopiedHistory {
         }
     }
 
-    /// Checks a database whose row does not match the log, or whose log is incomplete. The copy must include all
-    /// authentic records of the log, and the end that the row states. Without a valid header, no record can be
-    /// authenticated. In that case, no bytes may follow the stated end.
+    /// Returns whether this copy includes a database whose row does not match its log, or whose log is incomplete. The
+    /// copy must include all authentic records of that log, and the end that the row states. Without a valid header, no
+    /// record can be authenticated, so no bytes may follow the stated end.
     private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
@@ -97,8 +97,8 @@ struct CopiedHistory {
         return .included
     }
 
-    /// Authenticates a damaged store's header; nil if that is missing or damaged, so that only the row identifies the
-    /// vault.
+    /// Authenticates a damaged store's header, and returns a view that starts there. Returns nil if the header is
+    /// missing or damaged. In that case, only the database row identifies the vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
         guard let view = try unless(.damaged, HeaderImage(of: store).view(following: keys)) else { return nil }
         guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }

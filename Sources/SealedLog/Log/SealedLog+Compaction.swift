@@ -5,7 +5,7 @@ package import SealedFormat
 package struct CompactionReport: Hashable, Sendable, Encodable {
     package let sizeBefore: Int
     package let sizeAfter: Int
-    /// The names with a value that a rotation could not open and therefore copied unchanged, sorted bytewise.
+    /// The names of values that a rotation could not open and therefore copied unchanged, sorted bytewise.
     package var unopened: [String] = []
 
     package init(sizeBefore: Int, sizeAfter: Int) {
@@ -18,7 +18,7 @@ extension SealedLog {
     /// Rewrites the vault without dead bytes.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
-    ///   could not be flushed; the errors of opening a replaced file.
+    ///   could not be flushed; the errors of reopening a replaced file.
     package func compact(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> CompactionReport {
         try compactRemembering(nil, timeout: timeout, counter)
     }
@@ -28,12 +28,11 @@ extension SealedLog {
         _ = try compact(nil, until: Deadline(after: lockTimeout), isImpatient: false, nil)
     }
 
-    /// Rewrites the vault with other key slots or other limits on its history. With a new data key, everything is
-    /// resealed, and the old data key opens nothing in the new file.
+    /// Rewrites the vault with other key slots or other limits on its history. If the data key changes, everything is
+    /// resealed, so the old data key opens nothing in the new file.
     ///
-    /// - Parameter edit: changes the slots. It is called without any lock held, since key stretching takes long.
-    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changed the slots
-    ///   meanwhile.
+    /// - Parameter edit: changes the slots. It is called without any lock held, since key stretching is slow.
+    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changed the slots.
     package func changeKeys(
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
@@ -66,10 +65,10 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for another one that would not prevent it.
+    /// The maximum time that a requested compaction waits for another one, if the store allows both at the same time.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts on request, after any compaction in progress. If it finds damage, remembers that for later processes.
+    /// Compacts the vault on request, after any compaction that is already running. Records damage for later processes.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -100,11 +99,11 @@ extension SealedLog {
 
     /// Writes a compacted file next to the log and renames it into place.
     ///
-    /// Other processes can write meanwhile, because the lock is held only at the beginning and at the end, while their
-    /// last records are copied and the file is renamed.
+    /// Other processes can write most of the time. The lock is held only briefly at the start, and at the end, while
+    /// their last records are copied and the file is renamed.
     ///
-    /// - Throws: `conflict` if the file was replaced or a record taken back meanwhile; `busy` during another
-    ///   compaction.
+    /// - Throws: `conflict` if another process has replaced the file or taken back a record meanwhile; `busy` if
+    ///   another compaction is running.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -127,8 +126,8 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // If a minor checkpoint remains, the next round reads it without the lock. The one after it is over a
-                // hundred records away, unless transactions are large.
+                // If a minor checkpoint is left, the next round reads it without the lock. Another minor checkpoint
+                // follows only after more than a hundred records, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -137,7 +136,7 @@ extension SealedLog {
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
                 // The new file's lock is released before the writer's mutex. All threads of the process share that file
-                // lock, so another thread could hold it afterwards.
+                // lock. If it were released later, another thread might already rely on it.
                 lock.take()?.release()
                 return report
             }
@@ -151,7 +150,7 @@ extension SealedLog {
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         let new = try LogView.whole(store, keys)
-        // The flush precedes the check of the path, so that hardly any time remains for another file to appear there.
+        // The flush comes before the check of the path, so that another file can hardly appear there after the check.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
@@ -166,17 +165,17 @@ extension SealedLog {
             sizeBefore: Int(clamping: try old.store.size()), sizeAfter: Int(clamping: try store.size()))
     }
 
-    /// Returns the present view of the log, and the locked store for the compacted file.
+    /// Creates a locked store for the compacted file, and returns it with the current view of the log.
     private func beginCompaction(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ newLock: inout StoreLock?
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The position of the compaction notice will be remembered, so its file must exist after a power loss.
+            // The compaction notice's position will be remembered, so the notice's file must survive a power loss.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            // A merge does not take over the header of an offline copy, so keys removed here would stay in the vault
-            // itself, and limits lowered here would not apply to it.
+            // A merge does not take over an offline copy's header. Keys that were removed only in the copy would
+            // therefore still open the vault, and limits that were lowered there would not apply to it.
             if change != nil {
                 try old.store.checkIsVault(
                     "The keys, the members and the limits of a vault cannot be changed offline. Connect to the "

@@ -7,7 +7,7 @@ extension SealedLog {
     ///
     /// - Parameters:
     ///   - secret: the first key of the vault.
-    ///   - limits: the stretching limits for a secret that was not generated, which set the cost of each guess.
+    ///   - limits: the key stretching limits for a secret that a person has chosen. They set the cost of each guess.
     ///   - parameters: the parameters of the key slot.
     ///   - label: the label of the key slot, for display; at most 256 bytes.
     ///   - history: the limits on each name's history.
@@ -46,7 +46,7 @@ extension SealedLog {
         return (keys, slot)
     }
 
-    /// Creates a vault whose checkpoint `write` writes and finishes.
+    /// Creates a vault. `write` writes and finishes its checkpoint.
     static func create(
         _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void

@@ -1,9 +1,9 @@
 import LinuxSystem
 package import SealedFormat
 
-// This machine may remember log positions that a vault lacks. The vault may still be opened in order to merge it with a
-// copy that includes them. The rollback memory stays unchanged until the merge is finished. If the merge is
-// interrupted, the next opening therefore raises the alarm again.
+// If this machine remembers log positions that a vault lacks, an alarm is raised. The user may still open the vault, in
+// order to merge it with a copy that includes these positions. The rollback memory stays unchanged until the merge is
+// finished, so that after an interrupted merge, the next opening raises the alarm again.
 
 /// The history of a copy that will be merged into the vault that is being opened.
 struct JoinedHistory {
@@ -17,15 +17,15 @@ struct JoinedHistory {
 
     func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
 
-    /// Returns whether a vault raises an alarm only because it lacks a remembered position that the copy includes. The
-    /// copy's keys decode the memory, since the vault may be from before a rotation.
+    /// Returns whether the only reason for an alarm is that the vault lacks a remembered position, which the copy
+    /// includes. The copy's keys decode that position, since the vault may be older than a rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
         [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
     }
 }
 
 extension Remembered {
-    /// Returns whether a history includes the remembered position, which the view's keys decode.
+    /// Returns whether a history includes the remembered position. The view's keys decode that position.
     fileprivate func isIncluded(in history: KnownHistory, of view: LogView) -> Bool {
         guard let position = try? position(of: view) else { return false }
         return history.includes(position) == .included
@@ -33,7 +33,7 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Returns the remembered position if this vault was opened to be merged and the view's history includes it.
+    /// Returns the remembered position if `history` includes it and this vault was opened for a merge; otherwise nil.
     func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
         guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
         return remembered.isIncluded(in: history, of: view) ? remembered : nil
@@ -44,14 +44,14 @@ extension SealedLog {
         do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
     }
 
-    /// Checks that this copy's history can be read, which is necessary to open a vault into which it is merged.
+    /// Checks that this copy's history can be read. Otherwise, no vault can be opened for a merge with this copy.
     package func checkHistory() throws(LogError) { _ = try ownHistory() }
 
     private func ownHistory() throws(LogError) -> JoinedHistory {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 
-    /// Whether this vault lacks a remembered position and was opened to be merged.
+    /// Whether this vault lacks a remembered position and was opened for a merge.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
     /// Updates the rollback memory after the merge. Throws `diverged` if the vault still lacks the remembered position.
@@ -69,8 +69,8 @@ extension SealedLog {
         memory.remember(head)
     }
 
-    /// Replaces the remembered position after all of a copy was merged, if the copy ends at exactly that position.
-    /// Otherwise, this has no effect, since the copy's history is not believed and may contain any position.
+    /// Replaces the remembered position after a copy was merged completely, if the copy ends at exactly that position.
+    /// Otherwise does nothing, since the copy's history is not believed and may contain any position.
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()

@@ -1,12 +1,12 @@
 import LinuxSystem
 import SealedFormat
 
-// If the other copy has removed a person's access, that person may have written states of this vault. A merge refuses
-// these states, or signs them again if the user keeps them.
+// A person whose access the other copy has removed may have written states of this vault. A merge refuses these states,
+// unless the user keeps them. In that case, this machine signs them.
 
 extension SealedLog {
-    /// Reports this side's names as refused if they have states that the other side lacks and its gate refuses. Returns
-    /// the names whose states count only because the user keeps them.
+    /// Reports names of this vault as refused if the gate refuses any of their states that the other copy lacks.
+    /// Returns the names whose states count only because the user keeps them.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
     ) throws(LogError) -> [EntryName] {
@@ -26,7 +26,7 @@ extension SealedLog {
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
-    /// Returns this side's entry as the other side would take it over, and the decision of the gate.
+    /// Returns this vault's entry in the form in which the other copy would take it over, and the gate's decision.
     private func admission(
         of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
     ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
@@ -37,8 +37,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs those of this side's states that the user keeps, because their authors may not be members of the merged
-    /// vault, or may be unknown there. Throws `notMember` if this machine may not sign.
+    /// Signs the states of this vault that the user keeps, because their authors may be unknown or may not be members
+    /// of the merged vault. Throws `notMember` if this machine may not sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {

@@ -9,12 +9,12 @@ extension SealedLog {
         let list: MemberList
     }
 
-    /// Returns the members, who may sign changes.
+    /// Returns the members. Only they may sign changes.
     ///
     /// - Throws: `diverged` if the list lacks a removal that this machine has seen; the errors of reading.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // The view may still show a file that was replaced, with an older list than this machine has seen.
+            // The view may still show a replaced file, whose list is older than the one that this machine has seen.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try reopen()
@@ -39,7 +39,7 @@ extension SealedLog {
         return key
     }
 
-    /// Checks that this machine may sign changes. Throws the errors that ``commit(_:timeout:)`` would throw otherwise.
+    /// Checks that this machine may sign changes. If not, throws the error that ``commit(_:timeout:)`` would throw.
     package func checkThatThisMachineSigns() throws(LogError) {
         _ = try members()
         _ = try signingKey()
@@ -52,24 +52,24 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members in the view's file; nil if another file has replaced it, so that its members cannot be
-    /// compared with those that this machine has seen.
+    /// Returns the members in the view's file. Returns nil if another file has replaced that file, so that the list
+    /// cannot be compared with the members that this machine has seen.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // A copy with pending changes is not compared, since its members are those known when it was created.
+        // A copy with pending changes is not compared, since its list of members is as old as the copy itself.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
     }
 
-    /// Compares the members with those that this machine has seen, because a removed member who still has the data key
-    /// could write a file without the removal, or one with other members from the start.
+    /// Compares the list with the members that this machine has seen. A removed member who still has the data key could
+    /// write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the file was replaced before the memory was read, which may then describe the new file.
+    /// - Returns: false if the file was replaced before the memory was read. The memory may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -104,7 +104,7 @@ package struct LoggedChange: Sendable {
 extension SealedLog {
     // Both methods throw `damaged` for an invalid signature, and the errors of ``members()``.
 
-    /// Returns the changes that set the present and kept earlier states of all names with a prefix, oldest first.
+    /// Returns the changes that set the current and kept earlier states of each name with a prefix, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

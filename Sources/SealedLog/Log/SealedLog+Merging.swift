@@ -3,33 +3,33 @@ package import SealedFormat
 import Sealing
 
 extension SealedLog {
-    /// Merges another copy of this vault into it. Each name gets the later state of both sides, with their values as
-    /// its history. Afterwards, machines that remember either copy accept this file as the later one.
+    /// Merges another copy of this vault into this one. Each name gets the later of its two states, and a history with
+    /// the values of both copies. Afterwards, machines that remember either copy accept this file as newer.
     ///
     /// The merge is done in durable steps. If a step fails, the earlier ones stay in effect. A copy does not count as
     /// merged if any part of it was refused.
     ///
     /// - Parameters:
     ///   - isPinned: whether the copy's fingerprint was verified. If not, its data key must be known to this vault.
-    ///   - taken: the names that are taken over regardless of who has changed them.
-    ///   - keptKeys: the salts of key slots in this vault that stay even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute that a name keeps if either side has it and both changed the name.
-    /// - Throws: `invalid` if the copy is another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine may not
-    ///   sign a state that must be signed; the errors of reading, writing and compacting.
+    ///   - taken: the names that are taken over regardless of who changed them.
+    ///   - keptKeys: the salts of this vault's key slots that stay even if the copy has removed them.
+    ///   - keptAttribute: the key of an attribute that a name keeps if both copies changed the name and either has it.
+    /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
+    ///   may not sign a state that must be signed; the errors of reading, writing and compacting.
     package func merge(
         _ other: MergedState, isPinned: Bool = true, taking taken: NamesTaken = .none,
         keepingKeys keptKeys: Set<[UInt8]> = [], keeping keptAttribute: String? = nil, timeout: Duration,
         _ counter: UpkeepProgress? = nil
     ) throws(LogError) -> MergeReport {
         guard other.view.header.vaultID == vaultID else {
-            throw LogError(.invalid, "it is another vault, not a copy of this one")
+            throw LogError(.invalid, "the other vault is not a copy of this one")
         }
         return try merge(other.view, isPinned: isPinned, taken, keptKeys, keptAttribute, timeout: timeout, counter)
     }
 
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns the state of this copy for a merge into another vault. Errors are about the copy, which may have been
+    /// Returns this copy's state, to be merged into the vault. Errors are about the copy, whose file may have been
     /// replaced.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
@@ -42,15 +42,15 @@ extension SealedLog {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
             // The merge must write to the vault itself. If the server has become unreachable, this log may show the
-            // very copy that is to be merged. The copy would then include everything, and would be removed.
+            // very copy that is to be merged. That copy would count as merged already, and would be removed.
             try view.store.checkIsVault("Copies cannot be merged offline. Connect to the server first.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
         let isKnown = memory?.isHeld == false
         var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
-        // If this history includes the copy's head, there is nothing to merge. But that proves nothing if the copy's
-        // data key is newer, since a person whose access was removed may have written this file.
+        // If this vault's history includes the copy's head, there is nothing to merge. But the inclusion proves nothing
+        // if the copy's data key is newer, since a person whose access was removed may have written this vault's file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
@@ -69,9 +69,9 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // Each change uses a sequence number. A copy that has almost used them up would make this vault unusable too.
+        // Each change uses up a sequence number. A copy that has used almost all of them would make this vault useless.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
-            throw LogError(.copyDamaged, "its sequence numbers are too large to result from changes")
+            throw LogError(.copyDamaged, "its sequence numbers are impossibly large")
         }
         try ofCopy { () throws(LogError) in try checkNonces(of: source) }
         if let gateOfOther {
@@ -82,7 +82,7 @@ extension SealedLog {
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
         // The data key and the members are merged before the entries. Values are compared by their nonces, which
-        // requires one data key, and the author of a state must be in the list of members before the state is merged.
+        // requires the same data key. A state's author must be in the list of members before the state is merged.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
@@ -96,7 +96,7 @@ extension SealedLog {
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // If the copy counts as merged, this history includes its positions, and the memory need not be changed.
+        // If the copy counts as merged, this vault's history includes its positions, so the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
@@ -112,14 +112,14 @@ extension SealedLog {
         try append(plan)
     }
 
-    /// Throws `damaged` if a value of the copy shares its nonce with a different value of the copy or this vault.
+    /// Throws `damaged` if a value of the copy shares its nonce with a different value in the copy or in this vault.
     private func checkNonces(of copy: MergedCopy) throws(LogError) {
         var isShared = try !copy.view.namesSharingNonces().isEmpty
         // If the data keys differ, the copy's values are resealed under other nonces.
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
-        if isShared { throw .damaged("different values that share a nonce; `vault verify` lists them in the copy") }
+        if isShared { throw .damaged("different values share a nonce; `vault verify` on the copy lists them") }
     }
 
     private func change(
@@ -142,7 +142,7 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // Each step appends a tree that repeats the entries of earlier ones, which the next compaction drops.
+            // Each step appends a tree that repeats the earlier trees' entries. The next compaction drops those trees.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -171,7 +171,7 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns the gate for the copy's states. It uses the present members, which cannot change under the lock.
+    /// Returns the gate for the copy's states. It uses the current members, who cannot change while the lock is held.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)
@@ -209,7 +209,7 @@ extension SealedLog {
                 boxes = try foreign.newBoxes(in: merged, replacing: old, in: ours, from: &values)
             } catch { throw error.ofCopy }
             if guarded != nil, let key = try signingKey(among: gate.members) {
-                // The combination of both sides is a new state, so this machine signs it.
+                // The combination of both states is a new state, so this machine signs it.
                 try merged.follow(at: now) { () throws(LogError) in try ours.manifest().created }
                 merged.authorship = try ours.signer(key).authorship(of: merged, ours.value(of: merged, boxes))
             }
@@ -229,7 +229,7 @@ extension SealedLog {
 }
 
 extension LogView {
-    /// Returns the present value of a merged entry. Its box may be a new one that is not written yet.
+    /// Returns the current value of a merged entry. The value's box may be a new one that has not been written yet.
     fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {
         guard let version = entry.content?.current else { return nil }
         if let box = boxes.first ?? nil { return SealedValue(version: version, box: box[...], keys: keys) }

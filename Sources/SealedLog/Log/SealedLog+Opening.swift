@@ -7,17 +7,17 @@ extension SealedLog {
         package var lockTimeout: Duration
         /// The codes among ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
-        /// The copies that will be merged into the vault. An alarm is ignored if it is about a position that one of
-        /// them includes. In that case, the rollback memory stays unchanged until ``SealedLog/finishJoining()``.
+        /// The copies that will be merged into the vault. An alarm about a missing position is ignored if one of these
+        /// copies includes it. The rollback memory then stays unchanged until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         package var memoryFolder: String?
-        /// Whether the file may be replaced by any other version that this machine has seen, as git does. The rollback
-        /// memory then stores every position at which the vault was seen to end, not only the newest.
+        /// Whether the file may be replaced by any other version that this machine has seen, as git does. If so, the
+        /// rollback memory stores every position at which this machine has seen the vault end, not only the newest.
         package var keepsHeads = false
-        /// Whether a compaction that is due after a change starts automatically, on its own thread. Otherwise,
+        /// Whether a compaction that is due after a change starts automatically, on a separate thread. Otherwise,
         /// ``SealedLog/finishUpkeep()`` runs it.
         package var compactsByItself: Bool
-        /// The maximum size of the cache of opened pages in bytes.
+        /// The maximum size in bytes of the cache of opened pages.
         package var indexMemory: Int
         /// A closure that creates or reads the key with which this machine signs changes to a vault with members.
         package var deviceKey: (@Sendable () throws(LogError) -> DeviceKey)?
@@ -74,7 +74,7 @@ extension SealedLog {
         }
         if log === opened { return log }
         if opened.isAccepted {
-            // The user has accepted a file other than the one that this process has open.
+            // The user has accepted a different file from the one that this process has open.
             let overruled = opened.overruled.withLock { $0 }
             log.writer.withLock { writer in
                 writer.durableFile = nil
@@ -88,26 +88,26 @@ extension SealedLog {
     }
 
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
-        // A log is not shared between different memory folders, since it would update the wrong one. Separate logs
+        // A log is not shared between different memory folders, since it would update the wrong memory. Separate logs
         // exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = view.withLock { $0.store }
-        // A file that the user has accepted replaces the one at the same path for every caller that uses this log.
+        // If the user has accepted a file, all callers whose log has the same path must use the accepted file.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }
 
     // MARK: Opening again
 
-    /// Opens the store again, under its lock, because the location may refer to another store now, or the bytes read
+    /// Reopens the store under its lock. The location may now refer to another store, or the bytes that were read
     /// without the lock may be incomplete.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
 
-    /// Opens the file again and shows it. The caller holds the writer's mutex.
+    /// Reopens the file and replaces the view. The caller holds the writer's mutex.
     func replaceView(until deadline: Deadline) throws(LogError) {
         let current = view.withLock { $0 }
-        // The memory is read before the file. Remembered positions are durable, so the file must contain this one.
+        // The memory is read before the file. A remembered position is durable, so the file must contain it.
         let remembered = remembered()
         let next = try current.store.onNewestHost { () throws(LogError) in
             let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in
@@ -118,7 +118,7 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // The memory may be read-only, so this log also records which bytes were overruled.
+                // The memory may be read-only, so this log also stores which of its contents were overruled.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -128,9 +128,9 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers a file in spite of an alarm, unless another process has remembered a different position since.
+    /// Remembers the head of a file in spite of an alarm, unless another process has remembered a different one since.
     ///
-    /// - Parameter former: the bytes of the memory that caused the alarm; nil if nothing was remembered.
+    /// - Parameter former: the contents of the memory that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
         _ view: LogView, of store: any RecordStore, in memory: RollbackMemory, insteadOf former: [UInt8]?
     ) throws(LogError) {
@@ -164,26 +164,25 @@ extension StoreLock {
     }
 }
 
-/// The procedure that opens a vault: its header, keys, log and rollback memory.
+/// The procedure that opens a vault. It reads the header, unlocks the keys, and compares the log with the memory.
 struct Opening {
     let location: any StoreLocation
     let options: SealedLog.Options
 
-    /// The minimum number of attempts to open a store that is replaced during each of them.
+    /// The minimum number of attempts to open a store that other processes keep replacing.
     private static let leastAttempts = 5
 
     func opened(_ unlocker: inout some Unlocker & ~Copyable) throws(LogError) -> SealedLog {
         var keys: KeyRing?
-        // The user's acceptance of an alarm applies to the vault's present state, so no cached copy is used.
+        // The user's acceptance of an alarm applies to the vault's current state, so no cached copy is used.
         let store = try location.open(options.accepted.isEmpty && options.joined.isEmpty ? .quick : .fresh)
         do throws(LogError) { return try open(store, &keys, &unlocker, isLocked: false) } catch {
-            // Another process that replaces or writes the file can cause any of these errors. A new file may need other
-            // keys.
+            // Another process may have caused the error by replacing or writing the file. A new file may need new keys.
             let isDoubtful = error.code == .damaged || LogError.Code.alarms.contains(error.code)
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
-        // The cause may have been a half-written record or a replaced file. The next attempts hold the lock, so no
-        // process can write, and an error is final.
+        // The cause may have been a half-written record or a replaced file. The next attempts hold the lock, so that no
+        // process can write. An error is then final.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -192,9 +191,9 @@ struct Opening {
                 unlocker.restart()
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
-                    // The lock of a database does not prevent other processes from replacing the store while it is
-                    // read. If they did, the attempt is repeated. If that cannot be checked, the error is thrown. The
-                    // deadline alone does not limit the attempts, since this process may have been suspended.
+                    // A database's lock does not prevent other processes from replacing the store while this process
+                    // reads it. If one did, the attempt is repeated. If that cannot be checked, the error is thrown.
+                    // The deadline alone does not limit the attempts, since this process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
@@ -213,7 +212,7 @@ struct Opening {
         var view = try image.view(following: ring)
         try unlocker.check(view.unlocked)
         let memory = options.memory(of: view, at: location)
-        // The memory is read before the log. Remembered positions are durable, so the log must contain this one.
+        // The memory is read before the log. A remembered position is durable, so the log must contain it.
         let newest = memory.flatMap(Remembered.init)
         var remembered: RollbackMemory.Seen?
         var alarms: [LogError] = []
@@ -226,17 +225,17 @@ struct Opening {
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
-        // A database states its end before the memory is read. Other processes may have written in between, so the log
-        // is followed further before it raises an alarm.
+        // The end that a database states was read before the memory. Other processes may have written since, so the log
+        // is followed further before an alarm is raised.
         if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
 
         let record = memory?.pathRecord()
-        // If the memory has no record of this path, the first read remembers the path.
+        // If the memory has no record of this path, the first read adds one.
         if record != nil { view.confirmed = seen }
         view.isLocationKnown = memory == nil || record != nil
-        // The result is not used here. The call posts a notice if this part of the memory is unusable.
+        // The result is unused. The call only serves to post a notice if this part of the memory is unusable.
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
@@ -258,7 +257,7 @@ struct Opening {
             view, memory, options, isAccepted: isAccepted, overruled: isAccepted ? newest?.bytes : nil,
             rememberedFingerprint: isAccepted ? nil : record?.durable)
         if let memory, !refused.isEmpty {
-            // The memory stays unchanged, so that an unfinished merge leads to the same alarm again.
+            // The memory stays unchanged, so that the same alarm is raised again if the merge is not finished.
             memory.hold()
         } else if let memory {
             if isAccepted { try log.accept(view, of: store, in: memory, insteadOf: newest?.bytes) }

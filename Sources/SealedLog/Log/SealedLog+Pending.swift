@@ -7,7 +7,7 @@ extension SealedLog {
     /// Merges a copy with pending changes into this vault. Then removes the copy, or renames it if a change was
     /// refused.
     ///
-    /// If the connection is lost, the merge is tried once more. If that fails too, the log shows the copy afterwards.
+    /// If the connection is lost, the merge is retried once. If the server stays unreachable, the log shows the copy.
     ///
     /// - Parameters:
     ///   - unlocker: finds the key if the keys have changed since the copy was created.
@@ -22,7 +22,7 @@ extension SealedLog {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
-        // This process no longer holds the copy's lock, so it can wait for the lock of any store.
+        // This process no longer holds the copy's lock, so it may wait for any store's lock.
         try reopen()
         guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
@@ -31,7 +31,7 @@ extension SealedLog {
     private func mergeOnce(
         _ copy: FileLocation, _ unlocker: inout some Unlocker & ~Copyable, _ keptAttribute: String?, timeout: Duration
     ) throws(LogError) -> MergeReport? {
-        // The copy is locked, because a change that another process added to it meanwhile would be lost.
+        // The copy is locked, because a change that another process added to it during the merge would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
             // Another process has merged the copy. This view may be older than that merge.
             try reopen()
@@ -46,7 +46,7 @@ extension SealedLog {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal must be durable. A copy that a power loss brought back would hide later changes while offline.
+        // The removal must be durable. If a power loss restored the copy, it would hide later changes while offline.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {
@@ -78,5 +78,5 @@ extension SealedLog {
 extension LogError {
     static let serverGone = LogError(
         .unreachable,
-        "The connection was lost while offline changes were merged. They are kept until the server is back.")
+        "The connection was lost during the merge of offline changes. They are kept until the server can be reached.")
 }

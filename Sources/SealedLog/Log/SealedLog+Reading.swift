@@ -2,14 +2,14 @@ import LinuxSystem
 package import SealedFormat
 import Sealing
 
-// A read follows the file, runs a closure, and confirms the newest record before it returns. Most of the code is
-// inlined, so that the closures need no contexts, which would retain and release everything they capture.
+// A read follows the file to its end, runs a closure, and confirms the newest record before it returns. Most of the
+// code is inlined, because closure contexts would retain and release everything that they capture.
 
 extension SealedLog {
-    /// Runs `body` on a view that was followed to the end of the file.
+    /// Runs `body` on a view that has been followed to the end of the file.
     ///
-    /// - Parameter isSure: whether to check first that the newest record still exists. Its writer may have taken it
-    ///   back, and a record of the same length may have replaced it. Opening a value would detect that without a check.
+    /// - Parameter isSure: whether to check first that the newest record still exists. It may have been taken back and
+    ///   replaced with one of the same length. Callers that open a value need no check, since opening it would fail.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -65,13 +65,13 @@ extension SealedLog {
         }
     }
 
-    /// Follows the appended records. Returns false if the file must be opened again under its lock, because its end is
-    /// inconsistent, it was replaced, or it lacks positions that were seen.
+    /// Follows the appended records. Returns false if the file must be opened again under its lock, because the end is
+    /// inconsistent, the file was replaced, or it lacks a remembered position.
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces that it replaces the file. Other replacements are detected by checking the path at
-        // intervals, since a check takes a microsecond, but reading the coarse clock only 5 ns.
+        // A compaction announces that it replaces the file. Other replacements are detected by a check of the path. It
+        // takes a microsecond, so it runs only at intervals. Reading the coarse clock takes only 5 ns.
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
@@ -80,9 +80,9 @@ extension SealedLog {
         return true
     }
 
-    /// Returns whether the view's file is still at its path and, if a check is due, whether it includes the remembered
-    /// position. This detects a backup that was copied over the file, which keeps the file's identity and may end where
-    /// this view does.
+    /// Returns whether the view's file is still at its path and, if a check is due, still includes the remembered
+    /// position. This detects a backup that was copied over the file. Such copying keeps the file's identity, and the
+    /// backup may end at the same offset as this view.
     @inline(never)
     private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
         guard try view.headIsThere(), try view.store.isCurrent() else { return false }
@@ -148,7 +148,7 @@ extension SealedLog {
                 guard error.code == .busy, !deadline.hasPassed else { throw error }
             }
             // A writer that appends without pause may hold the lock all the time. Waiting is unnecessary if the memory
-            // has this position or another record follows, since a writer flushes a record before either.
+            // has this position or another record follows, since a writer flushes a record before either happens.
             if let memory, memory.seen()?.position == view.head { return true }
             guard (try? following.refresh()) == true else { return false }
             if following.head != view.head {
@@ -176,7 +176,7 @@ extension SealedLog {
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
-    /// The attributes of the login entry, even if that has expired; empty if it was removed.
+    /// The attributes of the login entry, even if that entry has expired; empty if it was removed.
     package let loginAttributes: [Attribute]
     package let isLoginPresent: Bool
     package let isAccessLogged: Bool
@@ -185,7 +185,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens a name's value and reads the data that decides whether it may be returned; nil if the name is absent.
+    /// Opens a name's value and reads the data that decides whether it may be returned. Returns nil for absent names.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

@@ -15,7 +15,7 @@ extension SealedLog {
     /// Applies all changes atomically, and returns when they are durable.
     ///
     /// - Throws: `conflict` or `exists` if an expectation is not met; `invalid`; `busy`, `unavailable` (nothing was
-    ///   changed); `outcomeUnknown`; the errors of opening a replaced file.
+    ///   changed); `outcomeUnknown`; the errors of reopening a replaced file.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
             // The latest deadline counts, so that no transaction of the batch fails before its own deadline.
@@ -47,7 +47,7 @@ extension SealedLog {
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // The next steps remember positions and members, so the file that has them must exist after a power loss.
+        // The next steps remember positions and members, so the file that has them must survive a power loss.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
@@ -59,10 +59,10 @@ extension SealedLog {
         return rest
     }
 
-    /// Flushes all records that can be read now, and the file's name.
+    /// Flushes all records that are currently readable, and the file's name.
     ///
-    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` after a write with that error; errors of opening a replaced
-    ///   file.
+    /// - Throws: `busy`, `unavailable`; `outcomeUnknown` if an earlier write failed with that error; the errors of
+    ///   reopening a replaced file.
     package func makeDurable(timeout: Duration) throws(LogError) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
@@ -73,7 +73,7 @@ extension SealedLog {
 
     // MARK: Before a record
 
-    /// Acquires the exclusive lock of the file that is now at the path, and follows all appended records.
+    /// Acquires the exclusive lock of the file that is currently at the path, and follows all appended records.
     func lockForWriting(_ writer: inout Writer, until deadline: Deadline) throws(LogError) -> StoreLock {
         var isDoubted = false
         while true {
@@ -94,8 +94,8 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // If the alarm was justified, this raises it again. It was not if a database had lost the lock before the
-            // memory was read.
+            // If the alarm was justified, this raises it again. It is a false alarm if a database had lost the lock
+            // before the memory was read.
             try replaceView(until: deadline)
         }
     }
@@ -109,7 +109,7 @@ extension SealedLog {
             // The new record must not follow a head that its writer took back, or the head of an older file.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
-                // This machine's copy must not be newer or have another history, since the new record continues it.
+                // The new record continues this machine's copy, which must not be newer or have another history.
                 try view.alarmOfCopy() == nil
             {
                 return
@@ -143,7 +143,7 @@ extension SealedLog {
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
-        // The fingerprint is computed before the flush, which does not cover later changes.
+        // The fingerprint is computed before the flush, because the flush does not cover later changes.
         let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
@@ -200,7 +200,7 @@ extension SealedLog {
         }
     }
 
-    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was changed, `outcomeUnknown` if uncertain.
+    /// Appends a record. Throws `overtaken` or `unavailable` if nothing changed, `outcomeUnknown` if that is uncertain.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
@@ -234,7 +234,7 @@ extension SealedLog {
         return error
     }
 
-    /// Reloads the view if a reader in this process has already followed a record that was then taken back.
+    /// Reloads the view if a reader in this process has already followed a record that has been taken back since.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

@@ -5,7 +5,7 @@ package import Sealing
 
 /// A vault file that a process has opened. If the process opens the same file twice, both callers share one log.
 ///
-/// Reads follow the file without a lock. Writes of several threads are combined: the first thread that acquires the
+/// Reads follow the file without a lock. Writes of several threads are combined. The first thread that acquires the
 /// writer's lock writes one record with the transactions of all waiting threads.
 package final class SealedLog: Sendable {
     struct Writer: Sendable {
@@ -13,22 +13,22 @@ package final class SealedLog: Sendable {
         var durableFile: CheckpointFile?
         /// The fingerprint of the file whose name is durable according to the rollback memory.
         var rememberedFingerprint: Authenticator?
-        /// The sequence number before which a failed compaction is not tried again.
+        /// The sequence number before which a failed compaction is not retried.
         var compactAfter: UInt64 = 0
     }
 
     package let vaultID: [UInt8]
     let memory: RollbackMemory?
     let notices: NoticeBoard
-    /// The timeout for a reader that needs the lock, for example to open a replaced file.
+    /// The timeout for a reader that needs the lock, for example to reopen a replaced file.
     let lockTimeout: Duration
     private let processID = getpid()
     /// Whether the file was accepted in spite of an alarm when it was opened.
     let isAccepted: Bool
-    /// The bytes of the rollback memory that the user has overruled. A read-only memory still contains them.
+    /// The contents of the rollback memory that the user has overruled. A read-only memory still has these contents.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
-    /// The keys of the view, with their own mutex, because readers and compactions hold the view's mutex for longer.
+    /// The view's keys. They have a separate mutex, because readers and compactions hold the view's mutex for longer.
     private let keyRing: Mutex<KeyRing>
     let writer: OrderedMutex<Writer>
     /// A closure that creates or reads the key with which this machine signs; nil if it signs nothing.
@@ -64,10 +64,10 @@ package final class SealedLog: Sendable {
         writer = OrderedMutex(.writer, Writer(rememberedFingerprint: fingerprint))
     }
 
-    /// The keys of the file that this log shows now. A rotation replaces them.
+    /// The keys of the file that this log currently shows. A rotation replaces them.
     package var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Replaces the view by that of another file, or by a new view of the same file.
+    /// Replaces the view with a view of another file, or with a new view of the same file.
     func show(_ next: LogView) {
         view.withLock { $0.replace(by: next) }
         adopt(next.keys)
@@ -81,7 +81,7 @@ package final class SealedLog: Sendable {
 
     package func takeNotices() -> [Notice] { notices.take() }
 
-    /// Whether this process has opened the log. A child process inherits the log without its threads.
+    /// Whether this process itself has opened the log. A child process inherits the log, but not its threads.
     var isOwn: Bool { processID == getpid() }
 
     /// Whether changes are stored in a pending copy on this machine until they can be merged.
@@ -104,7 +104,7 @@ package struct OpenedValue: ~Copyable {
 }
 
 extension SealedLog {
-    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of opening a replaced file. Methods that
+    // These methods throw `damaged`, `busy`, `unavailable`, and the errors of reopening a replaced file. Methods that
     // open values also throw `outOfMemory`.
 
     /// Returns the entry of a name; nil if the name is absent or its value has expired.
@@ -113,8 +113,8 @@ extension SealedLog {
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
-    /// Returns the present contents of a name as far as this process has read the log; nil if the name is absent. Does
-    /// not read records that other processes have appended since.
+    /// Returns the contents of a name, as of this process's last read of the log; nil if the name is absent. Does not
+    /// read records that other processes have appended since.
     package func knownContent(_ name: EntryName) throws(LogError) -> Entry.Content? {
         try view.withLock { (view) throws(LogError) in try view.find(name)?.present(at: Clock.milliseconds) }
     }
@@ -132,7 +132,7 @@ extension SealedLog {
         }
     }
 
-    /// Opens and converts the present values of all names with a prefix, as of one moment, in the order of the names.
+    /// Opens and converts the current values of all names with a prefix, from one snapshot, in the order of names.
     ///
     /// - Parameter convert: converts a value. It is called without any lock held.
     package func openTagged<Result>(

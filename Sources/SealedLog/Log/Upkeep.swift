@@ -19,8 +19,8 @@ extension SealedLog {
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // These errors are temporary, for example because another process compacts the vault or the disk is busy.
-            // The next attempt is postponed too, since each check acquires the lock and there may be many.
+            // The errors in this list are temporary. For example, another process may be compacting the vault. The next
+            // attempt is still postponed, since each one acquires the lock and there may be many.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -44,11 +44,11 @@ extension SealedLog {
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
-/// A runner for the work that is due after a change, one task at a time, on a separate thread. The process does not
-/// exit before the task ends, because short-lived programs would otherwise never finish one.
+/// A runner for the work that is due after a change. It runs one task at a time, on a separate thread. The process does
+/// not exit before the task ends, because short-lived programs would otherwise never finish one.
 final class Upkeep: Sendable {
     private struct State {
-        /// The process in which the thread runs; nil if there is none. A child does not have its parent's thread.
+        /// The process in which the thread runs; nil if no thread runs. A child process lacks its parent's thread.
         var runner: pid_t?
         var waiting: [SystemSemaphore] = []
 
@@ -65,8 +65,8 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether the work was left to the thread that made it due. This happens in a child process, where the
-    /// standard library's mutexes do not support a second thread.
+    /// Returns whether the work was left to the thread whose change made it due. This happens in a child process, where
+    /// the standard library's mutexes do not support a second thread.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Starts the work on a thread. Does nothing if the work is already running, or if no thread can be started, since

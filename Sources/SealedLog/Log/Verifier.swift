@@ -13,16 +13,17 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var unsigned: [String] = []
     /// The time when the last member was removed, in milliseconds since 1970. Later changes are not signed.
     package internal(set) var unsignedSince: UInt64?
-    /// The names with a state whose author knew a change that this history does not include.
+    /// The names with a state whose author had seen a change that this history does not include.
     package internal(set) var foreign: [String] = []
-    /// The names with a state whose author was not a member at that time.
+    /// The names with a state whose author was not a member when signing it.
     package internal(set) var ofNonMembers: [String] = []
     /// The names of different values that share a nonce, which counts as damage; see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
 }
 
 extension SealedLog {
-    /// Verifies the vault. Throws `damaged` with the first offset; the errors of ``members()``; `busy`, `unavailable`.
+    /// Verifies the vault. Throws `damaged` with the first damaged offset, `busy`, `unavailable`; the errors of
+    /// ``members()``.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
         // The lock is held only to find the log's end, since reading everything would block writers for too long.
@@ -150,7 +151,7 @@ struct Verifier: ~Copyable {
             if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
             if old?.name == entry.name { expected = try replay.next() }
             guard old != entry else { continue }
-            // A value must be in the tree's record, unless the name had it before.
+            // A value must be in the tree's record, unless the name already had that value.
             let before = try view.find(entry.name)?.versions ?? []
             try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }

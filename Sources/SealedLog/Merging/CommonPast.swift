@@ -3,7 +3,7 @@ import SealedFormat
 /// The common history of two copies of a vault. If a state was set in this history, each copy has that state or has
 /// replaced it.
 struct CommonPast {
-    /// The sequence number of each side's newest record that the other side has or has merged; nil if unknown.
+    /// For each copy, the sequence number of its newest record that the other copy has or has merged; nil if unknown.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -34,7 +34,7 @@ extension LogView {
 /// The known log positions of a vault's history.
 struct KnownHistory {
     private(set) var positions: KnownPositions
-    /// The sequence number of the first position that is this file's own. Earlier ones come from merges.
+    /// The sequence number of the first position in this copy's line of records. Earlier positions come from merges.
     private let lineStart: UInt64
 
     /// Reads and authenticates all records.

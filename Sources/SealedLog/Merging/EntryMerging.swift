@@ -1,39 +1,39 @@
 import SealedFormat
 import Sealing
 
-/// The entries that two copies of a vault have for one name. Merging them has the same result on both sides.
+/// The entries that two copies of a vault have for the same name. The result of a merge is the same in both copies.
 ///
 /// For most entries, ``CommonPast`` shows whether they have changed since the copies diverged. For the others, the
 /// entry's history decides.
 struct EntryPair {
     let own: Entry?
     let other: Entry
-    /// Whether each side has changed the name since the other side took over its state; nil if that is unknown.
+    /// Whether each copy has changed the name since the other copy took over its state; nil if that is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
     let limit: TimeLimit
-    /// The rule for two states with the same time. Nonces are not signed, so a person whose access was removed could
-    /// choose them.
+    /// The rule that decides between two states with the same time. Nonces are not signed, so they must not decide if a
+    /// person whose access was removed may have chosen them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
 
     enum Outcome {
-        /// This side already has the result.
+        /// This vault already has the result.
         case same
         case changed(Entry)
     }
 
-    /// Whether both sides have changed the name, each without knowing the other side's change.
+    /// Whether both copies have changed the name, each without the other's change.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
         return !own.knows(other, hasChanged: hasOtherChanged, limit)
             && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
-    /// Returns the later state. Its history has all values of both sides, without those that one side has forgotten.
+    /// Returns the later state, with the values of both copies as its history, except those that either has forgotten.
     func merged(at now: UInt64) -> Outcome {
-        // If only this side has changed the name, values that it has dropped stay dropped.
+        // If only this vault has changed the name, values that it has dropped stay dropped.
         if hasOtherChanged == false { return .same }
         guard let own else { return .changed(other) }
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
@@ -43,11 +43,11 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only the later side has new values, they stay in their order, even if it set several at the same time.
+        // If only the later entry has new values, they keep their order, even if several were set at the same time.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A version that was restored has several times. The latest one counts, no matter which side set it.
+            // A restored version has several times. The latest one counts, no matter which copy it comes from.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
@@ -61,19 +61,19 @@ struct EntryPair {
     private func isOtherLater(than own: Entry) -> Bool {
         // A state that is based on the other one is later, whatever the clocks showed. This order is not signed, so it
         // counts only if both histories are believed. Otherwise, a person whose access was removed could have put an
-        // old state on top of the present one.
+        // old state on top of the current one.
         if tie == .byNonce {
             let ownFollows = own.follows(other)
             let otherFollows = other.follows(own)
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Two removals at the same time may have different histories, so the one that includes the other is later.
+        // Two removals at the same time may have different histories, so one that has the other's history is later.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the merged entry with an attribute that either side has but the later state lacks, if this side has
-    /// changed the name too; otherwise nil. Throws `invalid` if there is no room for the attribute.
+    /// Returns the merged entry with an attribute that either copy has but the later state lacks. Returns nil if there
+    /// is none, or if this vault has not changed the name. Throws `invalid` if the attribute does not fit.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -84,14 +84,14 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns the present value of one side that the merged entry replaces; nil if both had the same or none.
+    /// Returns the first of the two entries' current values that the merged entry replaces; nil if it replaces neither.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
         }
     }
 
-    /// The versions of each side that the other side has not forgotten on request.
+    /// The versions of each copy, without those that the other copy has forgotten on request.
     private var keptVersions: Set<Nonce> {
         let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged, limit) ?? []
         let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged, limit)
@@ -106,7 +106,7 @@ struct EntryPair {
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Returns whether an entry's state is later than another's. For equal times, both sides get the same order.
+    /// Returns whether an entry's state is later than another's. For equal times, both copies compute the same order.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
@@ -114,11 +114,11 @@ struct EntryPair {
         if left.current.nonce != right.current.nonce {
             return EntryPair.isGreater(left.current.nonce, than: right.current.nonce)
         }
-        // Both sides have restored the same version, so its details decide.
+        // Both copies have restored the same version, so the entries' other fields decide.
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether a version is later. Even impossible times count, since they are the same on both sides.
+    /// Returns whether a version is later than another. Even impossible times count, since both copies have the same.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -132,7 +132,7 @@ struct EntryPair {
 extension Entry {
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
-    /// The values that the name has had, including the present one.
+    /// The values that the name has had, including the current one.
     var states: [EarlierVersion] { (present.map { [$0] } ?? []) + earlier }
 
     private var present: EarlierVersion? {
@@ -143,8 +143,8 @@ extension Entry {
         }
     }
 
-    /// Returns the values that another copy has not forgotten on request: values that were set later or that it still
-    /// has, and the present one if the other copy is known never to have had it.
+    /// Returns the values that another copy has not forgotten on request. These are the values that were set after the
+    /// request or that the other copy still has, and the current value if the other copy is known never to have had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
@@ -156,8 +156,8 @@ extension Entry {
             }
     }
 
-    /// Returns whether this entry has had another entry's present state. A removal leaves no version, but this entry
-    /// has had it if its present value was created later and the removed value is in its history.
+    /// Returns whether this entry was once in another entry's current state. A removal leaves no version, so it counts
+    /// as known if this entry's current value was created later and the removed value is in its history.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {

@@ -2,9 +2,9 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// An entry of another copy, with this side's versions in place of equal ones.
+/// An entry of another copy, in which this vault's versions replace equal ones.
 ///
-/// Under one data key, a box is not changed, and usually has the same nonce on both sides. Otherwise, it is resealed.
+/// Boxes are resealed if the copies' data keys differ. Otherwise, they stay unchanged, usually with equal nonces.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -38,15 +38,15 @@ struct ForeignEntry {
         return admitted
     }
 
-    /// Returns the boxes of a merged entry's versions, the present one first; nil for versions that are already in this
-    /// file. Throws `damaged` for an unreadable value that comes from the copy or becomes the present one.
+    /// Returns the boxes of a merged entry's versions, the current version first; nil for versions that are already in
+    /// this file. Throws `damaged` if a value that comes from the copy or becomes the current one cannot be opened.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // If this side's version is damaged, the copy's replaces it, which was resealed under the same nonce.
+            // If this vault's version is damaged, the copy's version, resealed under the same nonce, replaces it.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {
@@ -93,23 +93,23 @@ struct CopiedValues: ~Copyable {
         try resealer?.reseal(version)
     }
 
-    /// Returns this side's version that equals one of the copy: it has the same box, it was set at the same time to the
-    /// same value, or, under another data key, one of the two was resealed from the other.
+    /// Returns this vault's version that equals a version of the copy. Two versions are equal if they have the same
+    /// box, or the same value and time. If the data keys differ, one may also have been resealed from the other.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
     ) throws(LogError) -> StoredVersion? {
         let version = state.version
         let isResealed = resealer != nil
         if !isResealed, let same = known.first(where: { $0.version.nonce == version.nonce }) { return same.version }
-        // Values are compared even under one data key, since one that was resealed twice on one side and once on the
-        // other has different nonces.
+        // Values are compared even if both copies have the same data key. A value that was resealed twice in one copy
+        // and once in the other has different nonces.
         let candidates = known.filter { own in
             own.version.kind == version.kind && own.version.length == version.length
                 && (isResealed || own.modified == state.modified)
         }
         guard !candidates.isEmpty else { return nil }
         let hash = try copy.valueHash(of: version)
-        // A damaged value of this side counts as different from all of the copy's.
+        // A damaged value of this vault counts as different from all values of the copy.
         for own in candidates where try ours.hasValue(own.version, ofHash: hash) {
             if own.modified == state.modified { return own.version }
             if try ours.keys.reseals(version, hash, as: own.version) { return own.version }

@@ -9,7 +9,7 @@ package enum NamesTaken: Sendable {
 
     package static let none = NamesTaken.some([])
 
-    /// Selects names by their bytes, so that two names that only look the same are different.
+    /// Creates a selection of names. They are compared by their bytes, so names that only look the same are different.
     package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
@@ -25,8 +25,8 @@ package enum NamesTaken: Sendable {
 
 /// A filter that refuses states that a person whose access was removed may have written; Format.md, "Merging".
 ///
-/// A state of another copy counts if the copy has this vault's data key and no removal of a member is known, if a
-/// present member has signed the state, or if the user takes it over.
+/// A state of another copy counts if a current member has signed it, or if the user takes it over. All states count if
+/// the copy has this vault's data key and no removal of a member is known.
 struct MergeGate {
     /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool
@@ -46,21 +46,21 @@ struct MergeGate {
         var isTaken = false
     }
 
-    /// Returns the part of the copy's entry that counts. States that this side already has always count.
+    /// Returns the part of the copy's entry that counts. States that this vault already has always count.
     ///
     /// - Parameters:
     ///   - copied: the entry as it is in the copy.
-    ///   - entry: the same entry, with this side's versions in place of equal ones.
+    ///   - entry: the same entry, in which this vault's versions replace equal ones.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // Without any member left, changes are not signed, and the vault counts as one that never had members.
+        // If no members are left, changes are not signed, and the vault counts as one that never had members.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
         var entry = entry
         let isTaken = taken.contains(entry.name)
-        // The copy's `forgotten` and `joined` are not signed, so only this side's own count.
+        // The copy's `forgotten` and `joined` are not signed, so only this vault's count.
         if !isBelieved, !isTaken { entry.disbelieve() }
         let known = old?.signedStates ?? []
         var doubtful: [Int] = []
@@ -76,16 +76,15 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not store the time when the name was created, so this side's is used.
+        // A removal does not store the time when the name was created, so this vault's time is used.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
         return Admission(entry: former, isWhole: false)
     }
 
-    /// Returns whether a member has signed a state. If the copy has a former data key, only present members count.
-    /// Otherwise, members whose removal comes only with the copy count too. Throws `damaged` if the signature is
-    /// invalid.
+    /// Returns whether a member has signed a state. If the copy has a former data key, only current members count.
+    /// Otherwise, members whom only the copy has removed count too. Throws `damaged` if the signature is invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author

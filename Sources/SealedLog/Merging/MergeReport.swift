@@ -3,15 +3,15 @@ package import SealedFormat
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same
-        /// The keys differ. Those of this vault count, or those of the copy, for example because its data key is newer.
+        /// The keys differ. This vault's keys count, or the copy's, for example because the copy's data key is newer.
         case own, other
     }
 
-    /// The names that were added or changed here, sorted bytewise.
+    /// The names that were added or changed in this vault, sorted bytewise.
     package internal(set) var changed: [String] = []
-    /// The names that both sides had changed. The later value counts.
+    /// The names that both copies had changed. The later value counts.
     package internal(set) var conflicts: [String] = []
-    /// The names in conflict whose other value was dropped, since the vault keeps no history or the entry has no room.
+    /// The names in conflict whose replaced value was dropped, since the vault keeps no history or the entry is full.
     package internal(set) var dropped: [String] = []
     /// The names with changes that were refused because a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []
@@ -19,8 +19,8 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var refusedRemovals: Set<EntryName> = []
     /// Whether the copy has a data key that this vault has replaced or never had.
     package internal(set) var isOfFormerKey = false
-    /// Whether the refused states are in this vault, because a person whose access the copy has removed may have
-    /// written them. In that case, nothing was merged.
+    /// Whether the refused states are in this vault rather than in the copy. A person whose access the copy has removed
+    /// may have written them. If this is true, nothing was merged.
     package internal(set) var refusesOwn = false
     /// The indices of this vault's keys that the copy has removed or may have removed. The user must decide whether
     /// they stay. Until then, nothing is merged.
@@ -29,7 +29,7 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var goneKeys: [LogKeySlot] = []
     package internal(set) var members = MemberDifferences()
     package var isWhole: Bool { refused.isEmpty && doubtedKeys.isEmpty }
-    /// The new path of a copy with pending changes, if some of them were refused.
+    /// The new path of a copy with pending changes, if some of these changes were refused.
     package internal(set) var keptAt: String?
     /// Whether the copy ends within a record, perhaps because its file is still being copied.
     package internal(set) var isUnfinished = false

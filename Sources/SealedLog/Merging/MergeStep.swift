@@ -1,25 +1,25 @@
 import SealedFormat
 
-/// Another copy of a vault, which is being merged, and the rules of that merge.
+/// A copy that is being merged into this vault, and the rules of the merge.
 struct MergedCopy {
     let view: LogView
     let past: CommonPast
-    /// Whether this side's history is believed. Unless this machine has seen this file as the vault, a person whose
-    /// access was removed may have put it at the vault's path. Its log positions are not secret and prove nothing.
+    /// Whether this vault's history is believed. If this machine has never seen this file as the vault, a person whose
+    /// access was removed may have put it at the vault's path. Log positions are not secret, so they prove nothing.
     let isOwnBelieved: Bool
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
-    /// The key of an attribute that a name keeps if either side has it and both have changed the name.
+    /// The key of an attribute that a name keeps if both copies have changed the name and either has the attribute.
     let keptAttribute: String?
-    /// The present time of this machine's clock.
+    /// The current time of this machine's clock.
     let now: UInt64
     /// The limit for possible times, derived from this machine's clock and the server's.
     let limit: TimeLimit
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
 
-    /// Returns whether this side may lack an entry of the copy.
+    /// Returns whether this vault may lack an entry of the copy.
     func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
 
     /// - Parameters:
@@ -48,9 +48,9 @@ extension Entry {
     }
 }
 
-/// A group of entries of another copy that are merged in one record.
+/// A group of the copy's entries that are merged in one record.
 struct MergeStep {
-    /// The entries that may have changed in the copy since this side took over their state.
+    /// The entries that may have changed in the copy since this vault took over their state.
     private(set) var entries: [Entry] = []
     private(set) var size: UInt64 = 0
     private(set) var isEnd = true

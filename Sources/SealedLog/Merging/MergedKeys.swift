@@ -2,12 +2,12 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// The decision which key slots, which data key and which members count after a merge.
+/// The choice of the key slots, the data key and the members that count after a merge.
 struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy's data key has replaced this side's. Keys that this rotation removed must not open the vault
+        /// The other copy's data key has replaced this vault's. Keys that this rotation removed must not open the vault
         /// again.
         case otherIsNewer
         /// The other copy's data key was replaced in this vault, or this vault has never had it.
@@ -20,10 +20,10 @@ struct MergedKeys {
     private let areSlotsSame: Bool
     private let ownKeys: SlotTable
     private let otherKeys: SlotTable
-    /// The salts of key slots in this vault that the user keeps even if the other copy has removed them.
+    /// The salts of this vault's key slots that the user keeps even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether this machine has seen this file as the vault, so that the keys removed in it count. Otherwise, a person
-    /// whose access the other copy has removed may have put the file at the vault's path.
+    /// Whether this machine has seen this file as the vault. If so, keys that were removed in it stay removed.
+    /// Otherwise, a person whose access the other copy has removed may have put the file at the vault's path.
     private let isOwnKnown: Bool
     private let theirs: LogView
     private let manifest: Manifest
@@ -31,13 +31,13 @@ struct MergedKeys {
     private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
-    /// The member changes that only the other copy has. If its data key counts, these are all of its changes, since
-    /// none of the people that they remove has that data key.
+    /// The member changes that only the other copy has. If the other copy's data key counts, all of its member changes
+    /// are included, since none of the people whom they remove has that data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
-    ///   - kept: the salts of key slots in this vault that the user keeps.
-    ///   - isOwnKnown: whether this machine has seen this side as the vault.
+    ///   - kept: the salts of this vault's key slots that the user keeps.
+    ///   - isOwnKnown: whether this machine has seen this file as the vault.
     init(_ ours: LogView, _ theirs: LogView, keeping kept: Set<[UInt8]> = [], isOwnKnown: Bool) throws(LogError) {
         self.theirs = theirs
         let ownManifest = try ours.manifest()
@@ -61,8 +61,8 @@ struct MergedKeys {
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Uses the keys of the other copy, since this machine has seen that copy as the vault. This side may be an older
-    /// file with keys that were removed later.
+    /// Uses the other copy's keys, since this machine has seen that copy as the vault. This file may be older, with
+    /// keys that were removed later.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -72,10 +72,10 @@ struct MergedKeys {
 
     // MARK: Removed keys
 
-    /// The indices of this vault's keys that the other copy has removed, so that the user must decide whether they
-    /// stay. Under one data key, this can only be the key that has opened this vault. If both copies were rotated, keys
-    /// that the other one lacks are included, since its list of removed keys is incomplete if a person whose access was
-    /// removed has renamed a key.
+    /// The indices of this vault's keys that the other copy has removed. The user must decide whether they stay. If
+    /// both copies have the same data key, this can only be the key that has opened this vault. If both were rotated,
+    /// all keys that the other copy lacks are included. Its list of removed keys is incomplete if a person whose access
+    /// was removed has renamed a key.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
         let own = ownKeys.identities
@@ -91,7 +91,7 @@ struct MergedKeys {
 
     private func isKept(_ index: Int) -> Bool { kept.contains(ownKeys.slots[index].salt) }
 
-    /// The indices of the keys for which the user has not decided yet.
+    /// The indices of the keys about which the user has not decided yet.
     var doubtedKeys: [Int] { askedKeys.filter { !isKept($0) } }
 
     var keptKeys: Set<SlotLabel.ID> { Set(askedKeys.filter(isKept).map { ownKeys.labels[$0].id }) }
@@ -99,16 +99,16 @@ struct MergedKeys {
     /// The keys that no longer open the merged vault, because one of the copies has removed them.
     var goneKeys: [LogKeySlot] { keysToRemove(from: countsOther ? otherKeys : ownKeys, own: ownKeys) }
 
-    /// Returns the slots of the table that the other side has removed.
+    /// Returns those slots of one copy's table whose keys were removed in the other copy.
     ///
-    /// - Parameter own: the present slots of this vault.
+    /// - Parameter own: this vault's current slots.
     private func keysToRemove(from table: SlotTable, own: SlotTable) -> [LogKeySlot] {
         if relation == .otherIsForeign { return [] }
         guard countsOther else { return table.keys(removed: Set(otherKeys.removedBefore)) }
         return isOwnKnown ? table.keys(removed: Set(own.removedBefore + ownKeys.removedBefore)) : []
     }
 
-    /// Returns the merged vault's slots, given the present ones of this vault.
+    /// Returns the merged vault's slots, given this vault's current slots.
     private func slots(_ own: SlotTable) throws(LogError) -> SlotTable {
         var table = own
         if countsOther {
@@ -120,15 +120,15 @@ struct MergedKeys {
         return table
     }
 
-    /// Throws `pinWrong` unless this vault has, or once had, the copy's data key. Without this check, the copy may be a
-    /// forgery, since anyone who knows a recipient's public key can create a vault for it with this one's ID.
+    /// Throws `pinWrong` unless this vault has, or once had, the copy's data key. Otherwise, the copy may be a forgery.
+    /// Anyone who knows a recipient's public key can create a vault with the same ID that this recipient can open.
     func checkThatDataKeyIsKnown() throws(LogError) {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
     }
 
-    /// Whether this vault has had the other copy's data key, or takes it over now. If not, a person whose access the
-    /// rotation to that key removed may have written this file.
+    /// Whether this vault has had the other copy's data key, or takes it over in this merge. If not, the rotation to
+    /// that key may have removed a person's access, and that person may have written this file.
     var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
     /// Whether values of the two copies can be compared by their nonces.
@@ -140,8 +140,8 @@ struct MergedKeys {
     /// The other copy's key ring, if its data key counts.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
-    /// Whether the other copy's history is believed, because no member who was removed here has its data key. After the
-    /// removal of the last member, the vault counts as one that never had members.
+    /// Whether the other copy's history is believed, because no member whom this vault has removed has that copy's data
+    /// key. After the removal of the last member, the vault counts as one that never had members.
     var isOtherHistoryBelieved: Bool {
         get throws(LogError) {
             switch relation {
@@ -154,8 +154,8 @@ struct MergedKeys {
         }
     }
 
-    /// Returns this side's members, and those that they have added in the other copy. If the other copy's data key is
-    /// newer, the sides are swapped.
+    /// Returns this vault's members, and those whom they have added in the other copy. If the other copy's data key is
+    /// newer, returns that copy's members, and those whom they have added in this vault.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
         // A copy with a former data key cannot add the first member, since all other members depend on that one.
         if isOfFormerKey, own.records.isEmpty { return own }
@@ -163,8 +163,8 @@ struct MergedKeys {
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns the gate that refuses states of this side on behalf of the other copy; nil if none has to be refused. A
-    /// person whose access was removed in that copy may have put this file at the vault's path.
+    /// Returns the other copy's gate, which refuses states of this vault; nil if no state has to be refused. A person
+    /// whose access the other copy has removed may have put this file at the vault's path.
     ///
     /// - Parameter signer: signs the states that the user keeps.
     func gateOfOther(taking taken: NamesTaken, signer: StateSigner? = nil) -> MergeGate? {
@@ -192,10 +192,10 @@ struct MergedKeys {
     }
 
     /// - Parameters:
-    ///   - isTaken: whether this side already has the keys that count.
+    ///   - isTaken: whether this vault already has the keys that count.
     ///   - known: the positions that count as merged; nil if there are none yet.
     ///   - isWhole: whether the copy counts as merged.
-    ///   - isOwnBelieved: whether this side's positions count.
+    ///   - isOwnBelieved: whether this vault's positions count.
     func change(
         _ header: Header, _ table: SlotTable, isTaken: Bool, merging known: KnownPositions?, isWhole: Bool,
         isOwnBelieved: Bool
@@ -210,7 +210,7 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // The access log is on if either copy has it on, but a foreign copy cannot switch it on.
+        // The access log is on if either copy has it on, except that a foreign copy cannot switch it on.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,

@@ -1,16 +1,16 @@
 import SealedFormat
 import Sealing
 
-/// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer creates such
-/// boxes, but a person with the data key can. Anyone who knows one of the two values can then compute the other one,
-/// and the key that authenticates both.
+/// A table of the nonces of a vault's values, which finds nonces that different boxes share. No writer seals two values
+/// with the same nonce, but a person with the data key can. Anyone who knows one of the two values can then compute the
+/// other one, and the key that authenticates both.
 struct NonceTable {
     /// The first 8 bytes of each nonce, so that a million nonces take only 8 MB.
     private var starts: [UInt64] = []
 
     mutating func add(_ entry: Entry) { starts += entry.versions.map(\.nonce.start) }
 
-    /// Returns the nonces whose first 8 bytes are not unique, which must be compared completely.
+    /// Returns the nonces whose first 8 bytes occur more than once. These nonces must be compared in full.
     consuming func shared() -> SharedNonces {
         starts.sort()
         return SharedNonces(starts: Set(zip(starts, starts.dropFirst()).filter { $0 == $1 }.map(\.0)))
@@ -71,7 +71,7 @@ extension LogView {
         return try namesSharingNonces(of: table)
     }
 
-    /// Returns the same names, given a table of all entries.
+    /// Returns the names of values that share a nonce but have different boxes, given a table of all entries' nonces.
     func namesSharingNonces(of table: consuming NonceTable) throws(LogError) -> [String] {
         var shared = table.shared()
         guard !shared.isEmpty else { return [] }
@@ -82,7 +82,8 @@ extension LogView {
 }
 
 extension LogView {
-    /// Returns whether a merge under the same data key would add a value that shares its nonce with another one here.
+    /// Returns whether a merge under the same data key would add a value that shares its nonce with a different value
+    /// in this vault.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self
         // Only the first 8 bytes are compared. The chance that two of a million nonces match is 1 in 40 million.

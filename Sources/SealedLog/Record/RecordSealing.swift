@@ -8,7 +8,7 @@ struct RecordPlan: Sendable {
     /// The bytes to write at the record's offset. The rest of the payload is in the store already.
     let bytes: [UInt8]
 
-    /// The record in the form that a store appends. If it has a tree, the hint lets readers skip the records before it.
+    /// The record in the form that a store appends. If it has a tree, the hint lets readers skip all earlier records.
     var stored: StoredRecord {
         let hint = record.index.tree.map { _ in Hint(offset: record.offset, sequence: record.index.sequence) }
         return StoredRecord(
@@ -51,7 +51,7 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// A reader that opens records, many of them with one system call.
+/// A reader that opens records. It reads many of them with one system call.
 struct RecordReader {
     enum Finding {
         /// Zeros, or the end of the file.
@@ -63,7 +63,8 @@ struct RecordReader {
         case foreign(StaticString)
     }
 
-    /// The step in which writers add zeros. A larger window would cost more page faults than it saves system calls.
+    /// The minimum window size, equal to the step in which writers extend the file. With a larger window, page faults
+    /// would cost more than fewer system calls save.
     static let windowSize = Int(Limits.growth)
 
     let store: any RecordStore

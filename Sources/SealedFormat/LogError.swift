@@ -6,14 +6,13 @@ package import Sealing
 /// `detail` contains offsets, sizes and paths, but never a name or value from the vault, and no part of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path. In the case of `gone`, this machine remembers a vault there.
+        /// There is no file at the path. If the code is `gone`, this machine remembers a vault there.
         case missing, gone
         /// The path points to a folder, a named pipe, a socket or a device.
         case notAFile
         case exists
-        /// A vault is not replaced by a copy if the copy lacks part of it (`notContained`), if that is unknown
-        /// (`notCompared`), or if it is another vault or cannot be opened (`notACopy`). The detail is the vault's
-        /// location.
+        /// The copy must not replace the vault, because it lacks part of the vault (`notContained`), may lack part of
+        /// it (`notCompared`), is another vault or cannot be opened (`notACopy`). The detail is the vault's location.
         case notContained, notCompared, notACopy
         /// The caller passed an invalid argument: a name, a value or a transaction is out of bounds.
         case invalid
@@ -21,44 +20,45 @@ package struct LogError: Error, Hashable, Sendable {
         case usedUp
         /// There is no key file (`keyMissing`), or it cannot be read (`keyUnreadable`).
         case keyMissing, keyUnreadable
-        /// Others can read or write the key file (`keyExposed`), or can read it and it belongs to root (`keyShared`).
+        /// Others can read or write the key file (`keyExposed`), or can only read it and root owns it (`keyShared`).
         case keyExposed, keyShared
-        /// The key file is a generated one that was mistyped, cut or changed (`keyDamaged`). It cannot be a key
-        /// (`keyUnsuitable`). It opens no slot (`keyWrong`).
+        /// A generated key file was mistyped, cut or changed (`keyDamaged`), the key file cannot be a key
+        /// (`keyUnsuitable`), or it opens no slot (`keyWrong`).
         case keyDamaged, keyUnsuitable, keyWrong
-        /// The secret already opens a key slot (`slotExists`). Another process has removed or replaced the slot
+        /// The secret already opens a key slot (`slotExists`), or another process has removed or replaced the slot
         /// (`slotGone`).
         case slotExists, slotGone
         /// The slot that opened this machine's copy of the vault was removed. Open the vault again to get its keys.
         case keysChanged
-        /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`). None of the typed ones opens a slot
+        /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`), or no typed passphrase opens a slot
         /// (`passphraseWrong`).
         case passphraseNeeded, passphraseWrong
-        /// The command that prints the key has failed (`commandFailed`). The user has not agreed to run it
+        /// The command that prints the key has failed (`commandFailed`), or the user has not agreed to run it
         /// (`commandUntrusted`).
         case commandFailed, commandUntrusted
-        /// An identity is needed (`identityMissing`). Its file cannot be read (`identityUnreadable`). Others can read
-        /// or write it (`identityExposed`). It opens no slot, or its plugin failed (`identityWrong`). It opens no slot
-        /// of a vault that it may have opened before (`identityRemoved`).
+        /// An identity is needed (`identityMissing`), its file cannot be read (`identityUnreadable`), others can read
+        /// or write the file (`identityExposed`), or the identity opens no slot or its plugin failed (`identityWrong`).
+        /// If the identity may have opened the vault before, but opens no slot, the code is `identityRemoved`.
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// This machine has no pin (`unpinned`) or another pin (`pinWrong`) for a vault that a recipient's slot opened.
+        /// A recipient's slot opened a vault for which this machine has no pin (`unpinned`) or a different one
+        /// (`pinWrong`).
         case unpinned, pinWrong
-        /// The file does not authenticate or violates the format (`damaged`). It has a later version of the format
+        /// The file does not authenticate or violates the format (`damaged`), or has a later format version
         /// (`newerFormat`).
         case damaged, newerFormat
-        /// The vault at the location is bound to another name, which is unknown.
+        /// The vault at the location is bound to a different, unknown name.
         case otherName
         /// The copy that was to be merged is damaged.
         case copyDamaged
         /// According to the rollback memory, the vault is an older copy (`rolledBack`), has another history
         /// (`diverged`), or is another vault (`exchanged`).
         case rolledBack, diverged, exchanged
-        /// The vault has members, but this machine's device is none of theirs. The detail is the device as text, or
-        /// empty.
+        /// The vault has members, but this machine's device belongs to none of them. The detail is the device as text,
+        /// or empty.
         case notMember
         /// A file cannot be trusted, most often because it belongs to another user. The detail begins with its path.
         case untrustworthy
-        /// The key with which this machine signs cannot be used. The detail is a whole sentence.
+        /// This machine's signing key cannot be used. The detail is a whole sentence.
         case deviceUnusable
         /// The access log is on but cannot be written or read.
         case accessLogUnusable
@@ -67,12 +67,12 @@ package struct LogError: Error, Hashable, Sendable {
         case unavailable
         /// No server responds (`unreachable`), or a server refuses (`serverRefused`). The detail is a whole sentence.
         case unreachable, serverRefused
-        /// A flush failed, and the write could not be undone: it may or may not be durable. If there is a detail but no
-        /// system error, the detail is a whole sentence.
+        /// A flush failed, and the write could not be undone, so it may or may not be durable. If there is a detail but
+        /// no system error, the detail is a whole sentence.
         case outcomeUnknown
         /// An entry is not in the state that the transaction expects.
         case conflict
-        /// Another writer has appended to the log meanwhile, despite the lock.
+        /// Despite the lock, another writer has appended to the log.
         case overtaken
         case outOfMemory
 
@@ -108,21 +108,22 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
-    /// The same error, but for a write that could not be undone.
+    /// The same error as `outcomeUnknown`, for a write that could not be undone.
     package var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
     /// Whether the system lacked a resource, such as descriptors. Such an error proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
-    /// Returns the error as one of this machine's copy of a vault in a database. It proves nothing about the vault.
+    /// Returns the error as one of this machine's copy of a vault in a database. It proves nothing about the vault
+    /// itself.
     package func ofKept(_ location: String) -> LogError {
         let what = "This machine's copy of \(location)"
         switch code {
         case .damaged:
-            return LogError(.unreachable, "\(what) is damaged: \(detail). Use the vault with the server to fix it.")
+            return LogError(.unreachable, "\(what) is damaged: \(detail). Use the vault online to fix the copy.")
         case .rolledBack:
-            let since = "the state that this machine has seen since, perhaps through another URL"
-            return LogError(.unreachable, "\(what) is older than \(since). Use the vault with the server.")
+            let since = "a state that this machine has seen, perhaps through another URL"
+            return LogError(.unreachable, "\(what) is older than \(since). Try again when the server can be reached.")
         default: return self
         }
     }
@@ -152,17 +153,17 @@ package enum Notice: Error, Hashable {
     case offline(since: UInt64, reason: String?)
     /// A change is pending on this machine until it can be merged.
     case changedApart
-    /// This machine's clock is ahead of the server's by this time, or behind it if the number is negative.
+    /// This machine's clock is ahead of the server's by this time, or behind it if the time is negative.
     case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
 }
 
-/// A collection of notices that are reported later, because no outside code may be called while a lock is held.
+/// Notices that are collected and reported later, because no outside code may be called while a lock is held.
 package final class NoticeBoard: Sendable {
     private struct State {
         var posted: [Notice] = []
-        /// The number of notices that ``take()`` has returned.
+        /// The number of posted notices that ``take()`` has already handled.
         var taken = 0
     }
 
@@ -172,7 +173,7 @@ package final class NoticeBoard: Sendable {
 
     package init() {}
 
-    /// Adds a notice, unless it was posted here before.
+    /// Adds a notice, unless the same notice was posted before.
     package func post(_ notice: Notice) {
         state.withLock { state in if !state.posted.contains(notice) { state.posted.append(notice) } }
         hasNew.store(true, ordering: .releasing)
@@ -197,7 +198,7 @@ package final class NoticeBoard: Sendable {
 
 // MARK: - Translation
 
-/// Returns the result of a system call about `path`, or of a call to Sealing. Translates an error into a ``LogError``.
+/// Returns the result of a call. Translates an error of the system (at `path`) or of Sealing into a ``LogError``.
 package func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
 ) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }

@@ -1,6 +1,6 @@
 private import CSodium
 
-/// Base64 (RFC 4648) for secrets. The time depends only on their length.
+/// Base64 (RFC 4648) for secrets, in a time that depends only on their length.
 package enum Base64 {
     /// Whether `=` characters pad a text to a multiple of four digits.
     package enum Padding { case none, equalSigns }

@@ -1,19 +1,19 @@
 /// A field of 256 elements, each of which is a byte. The elements are the polynomials over the field of two elements,
 /// modulo an irreducible polynomial of degree 8. Addition is the exclusive or.
 ///
-/// The operations take the same time for all bytes. Logarithm tables would be faster, but which of their cache lines
-/// are read would depend on the bytes, which are secret here.
+/// The operations take the same time for all bytes. Logarithm tables would be faster, but the cache lines that they
+/// read would depend on the bytes, which are secret here.
 package struct ByteField: Sendable {
     /// The terms below x⁸ of the polynomial that reduces products.
     private let reduction: UInt8
 
-    /// The field of AES, with x⁸ + x⁴ + x³ + x + 1 or 0x11B (FIPS 197, section 4.2).
+    /// The field of AES, whose polynomial is x⁸ + x⁴ + x³ + x + 1, or 0x11B (FIPS 197, section 4.2).
     package static let aes = ByteField(reduction: 0x1B)
 
-    /// The field of QR codes, with x⁸ + x⁴ + x³ + x² + 1 or 0x11D (ISO/IEC 18004:2015, section 7.5.2).
+    /// The field of QR codes, whose polynomial is x⁸ + x⁴ + x³ + x² + 1, or 0x11D (ISO/IEC 18004:2015, section 7.5.2).
     package static let qrCode = ByteField(reduction: 0x1D)
 
-    /// Multiplies bit by bit, using masks instead of branches.
+    /// Returns the product. Computes it bit by bit, with masks instead of branches.
     package func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var left = left
         var right = right
@@ -26,7 +26,7 @@ package struct ByteField: Sendable {
         return product
     }
 
-    /// Returns the multiplicative inverse; zero for zero.
+    /// Returns the multiplicative inverse of an element; zero for zero.
     package func inverse(_ element: UInt8) -> UInt8 {
         // The 255th power of each nonzero element is 1, so the inverse is the 254th power. 254 is 2 + 4 + 8 + … + 128.
         var power = element

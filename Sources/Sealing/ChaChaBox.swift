@@ -3,7 +3,7 @@ private import CSodium
 /// Authenticated encryption for formats other than the vault's, by ChaCha20-Poly1305 (RFC 8439) without associated
 /// data. A box consists of as many bytes as the plaintext has, followed by a 16-byte tag.
 ///
-/// The nonce is too short to be random. Therefore use each key only once, or count nonces.
+/// The nonce is too short to be random. Therefore use each key only once, or use a counter as the nonce.
 package enum ChaChaBox {
     @inlinable package static var keySize: Int { 32 }
     @inlinable package static var nonceSize: Int { 12 }

@@ -6,7 +6,7 @@ package struct RunningHMAC: ~Copyable {
     /// The size of the result in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// The hash's state. It is as secret as the key, since it allows forging the code of any continuation.
+    /// The hash's state. It is as secret as the key, since anyone who has it can compute the code of any continuation.
     private var state: SecretBytes
 
     /// Starts a computation. Throws ``SealingError/Code/outOfMemory``.
@@ -44,8 +44,8 @@ package struct RunningHMAC: ~Copyable {
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 
-    /// Fills `output` with derived bytes. Throws ``SealingError/Code/length`` for more than 8,160 bytes, and
-    /// ``SealingError/Code/outOfMemory``.
+    /// Fills `output` with derived bytes. Throws ``SealingError/Code/length`` if `output` has more than 8,160 bytes,
+    /// and ``SealingError/Code/outOfMemory``.
     package static func derive(
         from secret: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer

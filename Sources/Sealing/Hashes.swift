@@ -5,9 +5,9 @@ package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Writes a hash of `output.count` bytes. This size is part of the hash's input. Throws
-    /// ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key has 16 to 64 or, for an unkeyed
-    /// hash, none.
+    /// Writes a hash of `output.count` bytes. This size is part of the hash's input. An empty key selects the unkeyed
+    /// hash. Throws ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key is empty or has 16
+    /// to 64 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -23,7 +23,7 @@ package enum KeyedHash {
 
 /// A 32-byte unkeyed BLAKE2b hash of bytes that arrive in pieces.
 package struct RunningHash: ~Copyable {
-    // The state is on the heap, since libsodium aligns it to 64 bytes, more than Swift does for stored properties.
+    // The state is on the heap, because libsodium aligns it to 64 bytes, more than Swift does for stored properties.
     private let state = OpaquePointer(
         UnsafeMutableRawPointer.allocate(byteCount: crypto_generichash_statebytes(), alignment: 64))
 
@@ -106,8 +106,8 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits with 3 passes that take about `time` here. They are at least the recommended limits, and at
-        /// most the bounds.
+        /// Returns limits with 3 passes that take about `time` on this machine. They are not below the recommended
+        /// limits, and not beyond the bounds.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -130,7 +130,7 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. They come from a file and could otherwise cause days of work.
+        /// Whether a reader accepts the limits. They come from a file, and without bounds could cause days of work.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
@@ -143,7 +143,7 @@ package enum KeyDerivation {
             return isBeyond ? .max : cost
         }
 
-        /// The maximum total cost of limits that are not yet authenticated, which is less than a second of work.
+        /// The maximum total cost of unauthenticated limits. It amounts to less than a second of work.
         package static let largestCost: UInt64 = 768 << 20
     }
 

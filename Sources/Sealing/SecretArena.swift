@@ -8,8 +8,8 @@ import LinuxSystem
 /// A region is allocated like a key, that is, between inaccessible pages, locked, and excluded from core dumps. Each
 /// block in it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
 struct SecretArena: ~Copyable {
-    /// The arenas, over which threads are distributed. With a single arena, a hundred threads that set values formed a
-    /// queue, because Swift's mutex is passed on to a thread that must first be woken.
+    /// The arenas, over which threads are distributed. With a single arena, a hundred threads that set values queued
+    /// up, because Swift's mutex passes to a thread that must first be woken.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The maximum capacity of a block in bytes. Larger secrets get separate pages.
@@ -41,7 +41,7 @@ struct SecretArena: ~Copyable {
 
     /// Returns a block of zeros; nil if no memory can be allocated. The capacity must be a multiple of 16.
     static func allocate(_ capacity: Int) -> Block? {
-        // A thread's ID is an address at or near the start of a page, so its low bits hardly differ.
+        // A thread's ID is an address at or near the start of a page, so its low bits hardly differ between threads.
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 
@@ -117,7 +117,7 @@ private struct Region {
         let size = size - Region.unit
         guard let base = sodium_malloc(size) else { return nil }
         self.base = base
-        // sodium_malloc locks the pages but does not report failures. A second call does.
+        // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
         isLocked = sodium_mlock(base, size) == 0
         // sodium_malloc fills new memory with 0xdb.
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)

@@ -35,8 +35,8 @@ package enum SecretBox {
     }
 }
 
-/// The 24 bytes that distinguish a box from every other box under its key. They are random because counters would reach
-/// the same values in two diverged copies of a vault.
+/// The 24 bytes that distinguish a box from every other box under its key. They are random, because counters would
+/// reach the same values in two diverged copies of a vault.
 package struct Nonce: Hashable, Sendable {
     @inlinable package static var size: Int { 24 }
 
@@ -60,8 +60,8 @@ package struct Nonce: Hashable, Sendable {
     ) throws(Failure) -> Result { try Swift.withUnsafeBytes(of: self, body) }
 }
 
-/// A source of random nonces. It draws twice as many from the system each time, since a single one costs 0.26 µs, and
-/// one of many costs far less. Create a source for each task, since a forked child would reuse the remaining nonces.
+/// A source of random nonces. It requests growing batches from the system, since a single nonce costs 0.26 µs, and one
+/// in a batch far less. Create a source for each task, since a forked child would reuse the remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 
@@ -88,7 +88,7 @@ package struct NonceSource {
 // MARK: - libsodium
 
 extension UnsafeRawBufferPointer {
-    /// The address for libsodium. An empty buffer may have none, so it gets a placeholder, which is never dereferenced.
+    /// The address for libsodium. If an empty buffer has none, a placeholder is used, which is never dereferenced.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -104,12 +104,11 @@ package enum Wiping {
     /// Overwrites bytes with zeros in a way that the compiler cannot optimize away.
     package static func wipe(_ bytes: UnsafeMutableRawBufferPointer) { sodium_memzero(bytes.pointer, bytes.count) }
 
-    /// Calls a function of libsodium, or of another library that leaves traces of secrets in memory. Then overwrites
-    /// those traces in registers and on the stack.
+    /// Calls a function of libsodium or of another library, and then overwrites the traces of secrets that the call has
+    /// left in registers and in `size` bytes of stack.
     ///
-    /// libsodium 1.0.18 leaves the first 32 bytes of an opened box, a hash's input, key and result, and derived keys.
-    /// Its functions used up to 1.9 KiB of stack in measurements, and Argon2id 6.8 KiB. `size` stack bytes are
-    /// overwritten.
+    /// libsodium 1.0.18 leaves behind the first 32 bytes of an opened box, a hash's input, key and result, and derived
+    /// keys. In measurements, its functions used up to 1.9 KiB of stack, and Argon2id 6.8 KiB.
     package static func leavingNoTraces(
         _ size: Int = 4_096, orThrow code: SealingError.Code, _ call: () -> Int32
     ) throws(SealingError) {
@@ -119,8 +118,8 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Calls a function slightly further down the stack, because `sodium_stackzero` itself uses the first bytes below
-    /// its caller and does not overwrite them.
+    /// Calls a function slightly further down the stack. `sodium_stackzero` itself uses the first bytes below its
+    /// caller, and does not overwrite them.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { _ in call() }
@@ -140,7 +139,7 @@ package enum RandomBytes {
     }
 }
 
-/// Hexadecimal encoding of secrets. The time depends only on their length.
+/// Hexadecimal encoding of secrets, in a time that depends only on their length.
 package enum Hexadecimal {
     /// Writes two lower-case digits for each byte, then a zero byte. Throws ``SealingError/Code/length`` unless
     /// `digits` has that size.
@@ -162,7 +161,7 @@ package enum Hexadecimal {
         }
     }
 
-    /// Decodes digits of either case. Returns nil for invalid text or if it does not encode exactly `count` bytes.
+    /// Decodes digits of either case. Returns nil if the text is invalid or does not encode exactly `count` bytes.
     package static func bytes(_ digits: Substring, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isRead = Array(digits.utf8).withUnsafeBytes { digits in

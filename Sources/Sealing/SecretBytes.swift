@@ -32,7 +32,7 @@ public struct SecretBytes: ~Copyable {
 
     /// Allocates `count` zero bytes.
     ///
-    /// - Parameter isKey: whether the bytes get separate pages between inaccessible ones.
+    /// - Parameter isKey: whether to use separate pages, which are between inaccessible ones.
     /// - Throws: `outOfMemory`; `length` if `count` is negative.
     package init(zeros count: Int, isKey: Bool = false) throws(SealingError) {
         // sodium_init fails only if the system has no source of randomness. In that case, nothing can be sealed.
@@ -41,7 +41,7 @@ public struct SecretBytes: ~Copyable {
         let capacity = SecretBytes.paddedSize(count)
         if isKey || capacity > SecretArena.largestCapacity {
             guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
-            // sodium_malloc locks the pages but does not report failures. A second call does.
+            // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
             isLockedInMemory = sodium_mlock(base, capacity) == 0
             // sodium_malloc fills new memory with 0xdb.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
@@ -103,13 +103,13 @@ extension SecretBytes {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(UnsafeMutableRawBufferPointer(start: base, count: count)) }
 
-    /// Reads the secret with its zero padding, up to a multiple of 16 bytes, at least 16.
+    /// Reads the secret together with its zero padding, which extends to a multiple of 16 bytes, at least 16.
     @inlinable
     package borrowing func withPaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try body(UnsafeRawBufferPointer(start: base, count: SecretBytes.paddedSize(count))) }
 
-    /// Writes to the whole allocation, to open a padded value. Call ``truncate(to:)`` afterwards.
+    /// Writes to the whole allocation, so that a padded value can be opened into it. Call ``truncate(to:)`` afterwards.
     @inlinable
     package mutating func withUnsafeMutablePaddedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result

@@ -5,9 +5,9 @@
 /// applied to each byte separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share
 /// *i* consists of the values at *i*.
 ///
-/// Changed shares are not detected here, but restore a different secret. Therefore share a digest as well.
+/// Joining does not detect changed shares, but restores a different secret. Therefore split a digest with the secret.
 package struct SecretSharing: ~Copyable {
-    /// The possible numbers of shares. The field allows 255, but people lose track of more than 32.
+    /// The possible numbers of shares. The field would allow 255, but people lose track of more than 32.
     package static let counts = 2...32
 
     /// Returns whether a secret can be split in this way. With a threshold of 1, each share would be the secret itself.
@@ -18,14 +18,14 @@ package struct SecretSharing: ~Copyable {
     package let count: Int
     package let threshold: Int
     private let size: Int
-    /// The secret's bytes, followed by their coefficients of each higher power of x.
+    /// The secret's bytes, which are the constant coefficients, followed by the coefficients of each higher power of x.
     private let coefficients: SecretBytes
 
     /// Splits a secret. Throws ``SealingError/Code/length`` if the secret is empty or ``isPossible(count:threshold:)``
     /// is false, and ``SealingError/Code/outOfMemory``.
     package init(_ secret: borrowing SecretBytes, count: Int, threshold: Int) throws(SealingError) {
-        // All coefficients are drawn from all 256 values, including zero for the highest power. If that one could not
-        // be zero, `threshold - 1` shares would rule out one value of each byte.
+        // All coefficients are drawn from all 256 values, including zero for the highest power. If the highest
+        // coefficient could not be zero, `threshold - 1` shares would rule out one value of each byte.
         try self.init(secret, count: count, threshold: threshold) { RandomBytes.fill($0) }
     }
 
@@ -77,8 +77,8 @@ package struct SecretSharing: ~Copyable {
     /// - Parameters:
     ///   - shares: the bytes of the shares, one after the other.
     ///   - indices: the shares' indices, in the same order.
-    /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, or unless the
-    ///   indices are distinct and in `1...255`; ``SealingError/Code/outOfMemory``.
+    /// - Throws: ``SealingError/Code/length`` if there is no share, if the shares differ in length, or if the indices
+    ///   are not distinct and in `1...255`; ``SealingError/Code/outOfMemory``.
     package static func join(_ shares: borrowing SecretBytes, at indices: [Int]) throws(SealingError) -> SecretBytes {
         let points = indices.compactMap { UInt8(exactly: $0) }
         guard !points.isEmpty, points.count == indices.count, Set(points).count == points.count, !points.contains(0),

@@ -3,18 +3,18 @@ import Sealing
 
 // The encoding of access log records; Format.md, "The access log".
 
-/// A read of a value, or a switch of the access log on or off, with its user, program and command.
+/// An event in the access log: a read of a value, or switching the log on or off.
 package struct Access: Hashable, Sendable {
     /// The name of the entry that was read; empty if the access log was switched on or off.
     package let name: String
-    /// The command without its arguments. A suffix marks a refused command.
+    /// The vault command without its arguments. A suffix marks a refused command.
     package let command: String
     /// The path or name of the executable that read the value; empty if unknown.
     package let program: String
-    /// The process ID of that program; 0 if unknown.
+    /// The process ID of ``program``; 0 if unknown.
     package let process: UInt64
     package let user: UInt64
-    /// The program that was started with the value; empty if none was started.
+    /// The program that the command started with the value; empty if it started none.
     package let started: String
 
     /// Creates an access and truncates texts that exceed their size limits.
@@ -31,7 +31,7 @@ package struct Access: Hashable, Sendable {
 extension Access {
     private static let refusal = ": refused"
 
-    /// Whether the command was refused, so that it neither returned the value nor switched the access log.
+    /// Whether the command was refused. A refused command neither returned the value nor switched the access log.
     package var isRefused: Bool { command.utf8.suffix(Access.refusal.utf8.count).elementsEqual(Access.refusal.utf8) }
 
     /// The command without the suffix that marks it as refused.
@@ -47,7 +47,7 @@ extension Access {
     }
 }
 
-/// The contents of an access log record, which are sealed in the file.
+/// The sealed contents of an access log record.
 package struct AccessRecord: Hashable, Sendable {
     static let commandSize = 64
     static let programSize = 1_024
@@ -138,7 +138,7 @@ package struct AccessFrame {
 }
 
 extension String {
-    /// Returns the longest prefix that has at most `size` bytes of UTF-8.
+    /// Returns the text's longest prefix that has at most `size` bytes of UTF-8.
     fileprivate func cut(to size: Int) -> String {
         guard utf8.count > size else { return self }
         var end = unicodeScalars.startIndex

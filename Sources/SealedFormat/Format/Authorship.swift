@@ -20,7 +20,7 @@ package typealias DeviceID = UInt64
 /// The signature of an entry's state or of a member change.
 package struct Authorship: Hashable, Sendable {
     package let author: DeviceID
-    /// The newest log position that the author had read.
+    /// The newest log position that the author had read when signing.
     package let seen: LogPosition
     let signature: [UInt8]
 

@@ -3,14 +3,14 @@ package import Sealing
 
 // The encoding of fields; Format.md, "Conventions".
 
-/// A violation of the format. The text states the invalid field, and the caller adds the offset.
+/// A violation of the format. The text names the invalid field; the caller adds its offset.
 package struct Malformed: Error {
     package let what: StaticString
 
     init(_ what: StaticString) { self.what = what }
 }
 
-/// A reader of fields in sequence. Invalid bytes cause an error, but never a trap.
+/// A sequential reader of encoded fields. Invalid bytes cause an error, never a trap.
 package struct ByteReader {
     let bytes: [UInt8]
     package private(set) var position: Int
@@ -25,7 +25,7 @@ package struct ByteReader {
 
     var remaining: Int { end - position }
 
-    /// Skips bytes and returns the offset of the first one.
+    /// Skips `count` bytes and returns the offset of the first skipped byte.
     @discardableResult
     mutating func skip(_ count: Int) throws(Malformed) -> Int {
         guard count >= 0, count <= remaining else { throw Malformed("too short") }
@@ -63,7 +63,7 @@ package struct ByteReader {
         return value * 16
     }
 
-    /// Reads a count and then that many items.
+    /// Reads a count, followed by that many items.
     mutating func list<Item>(
         upTo limit: Int, _ read: (inout ByteReader) throws(Malformed) -> Item
     ) throws(Malformed) -> [Item] {
@@ -97,7 +97,7 @@ package struct ByteReader {
     }
 }
 
-/// A writer of fields in the form that ``ByteReader`` reads.
+/// A writer of fields in the encoding that ``ByteReader`` reads.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -133,7 +133,7 @@ package struct ByteWriter {
         for item in items { write(&self, item) }
     }
 
-    // This method is not generic, because the compiler would not specialize it for callers in another module.
+    // This method is not generic, because the compiler would not specialize a generic one for callers in other modules.
     package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
     mutating func append(_ other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
 
@@ -154,7 +154,7 @@ extension UnsafeRawBufferPointer {
         Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 
-    /// Reads an unsigned LEB128 number in its shortest form, and advances `index` past it.
+    /// Reads an unsigned LEB128 number, and advances `index` past it. Rejects any but the shortest encoding.
     func varint(at index: inout Int) throws(Malformed) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -174,7 +174,7 @@ extension UnsafeRawBufferPointer {
         throw Malformed("a number that is not in its shortest form")
     }
 
-    /// Whether all bytes are zero. Eight bytes are compared at a time, because headers and free space are mostly zeros.
+    /// Whether all bytes are zero. Compares eight bytes at a time, because headers and free space are mostly zeros.
     package var isZero: Bool {
         var index = 0
         while index + 8 <= count {

@@ -1,18 +1,17 @@
 import LinuxSystem
 package import Sealing
 
-/// The contents of a drop, which is a value with a name and attributes for a vault that the sender cannot open;
-/// Format.md, "Drops".
+/// The contents of a drop; Format.md, "Drops". A drop is a named value with attributes, which its sender seals for a
+/// vault that the sender cannot open.
 package struct DropContents: ~Copyable {
     package let name: EntryName
     package let kind: UInt8
-    /// The time of sealing by the sender's clock, in milliseconds since 1970.
+    /// The time when the drop was sealed, by the sender's clock, in milliseconds since 1970.
     package let created: UInt64
     package let attributes: [Attribute]
     package let value: SecretBytes
 
     private static let magic = Array("vltdrop1".utf8)
-    /// The maximum size of the head in bytes.
     private static let headSizeLimit = 16 << 10
 
     package init(
@@ -42,7 +41,7 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Parses the head, and returns it with the offset of the value, which stays in guarded memory.
+        /// Parses the head, and returns it with the value's offset. The value itself stays in guarded memory.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
                 guard bytes.starts(with: DropContents.magic) else { throw Malformed("its magic") }
@@ -68,7 +67,7 @@ package struct DropContents: ~Copyable {
         self.init(name: head.name, kind: head.kind, attributes: head.attributes, value: value, created: head.created)
     }
 
-    /// Encodes the contents. Throws `outOfMemory`, or `invalid` if the attributes are too large for an entry.
+    /// Encodes the contents. Throws `invalid` if the attributes are too large for an entry, and `outOfMemory`.
     package borrowing func encoded() throws(LogError) -> SecretBytes {
         let current = StoredVersion(kind: kind, nonce: NonceSource.one(), offset: 0, length: value.count)
         let content = Entry.Content(created: created, current: current, attributes: attributes)

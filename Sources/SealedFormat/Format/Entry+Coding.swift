@@ -29,8 +29,8 @@ extension ByteReader {
         return name
     }
 
-    /// Reads an entry. If this process has encoded the entry itself (`isOwn`), its offsets may be marked as stored, and
-    /// its size and offsets are not checked.
+    /// Reads an entry. `isOwn` states that this process encoded the entry: its offsets may then be marked as stored,
+    /// and its size and offsets are not checked.
     package mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
@@ -61,7 +61,7 @@ extension ByteReader {
         return entry
     }
 
-    /// Reads an earlier version. `attributes` are those of the next newer version.
+    /// Reads an earlier version. `attributes` are the attributes of the next newer version.
     private mutating func earlierVersion(before attributes: [Attribute]) throws(Malformed) -> EarlierVersion {
         let modified = try varint()
         let flags = try byte()
@@ -76,7 +76,7 @@ extension ByteReader {
         return earlier
     }
 
-    /// Reads only an entry's current version, without allocating memory. Returns nil if the name is absent at `now`.
+    /// Reads only the current version, without allocating memory. Returns nil if it is removed or expired at `now`.
     package mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
@@ -205,12 +205,12 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// Returns the milliseconds from the name's creation to its last change. The result is 0 if the creation is the
-    /// later of the two, which can happen because a merge may combine times from several clocks.
+    /// Returns the milliseconds from the name's creation to its last change; 0 if the change is dated before the
+    /// creation. That can happen after a merge, which may combine times from several clocks.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
-    /// The size of the encoding in bytes, with every offset counted as one byte. The property does not encode the
-    /// entry, because a writer that sets a name needs the size several times.
+    /// The size of the encoding in bytes, with every offset counted as one byte. It is computed without encoding the
+    /// entry, because a writer that sets a name needs it several times.
     package var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
         size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)
@@ -242,11 +242,10 @@ extension StoredVersion {
 }
 
 extension UInt64 {
-    /// The size of the number as a varint, in bytes.
     var varintSize: Int { Swift.max(1, (70 - leadingZeroBitCount) / 7) }
 }
 
 extension Int {
-    /// The encoded size of a field with this many bytes, including the varint that states their number.
+    /// The encoded size of a field with this many bytes, including the varint for the length.
     fileprivate var sizeWithBytes: Int { UInt64(self).varintSize + self }
 }

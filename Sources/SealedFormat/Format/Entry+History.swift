@@ -4,7 +4,7 @@ extension Entry {
     /// Whether the entry fits in a page even if all of its offsets have the maximum length.
     private var fitsInPage: Bool { sizeWithoutOffsets <= Limits.entrySize - 16 - 8 * earlier.count }
 
-    /// The entry in the state before the current one; nil if the entry has no earlier version.
+    /// The entry as it was before its current state; nil if it has no earlier version.
     package var former: Entry? {
         guard let last = earlier.first else { return nil }
         let content = Content(
@@ -15,7 +15,7 @@ extension Entry {
             authorship: last.authorship)
     }
 
-    /// Sets `modified` to the time of a state that follows the current one, as ``TimeLimit`` determines it.
+    /// Sets `modified` to the time of a new state, which ``TimeLimit/following(_:at:vaultFrom:)`` determines.
     package mutating func follow(at now: UInt64, vaultFrom began: () throws(LogError) -> UInt64) throws(LogError) {
         modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
     }
@@ -23,11 +23,11 @@ extension Entry {
     /// Throws `invalid` if the entry is too long.
     package func checkSize() throws(LogError) {
         guard fitsInPage else {
-            throw LogError(.invalid, "the attributes of an entry may take at most about \(Limits.entrySize) bytes")
+            throw LogError(.invalid, "the entry's attributes are longer than about \(Limits.entrySize) bytes")
         }
     }
 
-    /// Drops the oldest earlier versions until the entry fits in a page and has at most the maximum number of them.
+    /// Drops the oldest earlier versions until the entry fits in a page and their number is within the maximum.
     package mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
@@ -43,8 +43,8 @@ extension Entry {
     /// Drops the earlier versions that were replaced longer ago than the limits allow.
     package mutating func dropHistory(olderThan limits: KeptHistory, now: UInt64) {
         let lifetime = limits.lifetime
-        // A version counts as replaced when the next newer one was set, or, if that is later, when a merge joined the
-        // versions of two copies. A time in the future, set by a wrong clock, counts as recent.
+        // A version's age counts from when the next newer version was set, or from when a merge joined the versions of
+        // two copies, whichever is later. A time in the future, set by a wrong clock, counts as recent.
         var replaced = modified
         let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
@@ -65,10 +65,10 @@ extension KeptHistory {
     package var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }
 
-/// The limit between possible and impossible times of states; Format.md, "Times of states". An impossible time was set
-/// by a wrong clock, or by an attacker who wants a state to win every merge.
+/// The latest possible time of a state; Format.md, "Times of states". A later time is impossible: it was set by a wrong
+/// clock, or by an attacker who wants a state to win every merge.
 package struct TimeLimit: Hashable, Sendable {
-    /// The maximum difference between two clocks in milliseconds: one day.
+    /// The maximum by which a clock may be ahead of another one, in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
@@ -79,7 +79,7 @@ package struct TimeLimit: Hashable, Sendable {
     /// Returns whether a clock that is at most a day fast could have set the time.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether one time counts as later than another. All impossible times are earlier than all possible ones.
+    /// Returns whether one time counts as later than another. Impossible times count as earlier than possible ones.
     package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -89,19 +89,19 @@ package struct TimeLimit: Hashable, Sendable {
         return isLater(time, than: other) ? time : other
     }
 
-    /// Returns the time of a new state that follows another one.
+    /// Returns the time for a new state that follows a former one.
     /// - Parameters:
-    ///   - former: the time of the other state.
+    ///   - former: the time of the former state.
     ///   - now: the current time of this machine's clock.
     ///   - began: returns the time of the vault's creation. It is called only if the result depends on that time.
     package static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
-        // Clocks differ and may be set back, but every copy must recognize the later state by its later time. Only the
-        // maximum number has no successor.
+        // Clocks differ and may be set back, but every copy must recognize the newer state by its later time. Only for
+        // the maximum number is there no later time.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // After an impossible time, the new state gets the current time. But a clock that shows a time before the
-        // vault's creation is wrong itself, and the new state then gets the later time.
+        // If the former time is impossible, the new state gets the current time. But if the clock shows a time before
+        // the vault's creation, then it is itself wrong, and the new state gets a time after the former one.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

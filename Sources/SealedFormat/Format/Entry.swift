@@ -4,7 +4,7 @@ package import Sealing
 
 // The stored state of one name; Format.md, "Entries".
 
-/// A stored value: its kind and length, and the offset and the nonce of its box.
+/// A stored value: its kind and length, and the offset and nonce of its box.
 package struct StoredVersion: Hashable, Sendable {
     package var kind: UInt8
     package var nonce: Nonce
@@ -19,7 +19,7 @@ package struct StoredVersion: Hashable, Sendable {
         self.length = length
     }
 
-    /// The length of the box in bytes: the tag, and the value padded to a multiple of 16, at least 16.
+    /// The length of the box in bytes: the tag plus the value's length, rounded up to a multiple of 16 and at least 16.
     package var boxLength: Int { SecretBytes.paddedSize(length) + SecretBox.tagSize }
 
     /// The range of the box in the file.
@@ -59,7 +59,7 @@ package struct Attribute: Hashable, Sendable {
     }
 
     /// Compares keys and values bytewise, as names are compared. Swift's `==` treats canonically equivalent strings as
-    /// equal, so it could accept the name of another host.
+    /// equal, so it could take one host's name for another's.
     package static func == (left: Attribute, right: Attribute) -> Bool {
         left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
     }
@@ -71,7 +71,7 @@ package struct Attribute: Hashable, Sendable {
 }
 
 extension [Attribute] {
-    /// Returns the value of a key; nil if there is none, or if it is empty.
+    /// Returns the value of a key; nil if the key is missing or its value is empty.
     package func value(of key: String) -> String? {
         first { $0.key.isSame(as: key) }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
@@ -95,8 +95,8 @@ package struct Entry: Hashable, Sendable {
     }
 
     package let name: EntryName
-    /// The time of the current state in milliseconds since 1970. If no clock was wrong, all earlier states have earlier
-    /// times.
+    /// The time of the current state in milliseconds since 1970. Earlier states have earlier times, unless a clock was
+    /// wrong.
     package var modified: UInt64
     /// The sequence number of the record that set the current state; 0 if no record did.
     package var sequence: UInt64 = 0
@@ -104,9 +104,9 @@ package struct Entry: Hashable, Sendable {
     package var content: Content?
     /// The earlier versions, newest first.
     package var earlier: [EarlierVersion] = []
-    /// The time up to which versions were forgotten on request. A merge does not restore them.
+    /// The end of the period whose versions were forgotten on request. A merge does not restore these versions.
     package var forgotten: UInt64?
-    /// The time at which a merge joined versions of two copies. The retention period of these versions starts then.
+    /// The time of a merge that joined two copies' versions. Their retention period starts at this time.
     package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
     package var authorship: Authorship?
@@ -141,7 +141,7 @@ package struct Entry: Hashable, Sendable {
     package var versions: [StoredVersion] { (content.map { [$0.current] } ?? []) + earlier.map(\.version) }
 
     /// The size of the entry in a compacted file: its encoding and the boxes of its values. Every offset counts as one
-    /// byte, because the footprint must not change when a value moves, but the length of an encoded offset does.
+    /// byte, so that the footprint stays the same when a value moves to an offset with a longer encoding.
     package var footprint: UInt64 {
         // A tombstone without a history does not count.
         if content == nil, earlier.isEmpty { return 0 }
@@ -170,8 +170,8 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with `distance` added to all unmarked offsets, and with the mark removed from the others. If
-    /// `distance` is 0, the entry does not change.
+    /// Returns the entry with the mark removed from marked offsets, and with `distance` added to all others. If
+    /// `distance` is 0, returns the entry unchanged.
     package consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -180,8 +180,8 @@ package struct Entry: Hashable, Sendable {
         return self
     }
 
-    /// Returns the entry with all of its versions marked as stored in the file. In a new record, the offset of an
-    /// unmarked version counts from the start of the payload.
+    /// Returns the entry with all of its versions marked as stored in the file. In a new record, an unmarked version's
+    /// offset counts from the start of the payload.
     package consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
@@ -201,7 +201,7 @@ extension StoredVersion {
 
     fileprivate var isStored: Bool { offset >= StoredVersion.storedMark }
 
-    /// The version with its offset in the file; nil if it is not stored there yet.
+    /// The version with its offset in the file; nil if it has not been stored yet.
     package var stored: StoredVersion? {
         guard isStored else { return nil }
         var version = self
@@ -210,7 +210,7 @@ extension StoredVersion {
     }
 }
 
-/// A name, and the time until which it is present.
+/// A name in a listing, with the time until which it has a value.
 package struct ListedName: Sendable {
     package let name: String
     /// The expiry in milliseconds since 1970; 0 for a tombstone, nil if the value does not expire.
@@ -247,8 +247,8 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Returns the index of the first of `count` sorted names that is at or after the sought one, and whether it is equal.
-/// `order` compares the name at an index with the sought one, and returns a negative number, 0 or a positive number.
+/// Finds the first of `count` sorted names that is not before the sought name, and whether the two are equal. `order`
+/// compares the name at an index with the sought name, and returns a negative number, 0 or a positive number.
 @inline(__always)
 package func binarySearch<Failure: Error>(
     _ count: Int, order: (Int) throws(Failure) -> Int

@@ -24,7 +24,7 @@ package struct Header: Hashable, Sendable {
     package var isAccessLogged = false
     /// Whether the vault has members, who sign the changes. The manifest lists the member changes.
     package var hasMembers = false
-    /// The name to which the vault is bound; nil if there is none. The header's MAC does not cover it.
+    /// The name to which the vault is bound; nil if it is not bound. The header's MAC does not cover the name.
     package var name: BoundName?
     package var slots: [KeySlot]
 
@@ -62,7 +62,7 @@ package struct KeptHistory: Hashable, Sendable {
     package static let standard = KeptHistory(versions: 10, days: 90)
 }
 
-/// The offset and sequence number of the newest minor checkpoint, which are not authenticated.
+/// The unauthenticated offset and sequence number of the newest minor checkpoint.
 package struct Hint: Hashable, Sendable {
     package static let size = 16
     package static let range = UInt64(Header.hintOffset)..<UInt64(Header.hintOffset + size)
@@ -94,8 +94,8 @@ extension Header {
         } catch { throw .damaged("the header (\(error.what))") }
     }
 
-    /// Returns a header of 4,096 bytes without a hint, with all constant bytes and flags restored; nil if fields are
-    /// out of bounds. The constants come from ``encoded``, so the repair cannot omit one.
+    /// Returns a header of 4,096 bytes with all constant bytes and flags restored, and without a hint. Returns nil if a
+    /// field is out of bounds. The constants come from ``encoded``, so the repair cannot omit one.
     package static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)
@@ -122,7 +122,7 @@ extension Header {
         for _ in 0..<slotCount { slots.append(try reader.keySlot(in: bytes, after: slots)) }
     }
 
-    /// Checks the bounds, and replaces a root with the offset and the length 0 by nil.
+    /// Checks the bounds of the fields. Sets `root` to nil if its offset and length are both 0.
     private mutating func check() throws(Malformed) {
         guard sequence < Limits.sequence else { throw Malformed("its sequence number") }
         if root?.offset == 0, root?.length == 0 { root = nil }
@@ -168,7 +168,7 @@ extension Header {
         return image[..<size] == image[copyOffset..<copyOffset + size]
     }
 
-    /// Returns whether the second half of a vault's first 8,192 bytes is an exact copy of the first, without the hint.
+    /// Returns whether the second half of a vault's first 8,192 bytes equals the first half, except for the hint.
     package static func copyHolds(in image: [UInt8]) -> Bool {
         let copy = image[copyOffset...]
         return image[..<hintOffset] == copy.prefix(hintOffset) && copy.dropFirst(hintOffset).allSatisfy { $0 == 0 }
@@ -200,7 +200,7 @@ extension ByteReader {
         return PageReference(offset: offset, length: length, nonce: try nonce())
     }
 
-    /// Reads a `u32` that is at most 255. Ignores the upper bytes, which are always zero.
+    /// Reads a `u32` whose value is at most 255. Ignores the upper bytes, which are always zero.
     fileprivate mutating func smallNumber() throws(Malformed) -> UInt32 { try integer() & 0xff }
 }
 

@@ -38,8 +38,8 @@ package struct KeySlot: Hashable, Sendable {
 }
 
 extension KeySlot {
-    /// The command that outputs the key file's contents; nil if the slot has none. The command is not authenticated
-    /// before the vault is open, so it is run only if the user has agreed to it before.
+    /// The command that outputs the key file's contents; nil if the slot has none. It cannot be authenticated before
+    /// the vault is open, so it is run only if the user has already agreed to it.
     package var command: String? { isOfContents && !parameters.isEmpty ? parametersAsText : nil }
 
     package var isOfKeyFile: Bool { isOfContents && parameters.isEmpty }
@@ -67,8 +67,8 @@ extension Collection<KeySlot> {
 extension ByteReader {
     /// Reads a slot, and its parameters from the header's parameter area. Ignores reserved bytes.
     ///
-    /// - Parameter former: the slots before this one. The total length of their parameters determines the offset of
-    ///   this slot's parameters. If the former slots are unknown (nil), the offset that this slot states is used.
+    /// - Parameter former: the slots before this one. The total length of their parameters is the offset of this slot's
+    ///   parameters. If `former` is nil, the offset that this slot states is used instead.
     package mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)
@@ -115,16 +115,16 @@ package struct BoundName: Hashable, Sendable {
     package static let markSize = 16
 
     package let hash: [UInt8]
-    /// The sequence number of the newest record that was copied to this name. Records up to it may state any name.
+    /// The sequence number of the newest record that was copied to this name. Records up to it may contain any mark.
     let copied: UInt64
     /// The code that authenticates the hash and `copied` together with the header.
     let code: [UInt8]
 
-    /// The prefix of the hash, which every record under this name states.
+    /// The prefix of the hash. Every record that is written under this name contains it.
     package var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and log
-    /// positions, so its records would otherwise be accepted after this header.
+    /// Returns whether a record may follow a header with this name. This rejects the records of a copy under another
+    /// name, which has the same keys and log positions.
     package static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark

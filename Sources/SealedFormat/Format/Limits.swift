@@ -1,10 +1,10 @@
 import LinuxSystem
 
-/// The limits of the format (Format.md) and the settings of the log. Each size is a maximum in bytes.
+/// The limits of the format (Format.md) and the settings of the log. Sizes are in bytes.
 package enum Limits {
     package static let nameSize = NameRule.maximumSize
     package static let valueSize = 16 << 20
-    /// The size of an encoded entry. It is chosen so that at least two entries fit in a page.
+    /// The maximum size of an encoded entry. At least two entries of this size fit in a page.
     package static let entrySize = 8_000
     package static let attributeCount = 64
     package static let earlierVersionCount = 255
@@ -12,60 +12,60 @@ package enum Limits {
     /// The default size of the cache for opened pages, which is enough for slightly more than a million entries.
     package static let indexMemory = 128 << 20
 
-    /// The offset of the checkpoint, which follows the header and its copy.
+    /// The checkpoint's offset, directly after the header and its copy.
     package static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
     /// The maximum number of former memory subkeys in a manifest. They come from rotations and from merged copies.
     package static let formerKeys = 4_096
     /// The maximum number of removed keys in a manifest, which lists only the newest ones.
     static let removedKeys = 256
-    /// The total size of all slots' parameters, for which the header has room.
+    /// The header's room for the parameters of all slots.
     static let slotParametersSize = 1_984
-    /// The size of a sealed page.
+    /// The maximum size of a sealed page.
     package static let pageSize = 16 << 10
     package static let pageLevel: UInt8 = 8
-    /// The size of a sealed index or manifest.
+    /// The maximum size of a sealed index or manifest.
     package static let indexSize = 1 << 20
     package static let payloadSize: UInt64 = 512 << 20
-    /// The size of everything after the log's end: the longest torn record, and the zeros written ahead of it.
+    /// The maximum size of everything after the log's end: the longest torn record, and the zeros written in advance.
     package static let tailSize: UInt64 = 514 << 20
-    /// The number of record magics that may occur by chance after the log's end, at offsets where a record may begin.
+    /// The maximum number of chance record magics after the log's end, at offsets where a record may begin.
     package static let strayMagics = 16
     /// The exclusive upper bound of value offsets.
     static let valueOffset: UInt64 = 1 << 61
     /// The exclusive upper bound of other offsets and of header sequence numbers.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound of record sequence numbers. No log that starts with a header's number can reach it.
+    /// The exclusive upper bound of record sequence numbers. A log starts at its header's number and cannot reach it.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
 
-    /// The number of records that may follow the newest checkpoint (minor or not) before a writer adds a minor
+    /// The number of records that may follow the newest checkpoint of either kind before a writer adds a minor
     /// checkpoint. The limit rises with the size of the current minor checkpoint. Until it reaches the upper bound, the
     /// cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
-    /// The number of entries in the minor checkpoint that raise this limit by one record.
+    /// The number of minor-checkpoint entries that raise ``recordsBeforeMinorCheckpoint`` by one record.
     package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
     package static let inlineIndexSize = 16 << 10
-    /// The step in which a writer extends the file with zeros. A reader searches these zeros once for stray frames,
+    /// The number of zeros by which a writer extends the file. A reader searches these zeros once for stray frames,
     /// which costs a page fault per 4 KiB.
     package static let growth: UInt64 = 16 << 10
-    /// The total size of a record's transactions, which are held in memory until they are written.
+    /// The maximum total size of a record's transactions, which are held in memory until they are written.
     package static let transactionSize = 256 << 20
     /// The maximum number of authenticators in a manifest's chain.
     package static let chainLength = 1_024
-    /// The number of log positions that a machine remembers as ends of a vault in git.
+    /// The maximum number of log ends that a machine remembers for a vault in git.
     package static let seenHeads = 1_024
-    /// The age in milliseconds (90 days) at which compaction drops tombstones, and expired values whose history is not
-    /// kept for longer.
+    /// The age in milliseconds (90 days) at which compaction drops a tombstone, or an expired value unless its history
+    /// is kept for longer.
     package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
-    /// The floor for dead bytes. Compaction starts when they exceed this floor and half of the live bytes, or when the
-    /// minor checkpoint's entries exceed ``minorEntriesFloor`` and a sixteenth of all entries.
+    /// The floor for dead bytes. Compaction starts when they exceed both this floor and half of the live bytes, or when
+    /// the minor checkpoint's entries exceed both ``minorEntriesFloor`` and a sixteenth of all entries.
     package static let deadBytesFloor: UInt64 = 256 << 10
-    /// The same floor for a vault in a database. It is higher because compaction transfers the whole vault twice, and
-    /// every process that uses the vault must then open it again.
+    /// The floor for dead bytes of a vault in a database. It is higher, because compaction transfers the whole vault
+    /// twice, and every process that uses the vault must open it again afterwards.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
     /// The size of the minor checkpoint above which compaction starts. A record must have room for the next minor

@@ -19,19 +19,19 @@ package struct Manifest: Hashable, Sendable {
     /// The removed keys, oldest first. A merge does not restore them.
     package private(set) var removedKeys: [SlotLabel.ID] = []
 
-    /// The log positions of the merged histories, in ascending order and without gaps after the first one. The header
-    /// that recorded the merge has the next sequence number after the last one.
+    /// The log positions of the merged histories, ordered by sequence number and without gaps. The header that recorded
+    /// the merge has the sequence number after the last position's.
     package var merged: [LogPosition] = []
 
-    /// The member changes. Each one comes after the changes that its author knew.
+    /// The member changes, ordered so that each one follows the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The newest member changes that existed when the data key was created: those that no other change followed then.
+    /// The member changes that no other change had followed when the data key was created.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
 
-    /// Returns whether the history before the header, whose log position is `origin`, includes an earlier log position.
+    /// Returns whether the history before the header includes a log position. `origin` is the header's log position.
     package func includes(_ position: LogPosition, before origin: LogPosition) -> Inclusion {
         guard position.sequence < origin.sequence else { return .unknown }
         let distance = origin.sequence - position.sequence
@@ -46,7 +46,7 @@ package struct Manifest: Hashable, Sendable {
     }
 }
 
-/// Whether a history includes a log position; unknown if the position is outside of the known part of the history.
+/// Whether a history includes a log position; unknown if the position is outside the known part of the history.
 package enum Inclusion: Sendable { case included, excluded, unknown }
 
 package struct SlotLabel: Hashable, Sendable {
@@ -65,8 +65,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// The start of a label's hash. It identifies the key in all copies and even after the key's removal. A rotation of
-    /// the data key does not change it.
+    /// The start of a label's hash. It identifies the key in all copies, even after the key was removed. It does not
+    /// change when the data key is rotated.
     package typealias ID = Authenticator
 
     package var id: ID {
@@ -75,7 +75,7 @@ extension SlotLabel {
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the label, with a later time if its ID is taken. Two keys may be added in the same millisecond.
+    /// Returns the label, with a later time if its ID is taken, as when two keys are added in the same millisecond.
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
@@ -87,10 +87,10 @@ extension SlotLabel {
     /// Creates the label of a new slot. Throws `invalid` for a text that is too long.
     init(text: String, recipient: String = "") throws(LogError) {
         guard text.utf8.count <= Manifest.labelSize else {
-            throw LogError(.invalid, "a label may have at most \(Manifest.labelSize) bytes")
+            throw LogError(.invalid, "the label is longer than \(Manifest.labelSize) bytes")
         }
         guard recipient.utf8.count <= SlotLabel.recipientSize else {
-            throw LogError(.invalid, "a recipient may have at most \(SlotLabel.recipientSize) bytes")
+            throw LogError(.invalid, "the recipient is longer than \(SlotLabel.recipientSize) bytes")
         }
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
@@ -157,14 +157,14 @@ extension Manifest {
         try reader.finish()
     }
 
-    /// Sets `merged` to the positions of this history and another one, and clears the chain.
+    /// Sets `merged` to the positions of both this history and another one, and clears the chain.
     /// - Parameters:
     ///   - end: a log position whose sequence number is the next one after the chain.
-    ///   - isBelieved: whether to use all of this history's own positions. Otherwise only the newest one is used.
+    ///   - isBelieved: whether to use all of this history's positions; if false, only the newest one is used.
     package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
-        // Both histories are known only from the later of their two starts on.
+        // Before the later of the two starts, at least one history is not fully known.
         let first = max(own.first, other.first)
         let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
         let sorted = both.sorted { $0.sequence < $1.sequence }
@@ -173,15 +173,15 @@ extension Manifest {
         chain = []
     }
 
-    /// Adds the memory subkey of the data key that is being replaced. Drops the oldest subkey if the list is full: a
-    /// machine that remembers the vault under that subkey will then report this vault as an older copy. Refusing to
-    /// rotate would be worse, because a person with access could fill the list and so prevent the rotation that revokes
-    /// it.
+    /// Adds the memory subkey of the data key that is being replaced, and drops the oldest subkey if the list is full.
+    /// A machine that remembers the vault under the dropped subkey will then report this vault as an older copy.
+    /// Refusing to rotate would be worse: a person with access could fill the list to prevent the rotation that revokes
+    /// this access.
     package mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds the subkeys of another copy, as far as they fit. They count as older than this vault's own.
+    /// Adds another copy's subkeys, as many as fit. They are listed as older than this vault's subkeys.
     package mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
@@ -193,7 +193,7 @@ extension Manifest {
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
-    /// Clears the list, for a copy that may have been written by a person who no longer has access.
+    /// Clears the list of removed keys, which may have been written by a person who no longer has access.
     package mutating func forgetRemovedKeys() { removedKeys = [] }
 
     package mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
@@ -231,11 +231,11 @@ extension ByteWriter {
     }
 }
 
-/// The known log positions of a history. None is missing from a certain sequence number on.
+/// The known log positions of a history, which are complete from the sequence number ``first`` on.
 package struct KnownPositions: Sendable {
     /// The positions in ascending order of their sequence numbers.
     package private(set) var positions: [LogPosition]
-    /// The sequence number from which on no position is missing.
+    /// The sequence number from which the positions are complete.
     package let first: UInt64
 
     package init(_ positions: some Sequence<LogPosition>, first: UInt64) {

@@ -2,16 +2,16 @@ import Sealing
 
 // The encoding of member changes; Format.md, "Members".
 
-/// A signed change that adds a device to a member or removes one.
+/// A signed change that adds or removes a member's device.
 package struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
-    /// The time by the author's clock in milliseconds since 1970. It does not affect which changes count.
+    /// The time by the author's clock in milliseconds since 1970. It has no influence on which changes count.
     let time: UInt64
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The newest changes that the author knew: those that no other known change follows. Empty for the first change.
+    /// The IDs of the changes that the author knew, except those that another known change follows.
     let known: [Authenticator]
 
     package static let limit = 1_024
@@ -22,7 +22,7 @@ package struct MemberChange: Hashable, Sendable {
 package struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
-    /// The start of the encoding's hash. Other changes refer to this one by it.
+    /// The start of the encoding's hash, by which other changes refer to this one.
     package let id: Authenticator
     package let encodedSize: Int
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }

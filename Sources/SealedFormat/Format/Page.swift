@@ -3,10 +3,10 @@ package import Sealing
 
 // The encoding of tree pages; Format.md, "Pages".
 
-/// The offset, the length and the nonce of a sealed page.
+/// The offset, length and nonce of a sealed page.
 package struct PageReference: Hashable, Sendable {
     package let offset: UInt64
-    /// The sealed length in bytes.
+    /// The length of the sealed page in bytes.
     package let length: Int
     package let nonce: Nonce
 
@@ -19,7 +19,7 @@ package struct PageReference: Hashable, Sendable {
     package var box: Range<UInt64> { offset..<offset + UInt64(length) }
 }
 
-/// An opened page of a tree. The cells of a leaf contain entries, and those of an inner page refer to child pages.
+/// An opened page of a tree. The cells of a leaf contain entries; the cells of an inner page refer to child pages.
 /// Cells are decoded on request. All errors are `damaged` and state the page's offset in the file.
 package struct Page: Sendable {
     fileprivate static let headSize = 4
@@ -115,7 +115,7 @@ package struct Page: Sendable {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
-    /// Finds the last cell whose name is at or before `name`, and whether it is equal; nil if all cells are after it.
+    /// Finds the last cell whose name is at or before `name`, and whether the names are equal; nil if there is none.
     package func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
@@ -129,7 +129,7 @@ package struct Page: Sendable {
         } catch { throw damaged(error.what) }
     }
 
-    /// Returns the name of a cell without copying it, because a search compares many names and keeps none of them.
+    /// Returns a cell's name without copying it, because a search compares many names and keeps none of them.
     private static func name(
         in page: UnsafeRawBufferPointer, at offset: Int
     ) throws(Malformed) -> UnsafeRawBufferPointer {

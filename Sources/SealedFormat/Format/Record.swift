@@ -37,11 +37,11 @@ package struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// The number of names and the size of the vault. Every record states them, so a reader need not count.
+/// The vault's number of names and its size. Every record states these totals, so readers need not count.
 package struct Totals: Hashable, Sendable {
-    /// The number of names that are present.
+    /// The number of names that were not removed.
     package var entries: UInt64 = 0
-    /// The bytes of present entries and of entries with a history, including the boxes of their values.
+    /// The total footprint of all entries in bytes.
     package var liveBytes: UInt64 = 0
     /// The bytes that compaction would free.
     package var deadBytes: UInt64 = 0
@@ -134,7 +134,7 @@ package struct RecordIndex: Hashable, Sendable {
     package var totals: Totals
     package var transactions: [[Entry]] = []
     package var tree: Tree?
-    /// The mark of the vault's name when the record was written; nil if the vault was not bound to a name.
+    /// The mark of the name to which the vault was bound when the record was written; nil if there was none.
     package var name: [UInt8]?
 
     package init(
@@ -151,7 +151,7 @@ package struct RecordIndex: Hashable, Sendable {
         self.name = name
     }
 
-    /// Returns the end of the payload's last box or root page that the index refers to; `start` if there is none.
+    /// Returns the end of the last box or root page that the index locates in the payload; `start` if there is none.
     package func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)

@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// Encoded items that begin with a name, in the order of insertion, and an index of each name's newest item.
 ///
-/// All items share one buffer. As objects, a large transaction's million items would take several times the memory.
+/// All items share one buffer. A million items as separate objects would take several times as much memory.
 package struct NamedCells: Sendable {
     private struct Slot {
         /// The item's number plus 1; 0 marks a free slot.
@@ -22,7 +22,7 @@ package struct NamedCells: Sendable {
     package var count: Int { starts.count }
     package var byteCount: Int { writer.count }
 
-    /// Reserves room for another list's items, and 16 more bytes for each: entries have times, but changes have none.
+    /// Reserves room to turn another list's changes into entries, with 16 more bytes for the times of each entry.
     package mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -58,7 +58,7 @@ package struct NamedCells: Sendable {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }
 
-    /// Returns the newest item of each name at or after `start`, in the order of names.
+    /// Returns the newest item of each name that is not before `start`, sorted by name.
     package func ordered(from start: [UInt8] = []) -> [Int32] {
         var items: [Int32] = []
         items.reserveCapacity(nameCount)
@@ -114,7 +114,7 @@ package struct NamedCells: Sendable {
         return slot
     }
 
-    /// Passes an item's name to `body`. Spans are used, because access to an array would retain and release it.
+    /// Passes an item's name to `body`. Uses spans, because access through an array would retain and release the array.
     @inline(__always)
     private func withName<Result>(_ item: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         writer.bytes.span.bytes.withUnsafeBytes { bytes in
@@ -126,7 +126,7 @@ package struct NamedCells: Sendable {
 }
 
 extension ByteReader {
-    /// Reads an item that this process has encoded, so that reading cannot fail.
+    /// Reads an item that this process has encoded. Such an item cannot be invalid.
     package mutating func own<Result>(_ read: (inout ByteReader) throws(Malformed) -> Result) -> Result {
         do { return try read(&self) } catch { preconditionFailure("an item that this process encoded is invalid") }
     }

@@ -42,14 +42,14 @@ extension Credential {
         Credential(.recipient, fileKey, salt: salt)
     }
 
-    /// Creates a credential from a slot's own wrapping key, which was kept when that slot was opened earlier.
+    /// Creates a credential from a slot's own wrapping key, which was kept when the slot was opened earlier.
     package static func wrappingKey(_ key: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(nil, key, salt: salt)
     }
 }
 
 extension KeyFile {
-    /// Returns the 32 bytes of a generated key, or the hash of another key file.
+    /// Returns the 32 bytes of a generated key, or the hash of any other key file's contents.
     fileprivate func digest() throws(SealingError) -> SecretBytes {
         var digest = try SecretBytes(zeros: KeyedHash.size, isKey: true)
         try digest.withUnsafeMutableBytes { (digest) throws(SealingError) in

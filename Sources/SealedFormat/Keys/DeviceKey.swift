@@ -40,7 +40,7 @@ package final class DeviceKey: Sendable {
 extension Device {
     private static let prefix = "vault-device-1-"
 
-    /// The text by which users pass on a device: `vault-device-1-`, the public key in hex, and 8 digits of a checksum.
+    /// The device as text, for users to pass on: `vault-device-1-`, the public key in hex, and an 8-digit checksum.
     package var text: String {
         "\(Device.prefix)\(Hexadecimal.string(of: publicKey))-\(Hexadecimal.string(of: Device.checksum(publicKey)))"
     }

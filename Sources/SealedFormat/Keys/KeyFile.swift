@@ -11,7 +11,7 @@ package struct KeyFile: ~Copyable {
     }
 
     package let kind: Kind
-    /// The reason why others may read the file; nil if only its owner can.
+    /// The reason why the file is accepted although others can read it; nil if only its owner can.
     package let sharing: SecretFile.Sharing?
     /// The 32 random bytes, or all bytes of the file.
     let secret: SecretBytes
@@ -20,7 +20,7 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether an attacker who has the vault may guess the file's bytes, because they are few and were not generated.
+    /// Whether the contents are so short that an attacker who has the vault may guess them. Generated files never are.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
@@ -30,7 +30,7 @@ extension KeyFile {
     /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if the path already
     /// exists. Throws `unavailable`, `busy`, `outOfMemory`.
     ///
-    /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Acquiring it again would block forever.
+    /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Acquiring it again would block.
     package static func create(
         at path: String, isOfDevice: Bool = false, isFolderLocked: Bool, in fileSystem: any FileSystem,
         until deadline: Deadline
@@ -74,8 +74,8 @@ extension KeyFile {
     }
 
     /// Flushes an existing key file and its folder. Its creator may have died before doing so, and a power loss would
-    /// then lose the key and everything sealed under it. Throws `unavailable`, unless the folder belongs to another
-    /// user or cannot be flushed.
+    /// then lose the key and everything sealed under it. Throws `unavailable` if that fails for any reason other than a
+    /// missing permission, a read-only file system, or a folder that cannot be flushed.
     package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
         let path = resolvedPath(path)
         do throws(SystemError) {
@@ -91,7 +91,8 @@ extension KeyFile {
 
 extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
-    /// - Parameter isBelieved: whether the file must also be trustworthy, like the key file of a device, which signs.
+    /// - Parameter isBelieved: whether the file must also be trustworthy, as a device's key file must, because it
+    ///   signs.
     /// - Throws: the errors of that method; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if the file must be
     ///   trustworthy but is not.
     package static func read(
@@ -117,13 +118,13 @@ extension KeyFile {
     private static let checksumSize = 4
     private static let textLimit = 4_096
 
-    /// The room that ``parse(_:of:_:)`` needs before the text, so that one region of guarded memory is enough.
+    /// The number of bytes before the text that ``parse(_:of:_:)`` uses as a buffer, to avoid a second guarded region.
     static let parsingRoom = 48
 
     /// Parses the contents of a key file.
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
     /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
-    ///   cut or changed, which must not be used as another kind of key file.
+    ///   cut or changed. Such a file must not be accepted as another kind of key file.
     static func parse(
         _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
     ) throws(LogError) -> KeyFile {
@@ -136,7 +137,7 @@ extension KeyFile {
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // A generated file in UTF-16, or with other text in its key line, is recognized too, and counts as damaged.
+            // This also recognizes a generated file in UTF-16, or with other text in its key line, as a damaged one.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false
@@ -211,7 +212,7 @@ extension KeyFile {
 }
 
 extension KeyFile {
-    /// Parses the contents of a key file. `source` names where they come from, at the start of an error message.
+    /// Parses the contents of a key file. `source` names their origin, and error messages begin with it.
     /// - Throws: the errors of ``parse(_:of:_:)``; `keyUnsuitable` for more than 1 MiB.
     package static func parse(_ contents: borrowing SecretBytes, from source: String) throws(LogError) -> KeyFile {
         guard contents.count <= maximumSize else { throw LogError(.keyUnsuitable, "\(source) is larger than 1 MiB") }

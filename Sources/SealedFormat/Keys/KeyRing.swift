@@ -16,11 +16,11 @@ package final class KeyRing: Sendable {
 
     /// The subkeys, followed by the wrapping key.
     private let keys: SecretBytes
-    /// The slot that opened the vault, in its state at that time; nil if no slot was used.
+    /// The slot that opened the vault, as it was at that time; nil if no slot was used.
     package let slot: KeySlot?
 
-    /// Derives the subkeys from a data key, which the closure writes to its first buffer of 32 bytes. The closure
-    /// returns a slot and writes that slot's wrapping key to its second buffer. The data key is then wiped.
+    /// Derives the subkeys from a data key, and then wipes the data key. The closure writes the data key to its first
+    /// buffer of 32 bytes and a slot's wrapping key to its second buffer, and returns that slot.
     package init(
         withDataKey: (_ dataKey: UnsafeMutableRawBufferPointer, _ wrappingKey: UnsafeMutableRawBufferPointer)
             throws(LogError) -> KeySlot?
@@ -77,7 +77,7 @@ package final class KeyRing: Sendable {
         return nonce.withUnsafeBytes { Nonce($0) }
     }
 
-    /// The memory subkey, copied to unguarded memory. It protects no data of the vault, only what machines remember.
+    /// The memory subkey, copied to unguarded memory. It protects only rollback memory, and no data of the vault.
     package var memoryKey: [UInt8] { withKey(.memory) { Array($0) } }
 
     package func withWrappingKey<Result: ~Copyable, Failure: Error>(
@@ -106,7 +106,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Seals an index or a page, which need no guarded memory.
+    /// Seals an index or a page. Neither needs guarded memory.
     package func seal(_ plaintext: [UInt8], for purpose: KeyPurpose, nonce: Nonce) throws(LogError) -> [UInt8] {
         var box = [UInt8](repeating: 0, count: plaintext.count + SecretBox.tagSize)
         try plaintext.withRawBytes { (plaintext) throws(LogError) in

@@ -65,7 +65,7 @@ package struct KeyShares: ~Copyable {
     /// - Throws: `invalid` for any other index, `outOfMemory`.
     package borrowing func text(at index: Int) throws(LogError) -> SecretBytes {
         guard (1...count).contains(index) else {
-            throw LogError(.invalid, "the shares are numbered from 1 to \(count)")
+            throw LogError(.invalid, "no such share; the shares are numbered from 1 to \(count)")
         }
         let label = KeyShareLabel(set: set, threshold: threshold, count: count, index: index)
         let heading = """
@@ -87,20 +87,20 @@ extension KeyFile {
 
     /// Splits the key into shares. Any `threshold` of them restore it with ``join(_:)``.
     ///
-    /// - Throws: `invalid` unless the key file was generated, because other files have no fixed length and no checksum;
-    ///   `invalid` unless `2 <= threshold <= count <= 32`; `outOfMemory`.
+    /// - Throws: `invalid` unless `2 <= threshold <= count <= 32`; `invalid` if the key file was not generated, because
+    ///   other files have no fixed length and no checksum; `outOfMemory`.
     package borrowing func shares(_ count: Int, threshold: Int) throws(LogError) -> KeyShares {
         guard kind == .generated else { throw LogError(.invalid, "only a generated key file can be split into shares") }
         guard SecretSharing.isPossible(count: count, threshold: threshold) else {
             let counts = SecretSharing.counts
-            let range = "\(counts.lowerBound) to \(counts.upperBound) shares, of which at least 2 restore it"
+            let range = "\(counts.lowerBound) to \(counts.upperBound) shares, and restoring it must require at least 2"
             throw LogError(.invalid, "a key can be split into \(range)")
         }
         return try KeyShares(translated(SecretSharing(confirmedSecret(), count: count, threshold: threshold)))
     }
 
-    /// Returns the bytes to split: the key, and a hash that confirms it. After a join, the two do not match if a share
-    /// was changed or belongs to another set.
+    /// Returns the bytes to split: the key, and a hash that confirms it. If a share was changed or belongs to another
+    /// set, the restored key and hash do not match.
     borrowing func confirmedSecret() throws(SealingError) -> SecretBytes {
         var confirmed = try SecretBytes(zeros: SecretBox.keySize + KeyedHash.size, isKey: true)
         try confirmed.withUnsafeMutableBytes { (confirmed) throws(SealingError) in

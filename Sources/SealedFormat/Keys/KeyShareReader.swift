@@ -2,14 +2,14 @@ import LinuxSystem
 package import Sealing
 
 extension KeyFile {
-    /// Restores a generated key file from the shares in a text. KeyShare.swift describes their form.
+    /// Restores a generated key file from the shares in a text. KeyShare.swift describes the form of a share.
     ///
     /// The text may have several shares, comments that begin with `#`, empty lines, and blanks around a line. Lines end
     /// with LF or CR, and letters may be of either case. The same share may occur twice.
     ///
     /// - Throws: an error whose detail states the line and the remedy, but no digit of a share:
     ///   - `keyDamaged` for a share that is mistyped, cut or changed, or that does not fit the others,
-    ///   - `keyUnsuitable` for a text without shares, another kind of line, and a later version of the format,
+    ///   - `keyUnsuitable` for a text without shares, a line of any other kind, and a share in a later format version,
     ///   - `invalid` for too few shares, and for shares of different sets,
     ///   - `outOfMemory`.
     package static func join(_ text: borrowing SecretBytes) throws(LogError) -> KeyFile {
@@ -24,7 +24,7 @@ private struct KeyShareReader: ~Copyable {
     private static let shareDigits = KeyFile.shareSize * 2
     /// The size of everything after the label: the share's digits, a hyphen, and the checksum's digits.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// The size of the longest valid label. Longer ones may contain digits of the share and stay in guarded memory.
+    /// The size of the longest valid label. A longer one may contain the share's digits and stays in guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
     /// The shares that were read, without duplicates, in the order of `found`.
@@ -52,7 +52,7 @@ private struct KeyShareReader: ~Copyable {
     private mutating func readLine(_ line: UnsafeRawBufferPointer, _ number: Int) throws(LogError) {
         guard let first = line.first, first != UInt8(ascii: "#") else { return }
         let family = KeyShareLabel.family.utf8
-        // The line is compared without a copy, because it may be the second half of a share, which is secret.
+        // The line is compared without a copy, because it may be the second half of a secret share.
         guard line.lazy.map(lowercased).starts(with: family) else {
             throw LogError(.keyUnsuitable, "line \(number) is neither a share nor a comment; remove it or correct it")
         }

@@ -7,7 +7,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
-        // The slots are not authenticated yet. An attacker who can write the file could make readers work for minutes.
+        // The slots are not authenticated yet. A forged file could otherwise make readers work for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -15,7 +15,7 @@ extension [KeySlot] {
         }
     }
 
-    /// Unwraps the data key with the wrapping key of the slot that opened the vault before, even if other slots have
+    /// Unwraps the data key with the wrapping key of the slot that opened the vault earlier, even if other slots have
     /// changed since. Throws `keyWrong` if that slot was removed.
     package func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
@@ -29,7 +29,7 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` unless the header has room for the slots, and each kind stays within the bounds of Argon2id.
+    /// Throws `invalid` if there is no slot or too little room in the header, or if a kind exceeds Argon2id's bounds.
     package func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
@@ -45,14 +45,14 @@ extension [KeySlot] {
             else {
                 throw LogError(
                     .invalid,
-                    "all keys of one kind together may take \(KeyDerivation.StretchLimits.bounds); remove one first")
+                    "the keys of one kind together may cost \(KeyDerivation.StretchLimits.bounds); remove one first")
             }
         }
     }
 }
 
 extension KeySlot {
-    /// Creates a slot for a credential, without a data key in it yet.
+    /// Creates a slot for a credential. The slot contains no data key yet.
     ///
     /// - Parameter limits: the limits of Argon2id, which are ignored if the kind does not use it.
     package init(
@@ -79,7 +79,7 @@ extension KeySlot {
         return try wrapping(dataKey, under: UnsafeRawBufferPointer(wrappingKey))
     }
 
-    /// Returns the slot with a data key that is wrapped under the slot's wrapping key.
+    /// Returns the slot with a data key wrapped under the slot's wrapping key.
     package func wrapping(
         _ dataKey: UnsafeRawBufferPointer, under wrappingKey: UnsafeRawBufferPointer
     ) throws(LogError) -> KeySlot {
@@ -136,7 +136,7 @@ extension Header {
         return expected.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the MAC of a header's bytes, which does not cover the name.
+    /// Returns the MAC of a header's bytes other than the name.
     private static func mac(of bytes: [UInt8], with keys: KeyRing) throws(LogError) -> [UInt8] {
         try keys.authenticate(BoundName.removed(from: Array(bytes[..<macOffset])), for: .header)
     }

@@ -5,13 +5,13 @@ package struct LogKeySlot: Hashable, Sendable {
     package let kind: KeySlot.Kind?
     /// The limits of Argon2id; nil for a secret that is not stretched.
     package let limits: KeyDerivation.StretchLimits?
-    /// The label that the slot got at its creation. It is sealed in the file.
+    /// The label that the slot was given at its creation. It is sealed in the file.
     package let label: String
     /// The time of the slot's creation in milliseconds since 1970.
     package let creation: UInt64
     /// The public key of a recipient; empty for other kinds.
     package let recipient: String
-    /// The command whose output is the key; empty if the key is in a file.
+    /// The command that outputs the key; empty if there is none.
     package let command: String
     /// The salt, which identifies the slot in its vault.
     package let salt: [UInt8]

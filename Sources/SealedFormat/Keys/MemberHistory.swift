@@ -2,18 +2,18 @@ import Sealing
 
 /// The member changes, each one after the changes that its author knew; Format.md, "Members".
 ///
-/// The history decides which changes count. Clocks have no influence on that, because two copies may have changed the
-/// members independently.
+/// The history alone decides which changes count. Clocks have no influence, because two copies may change the members
+/// independently.
 package struct MemberHistory: Sendable {
     package private(set) var records: [MemberRecord] = []
     /// The index of each change in ``records``, by the change's ID.
     private var indices: [Authenticator: Int] = [:]
     /// For each change, the indices of the changes that its author knew.
     private var known: [IndexSet1024] = []
-    /// The device of each ID. If two devices have the same ID, only the first one is listed.
+    /// The device with each ID. If two devices have the same ID, only the first one is listed.
     private var devices: [DeviceID: Device] = [:]
 
-    /// Returns the same changes in an order that is equal in all copies.
+    /// Returns the same changes in an order that is the same in all copies.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
         // A change has more predecessors than each of its predecessors, so this order puts the predecessors first.
         let order = records.indices.sorted { left, right in
@@ -38,7 +38,7 @@ package struct MemberHistory: Sendable {
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
-    /// Returns whether a device counts. If several devices have the same ID, only the first one does.
+    /// Returns whether a device counts. If several devices have the same ID, only the first of them counts.
     func counts(_ device: Device) -> Bool { devices[device.id] == device }
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
@@ -78,9 +78,9 @@ package struct MemberHistory: Sendable {
         known.append(before)
     }
 
-    /// The indices of the changes that count. The author of each was a member according to the changes that this author
-    /// knew. In addition, no valid removal of an addition's author is concurrent with the addition: one of them follows
-    /// the other.
+    /// The indices of the changes that count. A change counts if its author was a member according to the changes that
+    /// the author knew. But an addition does not count if a valid removal of its author is concurrent, that is, if
+    /// neither the addition nor the removal follows the other.
     var counting: [Int] {
         var valid = IndexSet1024()
         for index in records.indices where mayAuthor(index, by: valid) { valid.insert(index) }
@@ -92,15 +92,15 @@ package struct MemberHistory: Sendable {
         return records.indices.filter(counting.contains)
     }
 
-    /// Returns whether a change's author was a member according to those changes in `holding` that the author knew. If
-    /// there was no member, a device may add itself.
+    /// Returns whether a change's author was a member according to the changes in `holding` that the author knew. If
+    /// these result in no member, a device may add itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns the members that result from changes. A removal revokes only the additions that its author knew.
+    /// Returns the members after the changes in `holding`. A removal revokes only the additions that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

@@ -6,9 +6,9 @@ package struct MemberList: Sendable {
     package struct Member: Hashable, Sendable {
         package struct Machine: Hashable, Sendable {
             package let device: Device
-            /// The time of the addition in milliseconds since 1970.
+            /// The time when the device was added, in milliseconds since 1970.
             package let since: UInt64
-            /// The age recipient that was stated with the addition; empty if there was none.
+            /// The age recipient that was stated when the device was added; empty if there was none.
             package let recipient: String
         }
 
@@ -24,10 +24,10 @@ package struct MemberList: Sendable {
         let devices: [Device]
         package let recipients: Set<String>
         package let otherRecipients: Set<String>
-        /// Whether no member remains, so that changes are no longer signed.
+        /// Whether no member would remain, so that changes would no longer be signed.
         let leavesNobody: Bool
 
-        /// The recipients that no remaining device has, and whose keys are therefore removed too.
+        /// The recipients that belong to no remaining device. Their keys are therefore removed too.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
@@ -44,7 +44,7 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The newest member changes that existed when the data key was created: those that no other change followed then.
+    /// The member changes that no other change had followed when the data key was created.
     private let knownToKey: [Authenticator]
     /// The newest log position, which new signatures state.
     private let head: LogPosition
@@ -68,10 +68,10 @@ package struct MemberList: Sendable {
 
     package var hasHistory: Bool { !records.isEmpty }
 
-    /// The time of the last removal in milliseconds since 1970; nil if there is a member, or there never was one.
+    /// The time when the last member was removed, in milliseconds since 1970; nil if a member exists or none ever did.
     package var endedAt: UInt64? { isEmpty ? standings.values.compactMap(\.removal?.change.time).max() : nil }
 
-    /// The sequence number of the newest record before the first member was added; nil if there never was one.
+    /// The sequence number of the newest record before the first member was added; nil if no member was ever added.
     package var founding: UInt64? { records.first?.authorship.seen.sequence }
 
     package func isMember(_ device: Device) -> Bool {
@@ -93,7 +93,7 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The IDs that a machine remembers: those of the first change, on which all others are based, and of the removals.
+    /// The IDs that a machine remembers: those of the first change, on which all others are based, and of all removals.
     package var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }
@@ -157,10 +157,10 @@ package struct MemberList: Sendable {
         return wasMember(authorship) ? .member(name) : .removed(name)
     }
 
-    /// Returns whether the author of a state was a member at the log position that the signature states.
+    /// Returns whether a state's author was a member at the log position that the signature states.
     package func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // A state after the removal was signed at a later log position than the removal itself.
+        // The author was still a member if the removal states a later log position than the state does.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
@@ -182,10 +182,10 @@ package struct MemberList: Sendable {
             throw LogError(.invalid, "this device already belongs to a member")
         }
         guard !isEmpty || device == key.device else {
-            throw LogError(.invalid, "the first member adds themselves, on this device")
+            throw LogError(.invalid, "the first member can be added only from their own device")
         }
         guard isEmpty || !isMember(key.device) || mayAdd(name, key.device.id) else {
-            throw LogError(.invalid, "that name is in use, and only that member's devices can add another one")
+            throw LogError(.invalid, "a member has that name, and only that member's devices can add another device")
         }
         try sign(isRemoval: false, name, device, recipient, by: key)
     }
@@ -193,7 +193,7 @@ package struct MemberList: Sendable {
     /// Returns the effect of removing a member, or one of its devices.
     ///
     /// - Parameter device: the device to remove; nil for all devices of the member.
-    /// - Throws: `invalid` if there is no such member, or the device does not belong to it.
+    /// - Throws: `invalid` if there is no such member, or the device does not belong to that member.
     package func removal(of name: String, device: Device? = nil) throws(LogError) -> Removal {
         let members = members
         guard let member = members.first(where: { $0.name == name }) else {
@@ -211,17 +211,17 @@ package struct MemberList: Sendable {
             leavesNobody: others.isEmpty)
     }
 
-    /// Removes a member with all devices, or one of its devices. Returns the effect.
+    /// Removes a member with all devices, or only one of the devices. Returns the effect.
     ///
     /// - Parameter allowsNobody: whether the last member may be removed.
-    /// - Throws: the errors of ``removal(of:device:)``; `invalid` for the last member; `notMember`.
+    /// - Throws: the errors of ``removal(of:device:)``; `invalid` if the last member may not be removed; `notMember`.
     @discardableResult
     package mutating func remove(
         _ name: String, device: Device? = nil, allowingNobody allowsNobody: Bool = false, signedBy key: DeviceKey
     ) throws(LogError) -> Removal {
         let removal = try removal(of: name, device: device)
         guard allowsNobody || !removal.leavesNobody else {
-            throw LogError(.invalid, "this is the last member: without members, changes are not signed")
+            throw LogError(.invalid, "this is the last member, and without members changes are no longer signed")
         }
         // The signing device is removed last, because it can sign only while it belongs to a member.
         for device in removal.devices.filter({ $0 != key.device }) + removal.devices.filter({ $0 == key.device }) {
@@ -242,7 +242,7 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Returns whether a device may add another one under a name, which must be unused or its own.
+    /// Returns whether a device may add another one under a name. The name must be unused, or the adding device's own.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }

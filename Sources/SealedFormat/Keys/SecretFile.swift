@@ -2,7 +2,7 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file with secret contents, such as a key file or age identities. As in ssh, other users' access is checked.
+/// A file with secret contents, such as a key file or age identities. Other users' access is checked, as ssh does.
 package struct SecretFile: ~Copyable {
     package enum Sharing: Sendable {
         /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
@@ -13,12 +13,12 @@ package struct SecretFile: ~Copyable {
     private let contents: SecretBytes
     /// The reason why the contents cannot be trusted, even though they are secret; nil if they can.
     package let distrust: Distrust?
-    /// The reason why others may read the file; nil if only its owner can.
+    /// The reason why the file is accepted although others can read it; nil if only its owner can.
     package let sharing: Sharing?
 
     package consuming func takeContents() -> SecretBytes { contents }
 
-    /// Reads a file, to which other users must have no access except as stated below.
+    /// Reads a file that other users must not be able to access, except as the parameters allow.
     /// - Parameters:
     ///   - limit: the maximum size of the file in bytes.
     ///   - room: the number of zero bytes before the contents, for the caller's use.
@@ -30,16 +30,16 @@ package struct SecretFile: ~Copyable {
         in fileSystem: any FileSystem
     ) throws(LogError) -> SecretFile {
         let file = try reading(path, fileSystem.open(path, .read))
-        // The status is read from the descriptor, because the path may point to another file by now.
+        // The status is read from the open file, because the path may point to another file in the meantime.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
         var distrust: Distrust?
         do throws(Distrust) { try status.checkTrustworthy() } catch { distrust = error }
         var sharing: Sharing?
-        // Root may use another user's key, because root need not trust the contents of that file.
+        // Root may use another user's key file, because root need not trust its contents.
         let isReadHere = distrust != .anotherOwner || geteuid() == 0
         if !isReadHere || status.mode & 0o077 != 0 {
-            // In some folders, others may read root's files. But they must never be able to change them.
+            // In some folders, other users may be able to read root's files, but never to change them.
             guard status.owner == 0, status.mode & 0o022 == 0 else { throw LogError(.keyExposed, path) }
             let reason = reason(toTrust: file, status, path, secretFolders, in: fileSystem)
             sharing = reason ?? (acceptsShared ? .accepted : nil)
@@ -71,9 +71,9 @@ package struct SecretFile: ~Copyable {
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others may know such contents. Anyone who can write to a folder of the path could redirect it to this file.
+        // Others may know a shared file's contents, so nobody else may be able to redirect the path to such a file.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
-        // Without /proc, the path of a descriptor is unknown. So the path must point to the opened file.
+        // Without /proc, the path of an open file is unknown. So check that the path still points to the opened file.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
             return .secretFolder
         }
@@ -87,7 +87,7 @@ package struct SecretFile: ~Copyable {
         secretFolders.contains { resolved.begins(with: resolvedPath($0) + "/") }
     }
 
-    /// Returns whether only root and this user can have created or replaced the folders and links of a path.
+    /// Returns whether only root and this user could have created or replaced the folders and links in a path.
     private static func isOutOfReach(_ path: String) -> Bool {
         let components = absolutePath(path).split(separator: "/")
         return components.indices.allSatisfy { index in

@@ -12,7 +12,7 @@ package struct SlotTable: Sendable {
     /// The keys after a rotation; nil if there was none.
     package private(set) var rotated: KeyRing?
     package private(set) var removedKeys: [SlotLabel.ID] = []
-    /// The keys that were removed earlier and that the manifest still lists.
+    /// The keys that were removed earlier and are still listed in the manifest.
     package let removedBefore: [SlotLabel.ID]
 
     package init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
@@ -25,12 +25,12 @@ package struct SlotTable: Sendable {
         isAccessLogged = header.isAccessLogged
     }
 
-    /// Returns the label for a new key, changed if necessary so that no present or removed key has the same ID.
+    /// Returns the label for a new key, changed if necessary so that no current or removed key has the same ID.
     private func new(_ label: SlotLabel) -> SlotLabel {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
-    /// Labels a slot whose secret was replaced. The former key counts as removed.
+    /// Gives a slot whose secret was replaced a new label with the same text. The former key counts as removed.
     private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
         let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
         removedKeys.append(labels[index].id)
@@ -51,7 +51,7 @@ package struct SlotTable: Sendable {
     ///   - limits: the limits of Argon2id, which are ignored if the kind does not use it.
     ///   - recipient: the public key of a recipient; empty for other kinds.
     /// - Throws: `invalid` if there is no room, the label could be mistaken for another, or the limits are out of
-    ///   bounds; `keyWrong` if the slot that opened the vault has been removed meanwhile.
+    ///   bounds; `keyWrong` if another process has removed the slot that opened the vault.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
@@ -63,7 +63,7 @@ package struct SlotTable: Sendable {
         labels.append(label)
     }
 
-    /// Removes a slot. Throws `invalid` if it is the last one, and `slotGone`.
+    /// Removes a slot. Throws `invalid` for the last slot, and `slotGone`.
     package mutating func remove(_ salt: [UInt8]) throws(LogError) {
         let index = try index(of: salt)
         var remaining = slots
@@ -73,23 +73,23 @@ package struct SlotTable: Sendable {
         removedKeys.append(labels.remove(at: index).id)
     }
 
-    /// Returns the keys that another copy has removed, except the one that has opened this copy.
+    /// Returns the keys that another copy has removed, except the key that opened this copy.
     package func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
         zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
     }
 
-    /// Keeps keys that another copy has removed. Their new labels make them count as added again.
+    /// Keeps keys that another copy has removed. They get new labels, so that they count as added after the removal.
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The former time may be in the future, because anyone with the data key may have written it.
+            // The old label's time may be in the future, because anyone with the data key may have written it.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Replaces the secret that opens a slot. The slot keeps its label, and guessing the secret never becomes cheaper.
+    /// Replaces the secret that opens a slot. The label's text stays, and guessing the secret never becomes cheaper.
     ///
     /// - Throws: the errors of ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
@@ -110,7 +110,7 @@ package struct SlotTable: Sendable {
         slots[index] = try wrapped(changed[index], with: credential)
     }
 
-    /// Returns the index of the slot with a salt. Throws `slotGone` if another process has removed it.
+    /// Returns the index of the slot with this salt. Throws `slotGone` if another process has removed the slot.
     private func index(of salt: [UInt8]) throws(LogError) -> Int {
         guard let index = slots.firstIndex(where: { $0.salt == salt }) else { throw LogError(.slotGone) }
         return index
@@ -118,15 +118,15 @@ package struct SlotTable: Sendable {
 
     /// Raises the cost of guessing a slot's secret.
     ///
-    /// - Throws: `invalid` for limits that are out of bounds or do not raise the cost, and for a kind that is not
-    ///   stretched; `keyWrong` if the credential opens no slot.
+    /// - Throws: `invalid` if the limits are out of bounds or do not raise the cost, or if the secret is not stretched;
+    ///   `keyWrong` if the credential opens no slot.
     package mutating func raise(
         _ credential: borrowing Credential, to limits: KeyDerivation.StretchLimits
     ) throws(LogError) {
         guard let index = try index(openedBy: credential) else { throw LogError(.keyWrong) }
         guard slots[index].stretches else { throw LogError(.invalid, "a generated key file needs no stretching") }
         guard limits.isWithinBounds, limits.cost > slots[index].limits.cost else {
-            throw LogError(.invalid, "the cost can only be raised, to \(KeyDerivation.StretchLimits.bounds)")
+            throw LogError(.invalid, "the cost can only be raised, within \(KeyDerivation.StretchLimits.bounds)")
         }
         try exchange(index, by: credential, limits: limits, parameters: slots[index].parameters)
     }
@@ -137,8 +137,8 @@ package struct SlotTable: Sendable {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns the limits, with less memory if they would not leave room for two more slots of the kind or would exceed
-    /// what the present slots leave. Returns them unchanged if that is below a third of the recommended cost.
+    /// Returns the limits, with less memory if the current slots of this kind leave too little room, or if two more
+    /// slots would not fit. Returns them unchanged if that would leave less than a third of the recommended cost.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -163,12 +163,12 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// The credential for which a rotation wraps the new data key in a slot. The caller obtains it before the rotation.
+    /// The credential that will open a slot after a rotation. The caller obtains it before the rotation.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
-        /// The parameters of a new slot that the credential opens; nil if the credential opens the present slot.
+        /// The parameters of a new slot that the credential opens; nil if it opens the current slot.
         fileprivate let parameters: [UInt8]?
-        /// Whether the credential is a new secret, which replaces the one of the slot.
+        /// Whether the credential is a new secret that replaces the slot's secret.
         fileprivate let isReplacement: Bool
 
         /// Creates a renewal that keeps the slot's secret. Returns nil if the credential does not open the slot.
@@ -205,8 +205,8 @@ package struct SlotTable: Sendable {
     /// Generates a new data key and wraps it in all slots.
     /// - Parameters:
     ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
-    ///   - renew: returns the renewal of any other slot.
-    /// - Throws: `slotGone` if the slot that opened the vault has been removed meanwhile; `slotExists` if a new secret
+    ///   - renew: returns the renewal of each other slot.
+    /// - Throws: `slotGone` if the slot that opened the vault has been removed since; `slotExists` if a new secret
     ///   already opens the vault; `invalid` if one secret is to replace two; any error of `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
@@ -232,7 +232,7 @@ package struct SlotTable: Sendable {
                 }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
-            // The slot that opened the vault comes last, because its wrapping key must stay in the buffer.
+            // The slot that opened the vault is wrapped last, because its wrapping key must stay in the buffer.
             if let ownRenewal {
                 try wrap(own, with: ownRenewal)
             } else {
@@ -255,7 +255,7 @@ package struct SlotTable: Sendable {
 }
 
 extension KeySlot {
-    /// Returns a slot for another secret. Guessing that secret costs at least as much as guessing this slot's.
+    /// Returns a slot for another secret. Guessing the new secret costs at least as much as guessing this slot's.
     fileprivate func replaced(
         by credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8]
     ) throws(LogError) -> KeySlot {
@@ -280,8 +280,8 @@ extension [KeySlot] {
 }
 
 extension SlotTable {
-    /// The identity of a key in all copies. A recipient's salt is omitted, because a rotation changes it. The label
-    /// identifies the recipient.
+    /// The identity of a key in all copies. It omits the salt of a recipient's slot, because a rotation changes that
+    /// salt. The label identifies the recipient.
     package struct Identity: Hashable {
         let label: SlotLabel
         let salt: [UInt8]

@@ -1,13 +1,13 @@
 import Sealing
 
-/// A source of credentials that may open a vault: from a key file, a typed passphrase, or an earlier opening.
+/// A source of credentials that may open a vault, such as a key file, a typed passphrase or an earlier opening.
 package protocol Unlocker: ~Copyable {
-    /// Returns the next credential to try on the slots; nil if there is none left. The log calls this method again if
-    /// the credential opened no slot.
+    /// Returns the next credential to try on the slots; nil if none is left. The log calls this method again if the
+    /// credential opened no slot.
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential?
 
-    /// Starts again with the first credential. The log calls this method before it reads the file once more, because
-    /// the bytes that it read before may have been incomplete.
+    /// Starts again with the first credential. The log calls this method before it reads the file again, because the
+    /// first reading may have returned incomplete data.
     mutating func restart()
 
     /// The reason why no credential opened the vault.
@@ -18,11 +18,11 @@ package protocol Unlocker: ~Copyable {
 
     /// Remembers a vault that this machine has accepted. Throws a notice if that fails.
     ///
-    /// - Parameter flush: makes the vault durable. The method calls it before it remembers anything new.
+    /// - Parameter flush: makes the vault durable. It is called before this machine remembers anything new.
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice)
 }
 
-/// The public part of a vault, which is not authenticated yet.
+/// The public part of a vault. It is not authenticated yet.
 package struct LockedVault: Hashable, Sendable {
     /// The vault ID (16 bytes); empty if the header is damaged.
     package let vaultID: [UInt8]
@@ -34,8 +34,8 @@ package struct LockedVault: Hashable, Sendable {
     }
 }
 
-/// A vault whose header is authentic under the key that opened it. The key itself may have been chosen by an attacker
-/// who created the vault.
+/// A vault whose header is authentic under the key that opened it. An attacker who created the vault may have chosen
+/// this key.
 package struct UnlockedVault: Sendable {
     package let vaultID: [UInt8]
     package let keys: KeyRing

@@ -21,8 +21,8 @@ package enum AgeFile {
 
     /// Returns the plaintext of a file in its binary or armored form.
     ///
-    /// - Throws: `noMatch` if no identity opens it; `damaged` if it was changed or truncated; `malformed`, `plugin`,
-    ///   `outOfMemory`.
+    /// - Throws: `noMatch` if no identity opens the file; `damaged` if it was changed or truncated; `malformed`,
+    ///   `plugin`, `outOfMemory`.
     package static func open(
         _ file: [UInt8], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
     ) throws(AgeError) -> SecretBytes {
@@ -41,7 +41,7 @@ package enum AgeFile {
 
     private static let passphraseKind = "scrypt"
 
-    /// Throws unless a passphrase is the only recipient, as the format requires, or there is no passphrase.
+    /// Throws if a passphrase is combined with other recipients, which the format forbids.
     private static func checkPassphrases(_ stanzas: [Stanza]) throws(AgeError) {
         guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == passphraseKind }) else {
             throw .malformed("a passphrase is combined with other recipients")

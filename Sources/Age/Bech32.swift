@@ -1,7 +1,7 @@
 import Sealing
 
 /// Bech32 (BIP 173) as age uses it for keys. A text consists of a readable prefix, a `1`, the data and a checksum. The
-/// limit of 90 characters does not apply. Upper and lower case are both accepted, but not mixed in one text.
+/// limit of 90 characters in BIP 173 does not apply. Upper and lower case are both accepted, but not mixed in one text.
 ///
 /// The data may be a secret key. It is encoded and decoded in place, in a time that does not depend on its value.
 enum Bech32 {
@@ -155,7 +155,7 @@ private struct Checksum {
     mutating func add(_ group: UInt8) {
         let top = value >> 25
         value = (value & 0x1FF_FFFF) << 5 ^ UInt32(group)
-        // The time of a branch would depend on the data.
+        // A branch's timing would depend on the data.
         value ^= 0x3B6A_57B2 & (0 &- (top & 1))
         value ^= 0x2650_8E6D & (0 &- (top >> 1 & 1))
         value ^= 0x1EA1_19FA & (0 &- (top >> 2 & 1))

@@ -47,7 +47,7 @@ package struct Identity: ~Copyable, Sendable {
         self.secret = secret
     }
 
-    /// Returns the reason why a text is not a supported identity; nil unless its kind is recognized.
+    /// Returns the reason why a text of a known kind is not a supported identity; nil if the kind is unknown.
     private static func foreignKind(of text: UnsafeRawBufferPointer) -> String? {
         if text.starts(with: "age-encryption.org/".utf8) || text.starts(with: "-----BEGIN AGE ".utf8) {
             return "it is encrypted with a passphrase, which is not supported; decrypt it with age first"

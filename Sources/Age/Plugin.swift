@@ -10,7 +10,7 @@ struct Plugin {
 
     let name: String
     let prompter: any PluginPrompter
-    /// The folders in which to search for the program; nil for those of PATH.
+    /// The folders in which to search for the program; nil for the folders in PATH.
     var folders: String?
     /// The time after which the user is notified that the plugin is silent.
     var patience = PatientWait.usualPatience

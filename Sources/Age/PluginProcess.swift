@@ -13,7 +13,7 @@ struct PluginProcess: ~Copyable {
 
     /// Starts `age-plugin-NAME`. Throws `plugin`.
     ///
-    /// - Parameter folders: the folders to search, separated by colons; nil for those of PATH.
+    /// - Parameter folders: the folders to search, separated by colons; nil for the folders in PATH.
     init(_ name: String, in folders: String?, stateMachine: String) throws(AgeError) {
         let program = "age-plugin-" + name
         let folders = folders ?? getenv("PATH").map { String(cString: $0) } ?? ""
@@ -45,8 +45,8 @@ struct PluginProcess: ~Copyable {
             .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    /// Waits until bytes can be sent or have been received, and returns their numbers. Waiting for both at the same
-    /// time avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
+    /// Sends or receives bytes, whichever is possible first, and returns how many. Waiting for both at the same time
+    /// avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
     ///
     /// - Parameters:
     ///   - bytes: the bytes to send; if empty, the method only reads.
@@ -72,7 +72,7 @@ struct PluginProcess: ~Copyable {
     /// Whether a failed call may be repeated, according to `errno`.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
-    /// Waits for the plugin's exit and returns the error for a premature exit.
+    /// Waits until the plugin exits, and returns the error that reports this premature exit.
     private mutating func ended() -> AgeError {
         shutdown(socket.number, Int32(SHUT_RDWR))
         let how =

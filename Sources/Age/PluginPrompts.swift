@@ -16,7 +16,7 @@ struct PluginPrompts {
 
     /// Returns the answer to a message; nil if the message is not meant for the user. Throws `plugin`, `outOfMemory`.
     func answer(to message: borrowing PluginMessage) throws(AgeError) -> PluginAnswer? {
-        // The text is computed on demand, since other messages contain a file key, which must never become a String.
+        // The text is computed on demand, since some messages contain a file key, which must never become a String.
         var text: String { PluginPrompts.shown(message.body) }
         switch message.command {
         case "msg": return try answer(prompter.message(text, from: plugin) ? ["ok"] : ["fail"])

@@ -9,7 +9,7 @@ struct PluginMessage: ~Copyable {
     var command: String { arguments.first ?? "" }
 }
 
-/// A conversation with a running plugin. It answers the plugin's questions to the user by asking the prompter.
+/// A conversation with a running plugin. It passes the plugin's questions for the user to the prompter.
 struct PluginSession: ~Copyable {
     /// The maximum size of a message's text in bytes.
     private static let sizeLimit = 64 << 10
@@ -21,7 +21,7 @@ struct PluginSession: ~Copyable {
     private var process: PluginProcess
     private let prompts: PluginPrompts
     private var wait: PatientWait
-    /// The bytes received that were not yet parsed as a message.
+    /// The received bytes that were not yet parsed as a message.
     private var received: SecretBytes
     private var receivedCount = 0
     private var messageCount = 0

@@ -50,7 +50,7 @@ package enum Recipient: Hashable, Sendable {
         }
     }
 
-    /// Returns the reason why a text is not a supported recipient; nil unless its kind is recognized.
+    /// Returns the reason why a text of a known kind is not a supported recipient; nil if the kind is unknown.
     private static func foreignKind(of text: String) -> String? {
         if text.isEmpty { return "the recipient is empty" }
         if ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains(where: text.hasPrefix) {

@@ -3,7 +3,7 @@ import Sealing
 
 /// A file key wrapped for one recipient. It consists of a kind, further arguments, and a body.
 package struct Stanza: Hashable, Sendable {
-    /// The arguments, at least one. The first is the kind. They are not empty and contain no white space.
+    /// The arguments, at least one. The first is the kind. No argument is empty or contains white space.
     package let arguments: [String]
     package let body: [UInt8]
 

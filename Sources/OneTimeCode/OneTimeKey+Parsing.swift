@@ -126,8 +126,8 @@ private struct KeyURIParameters {
         return algorithm
     }
 
-    /// Returns whether the codes are Steam's. Steam's own addresses name it as the issuer, those of KeePassXC also as
-    /// the encoder.
+    /// Returns whether the key is for Steam's codes. Addresses by Steam name Steam as the issuer. Addresses by
+    /// KeePassXC also name it as the encoder.
     func isSteam(_ issuer: String?) throws(OneTimeKeyError) -> Bool {
         guard let encoder = values[.encoder] else { return issuer?.lowercased() == "steam" }
         guard encoder.isEqual(to: "steam") else { throw .malformed("its encoder is not supported") }

@@ -10,16 +10,16 @@ package struct OneTimeKey: ~Copyable {
 
     /// The value that changes from code to code; the term is that of RFC 4226.
     package enum MovingFactor: Hashable, Sendable {
-        /// A count of codes: HOTP (RFC 4226). The value is the counter of the next code.
+        /// HOTP (RFC 4226), which counts codes. The value is the counter of the next code.
         case counter(UInt64)
-        /// A count of periods since 1970, with their length in seconds: TOTP (RFC 6238).
+        /// TOTP (RFC 6238), which counts periods since 1970. A period's length is in seconds.
         case time(period: UInt64)
     }
 
     package enum Form: Hashable, Sendable {
         /// A number of 6 to 8 digits, with leading zeros.
         case digits(Int)
-        /// Five characters of Steam's own alphabet.
+        /// Five characters from Steam's alphabet.
         case steam
     }
 
@@ -48,7 +48,7 @@ extension OneTimeKey {
 package enum OneTimeKeyError: Error, Hashable, Sendable {
     /// The text is neither an `otpauth://` address nor a secret in base32.
     case unrecognized
-    /// The text is an export of Google Authenticator: several keys in one address, in a format of its own.
+    /// The text is an export from Google Authenticator, which has several keys in one address and a format of its own.
     case export
     /// The text is an address that breaks a rule. The detail is a clause, such as `its secret is missing`.
     case malformed(String)
@@ -56,12 +56,12 @@ package enum OneTimeKeyError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// These methods compare parts of an address without copying them, since the secret is one of them.
+/// These methods compare parts of an address without copying them, since one part is the secret.
 extension Slice<UnsafeRawBufferPointer> {
-    /// Returns whether the bytes are an ASCII text, in upper or lower case.
+    /// Returns whether the bytes equal an ASCII text, ignoring case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }
 
-    /// Returns the rest after a prefix in upper or lower case; nil if the text does not begin with the prefix.
+    /// Returns the bytes after a prefix, whose case is ignored; nil if the bytes do not begin with the prefix.
     func dropping(prefix: String) -> Self? {
         self.prefix(prefix.utf8.count).isEqual(to: prefix) ? dropFirst(prefix.utf8.count) : nil
     }

@@ -10,7 +10,7 @@ import Sealing
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
-    /// Another user's symbolic link in the path if this process runs as root, otherwise nil. Computed once.
+    /// A symbolic link in the path that belongs to another user, if this process runs as root; nil otherwise.
     private let foreignLink: String?
 
     init(path: String, fileSystem: any FileSystem) {
@@ -24,7 +24,7 @@ struct MemoryFolder: Sendable {
         MemoryFile(name, in: self).read(size, report: report)
     }
 
-    /// Removes a file if the folder can be used, which excludes another user's folder.
+    /// Removes a file, unless the folder cannot be used, for example because it belongs to another user.
     func remove(_ name: String) {
         guard (try? status()) != nil else { return }
         try? fileSystem.remove(location(of: name))
@@ -73,7 +73,7 @@ struct MemoryFolder: Sendable {
 
     private func checkForm(_ status: FileStatus, _ location: String) throws(Notice) {
         guard status.isRegularFile else { throw .memoryUnusable("\(location) is \(status.kind)") }
-        // An attacker could have linked a file here that this process would then overwrite.
+        // An attacker could have created a hard link here to another file, which this process would then overwrite.
         guard status.links <= 1 else { throw .memoryUnusable("\(location) has a second hard link") }
     }
 
@@ -136,8 +136,8 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// Replaces the file's bytes with the result of `change`, unless that is nil. No other process or thread can write
-    /// the file meanwhile. Does nothing if the folder cannot be created.
+    /// Replaces the file's bytes with the result of `change`, unless the result is nil. During the call, no other
+    /// process or thread can write the file. Does nothing if the folder cannot be created.
     func update(_ size: Int, _ change: ([UInt8]) -> [UInt8]?) throws(Notice) {
         try kept.withLock { (kept) throws(Notice) in
             guard let opened = try openForWriting(&kept) else { return }
@@ -155,7 +155,7 @@ final class MemoryFile: Sendable {
 
     // MARK: Opening
 
-    /// Returns the open file if it is still at the path. Otherwise opens the file at the path; nil if there is none.
+    /// Returns the open file if it is still at the path. Otherwise opens the path's current file; nil if there is none.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
             // The folder need not be checked again. Another user who can move this file away still cannot create one

@@ -18,7 +18,7 @@ extension RollbackMemory {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Returns the stored positions even if ``keepsHeads`` is false, in which case no more are added.
+    /// Returns the stored positions even if ``keepsHeads`` is false and no more positions are added.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -71,14 +71,14 @@ extension RollbackMemory {
 
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
-        /// The fingerprint of the file whose directory entry was flushed; nil if another vault wrote the record.
+        /// The fingerprint of the file whose directory entry was flushed; nil if the record is another vault's.
         let durable: Authenticator?
     }
 
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // A record written by another vault is authenticated under that vault's key, which is unknown here.
+        // Another vault's record is authenticated under that vault's key, which is unknown here.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
@@ -141,7 +141,7 @@ extension RollbackMemory {
     /// Returns the ``MemberList/landmarks`` that this machine has seen.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: the landmarks, and whether a former key authenticates the file, which then has to be rewritten.
+    /// - Returns: the landmarks, and whether a former key authenticates the file. If so, the file must be rewritten.
     func members(
         _ formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (landmarks: [Authenticator], isOfFormerKey: Bool) {
@@ -180,7 +180,7 @@ extension RollbackMemory {
 }
 
 extension [Authenticator] {
-    /// Returns whether these landmarks include all earlier ones.
+    /// Returns whether these landmarks include all landmarks in `seen` and begin with the same one.
     func includes(_ seen: [Authenticator]) -> Bool {
         (seen.isEmpty || seen.first == first) && seen.allSatisfy(contains)
     }
@@ -196,8 +196,8 @@ extension RollbackMemory {
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 
-    /// The reason why the last compaction or verification failed, stored so that the next process does not retry at
-    /// once.
+    /// The reason why the last compaction or verification failed, stored so that the next process does not retry
+    /// immediately.
     struct Upkeep: Sendable {
         /// The checkpoint at which the attempt failed. The failure is outdated once the vault has another checkpoint.
         let origin: Authenticator

@@ -4,13 +4,13 @@ import Sealing
 
 /// This machine's memory of a vault, stored outside the vault. Format.md, "The rollback memory", describes the files.
 ///
-/// Each file is authenticated under the vault's memory subkey. A torn or missing file counts as no memory, so losing it
-/// never causes a rollback error. A file that exists but cannot be used is reported.
+/// Each file is authenticated under the vault's memory subkey. A torn or missing file counts as no memory, so the loss
+/// of a file never causes a rollback error. A file that exists but cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
     /// The vault's keys. A rotation replaces them.
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of those former data keys that were needed so far.
+    /// The memory subkeys of the vault's former data keys, as far as they were needed until now.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
@@ -34,7 +34,7 @@ final class RollbackMemory: Sendable {
 
     private var keys: KeyRing { keyRing.withLock { $0 } }
 
-    /// Uses other keys from now on, after a rotation. A file under the former key stays valid until it is rewritten.
+    /// Switches to other keys after a rotation. Files under the former key stay valid until they are rewritten.
     func adopt(_ keys: KeyRing) {
         let former = keyRing.withLock { ring in exchange(&ring, with: keys) }
         add(formerKeys: [former.memoryKey])
@@ -44,7 +44,7 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether positions and members are not remembered, because the vault lacks something that was seen before.
+    /// Whether storing positions and members is suspended, because the vault lacks something that was seen before.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
@@ -64,8 +64,8 @@ final class RollbackMemory: Sendable {
 
     // MARK: Authenticated files
 
-    /// Returns a reader of the bytes between the vault ID and the code, if the magic, the ID and the code are correct.
-    /// The code also authenticates `context`. A longer, older file may extend beyond `size`, since files are
+    /// Returns a reader of the bytes between the vault ID and the code; nil if the magic, the ID or the code is wrong.
+    /// The code also authenticates `context`. The file may extend beyond `size`, since a longer file may have been
     /// overwritten in place.
     func body(
         of bytes: [UInt8]?, magic: [UInt8], size: Int = RollbackMemory.fileSize, context: [UInt8] = []
@@ -81,7 +81,7 @@ final class RollbackMemory: Sendable {
     /// Reads a file that may have been written before a rotation of the data key.
     ///
     /// - Parameter formerKeys: the memory subkeys of the vault's former data keys.
-    /// - Returns: the reader, and whether a former key authenticates the file, which then has to be rewritten.
+    /// - Returns: the reader, and whether a former key authenticates the file. If so, the file must be rewritten.
     func body(
         of bytes: [UInt8], magic: [UInt8], size: Int, orUnder formerKeys: () throws(LogError) -> [[UInt8]]
     ) throws(LogError) -> (reader: ByteReader, isOfFormerKey: Bool)? {
@@ -115,7 +115,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Replaces a file's present bytes with the result of `change` on them, unless the result is nil.
+    /// Passes a file's current bytes to `change`. Replaces them with the result and its code, unless the result is nil.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -140,8 +140,8 @@ extension RollbackMemory {
 
     struct Seen: Hashable, Sendable {
         let position: LogPosition
-        /// Whether the record's writer has flushed it. A reader's flush proves nothing, since after a failed flush
-        /// Linux regards pages as clean that never reached the disk.
+        /// Whether the record's writer has flushed the record. A reader's flush proves nothing, since after a failed
+        /// flush, Linux regards pages as clean even if they never reached the disk.
         let isFlushedByWriter: Bool
     }
 
@@ -153,7 +153,7 @@ extension RollbackMemory {
     /// Decodes the bytes of ``newest()``. Returns nil unless this memory's key or a former one authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
-        // Usually the bytes are those last written or read.
+        // Usually, these bytes were authenticated when they were last read or written.
         let isKnown = authentic.withLock { $0 == bytes }
         let body =
             isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
@@ -178,13 +178,13 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a position if it is newer than the remembered one, or the same and its writer has now flushed it.
+    /// Remembers a position if it is newer than the remembered one, or the same and its writer has flushed it since.
     ///
     /// - Parameter previous: the position that the writer had read before it wrote.
     func remember(
         _ position: LogPosition, following previous: LogPosition? = nil, isFlushedByWriter isFlushed: Bool = true
     ) {
-        // Before the stored position is overwritten, it is added too, since it may be older than the list of heads.
+        // The stored position, which will be overwritten, is added too, since it may predate the list of heads.
         if keepsHeads, !isHeld { add(heads: [previous, seen()?.position, position].compactMap { $0 }) }
         write(position, isFlushed) { old, _ in
             guard let old else { return true }
@@ -202,7 +202,7 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // A vault in git may return to this position. That would look like a rollback if it were not among the heads.
+        // Git may restore the old position later. If it were not among the heads, this would look like a rollback.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }
@@ -219,7 +219,7 @@ extension RollbackMemory {
         file.integer(UInt64(isFlushed ? 1 : 0))
         let bytes = update(seenFile, to: file.bytes, isChecked: true) { bytes in
             let old = seen(in: bytes)
-            // A complete file that no known data key authenticates is from after a later rotation, so it is kept.
+            // A complete file that no known data key authenticates was written after a later rotation, so it is kept.
             return (old != nil || isForced || !RollbackMemory.isWhole(bytes)) && isNeeded(old, bytes)
         }
         guard let bytes else { return }
@@ -234,7 +234,7 @@ extension RollbackMemory {
     ///
     /// - Parameters:
     ///   - bytes: the bytes of ``newest()``.
-    ///   - vaultKeys: the vault's keys, which may have been rotated since this memory received its own.
+    ///   - vaultKeys: the vault's keys, which may have been rotated since this object received its keys.
     ///   - formerKeys: the memory subkeys of the vault's former data keys.
     /// - Throws: `rolledBack` if another data key authenticates the bytes; any error of `formerKeys`.
     func seen(

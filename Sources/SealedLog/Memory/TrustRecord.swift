@@ -2,10 +2,10 @@ package import LinuxSystem
 package import SealedFormat
 import Sealing
 
-/// The user's consents for one vault on this machine, read before it is opened. See Format.md, "The rollback memory".
+/// The user's consents for one vault, which are read before opening it. See Format.md, "The rollback memory".
 ///
-/// No vault key authenticates the record, because the record decides which vaults may be opened at all. As with every
-/// file of the rollback memory, the record is used only if no other user can have written it.
+/// No vault key authenticates the record, because it decides which vaults may be opened at all. As with every file of
+/// the rollback memory, the record is used only if no other user can have written it.
 package struct TrustRecord: Hashable, Sendable {
     /// The vault's fingerprint, 16 bytes; nil if unknown.
     package var fingerprint: [UInt8]?

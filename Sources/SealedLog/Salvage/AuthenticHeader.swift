@@ -1,7 +1,7 @@
 import SealedFormat
 import Sealing
 
-/// A header with a valid MAC under one of the data keys found.
+/// A header with a valid MAC under one of the data keys that were found.
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing
@@ -12,7 +12,7 @@ struct AuthenticHeader {
     /// Whether a later header under the same data key exists.
     let isFormer: Bool
 
-    /// Returns all headers under one data key, latest first. Tries at most 256 images, which takes 10 µs each.
+    /// Returns all headers under one data key, latest first. Tries at most 256 images, each of which takes 10 µs.
     static func all(
         _ images: [[UInt8]], _ keys: KeyRing, _ slot: KeySlot, in store: any RecordStore
     ) throws(LogError) -> [AuthenticHeader] {
@@ -48,7 +48,7 @@ struct AuthenticHeader {
         formerKeys = try unless(.damaged, view.manifest())?.formerMemoryKeys ?? []
     }
 
-    /// Returns whether these memory subkeys belong to this header's data key or to former ones of its vault.
+    /// Returns whether all these memory subkeys belong to this header's data key or to its vault's former data keys.
     func follows(_ memoryKeys: Set<[UInt8]>) -> Bool {
         memoryKeys.subtracting([keys.memoryKey]).isSubset(of: formerKeys)
     }
@@ -57,11 +57,11 @@ struct AuthenticHeader {
 }
 
 extension [AuthenticHeader] {
-    /// The headers under the newest data key; all headers if they do not show which data key that is.
+    /// The headers under the newest data key; all headers if the newest data key cannot be determined.
     ///
-    /// Sequence numbers are not compared here, because a person whose access was removed can choose any number for a
-    /// header under a former data key. The manifests decide instead. The vault's own manifest contains the memory
-    /// subkeys of its former data keys, but the forged header's manifest cannot contain a later data key's subkey.
+    /// Sequence numbers are not compared here, because a person whose access was removed can forge a header with any
+    /// number under a former data key. The manifests decide instead. The vault's own manifest contains the memory
+    /// subkeys of its former data keys, but a forged header's manifest cannot contain a later data key's subkey.
     var newest: [AuthenticHeader] { filter { header in !contains { $0.follows(header) && !header.follows($0) } } }
 }
 
@@ -77,7 +77,7 @@ extension Header {
             self.header = header
         }
 
-        /// Returns the view of the vault before its first record.
+        /// Returns a view that does not include any records yet.
         func view(of store: any RecordStore, _ keys: KeyRing) -> LogView {
             let authenticator = bytes[Header.macOffset...].withUnsafeBytes { Authenticator($0) }
             return LogView(store: store, keys: keys, header: header, authenticator: authenticator)

@@ -52,7 +52,7 @@ struct HeaderRemains {
 
     /// Opens the slots with a key, and returns the headers that may be the newest one.
     ///
-    /// - Parameter images: the possible combinations of the header and its copy, from the header to the copy.
+    /// - Parameter images: the possible combinations of the header and its copy, from ``images(of:)``.
     /// - Throws: `keyWrong` if the key opens no slot; `damaged` if only a slot remains; `newerFormat`, `unavailable`,
     ///   `outOfMemory`.
     private static func found(
@@ -87,7 +87,7 @@ struct HeaderRemains {
         if found.isFormer {
             doubt = "everything that only a later header refers to"
         } else {
-            doubt = isSure ? nil : "a key slot of another data key, which is not among this header's former ones"
+            doubt = isSure ? nil : "a key slot with a data key that is neither this header's nor one of its former ones"
         }
         let names = ["the header at byte 0", "the header's copy at byte \(Header.copyOffset)"]
         damage = zip(blocks, names).filter { $0.0 != found.candidate.bytes }.map(\.1)
@@ -142,8 +142,8 @@ struct HeaderRemains {
         return parts.filter(\.isLeft).map(\.part)
     }
 
-    /// Returns all combinations of the header and its copy, from the header to the copy. Combines them byte by byte if
-    /// few bytes differ, otherwise in blocks of up to a sector. The images have no hint, since the copy has none.
+    /// Returns all combinations of the header and its copy. The first is the header, and the last the copy. Combines
+    /// single bytes if few differ, otherwise blocks of up to a sector. No image has a hint, as the copy has none.
     private static func images(of store: any RecordStore) throws(LogError) -> [[UInt8]] {
         let found = try store.available(at: 0, upTo: 2 * Header.size)
         let image = found + [UInt8](repeating: 0, count: 2 * Header.size - found.count)
@@ -175,15 +175,15 @@ struct HeaderRemains {
 }
 
 extension [[UInt8]] {
-    /// The distinct slots in the images of headers, whatever the other bytes are. The first image's slots come first.
+    /// The distinct slots in these header images, even if other bytes are damaged. The first image's slots come first.
     fileprivate var slots: [KeySlot] {
         var different: [KeySlot] = []
         for slot in flatMap(Header.slots) where !different.contains(slot) { different.append(slot) }
         return different
     }
 
-    /// Returns the slots that a key may open, cheapest first, so that a slot that an attacker made expensive does not
-    /// prevent trying the others.
+    /// Returns the slots that a key may open, cheapest first. Otherwise an attacker could make a slot so expensive that
+    /// the other slots are not tried.
     fileprivate func slots(for key: borrowing Credential) -> [KeySlot] {
         var possible: [KeySlot] = []
         for slot in slots where key.mayOpen(slot) && [slot].isBearable(for: key) { possible.append(slot) }

@@ -14,7 +14,7 @@ struct RecordScan {
     private var reader: RecordReader
     private let size: UInt64
     /// The numbers of bytes that may still fail authentication before the search is aborted. Damaged records need far
-    /// fewer. Each overlapping forged frame would cost a mebibyte, as would each search for an index's length.
+    /// fewer. Forged frames that overlap could cost a mebibyte each, as could searches for an index's length.
     private var frameBudget = 256 << 20
     private var lengthBudget = 256 << 20
     private var piece: [UInt8] = []
@@ -41,7 +41,7 @@ struct RecordScan {
         }
     }
 
-    /// Returns the fault after the last record; nil if none. Drops a torn record, since it was never acknowledged.
+    /// Returns the fault after the last record, if any. Drops a torn record, since it was never acknowledged.
     mutating func classifyEnd() throws(LogError) -> String? {
         if let stop { return "more forged records than can be searched, at byte \(stop)" }
         if let last = records.last, try !reader.payloadHolds(last) {
@@ -66,7 +66,7 @@ struct RecordScan {
         return nil
     }
 
-    /// Reads the record at an offset. `isExpected` means that the previous record ends there, so another must begin.
+    /// Reads the record at an offset. If `isExpected` is true, the previous record ends there.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -110,8 +110,8 @@ struct RecordScan {
 }
 
 extension RecordReader {
-    /// Reads a record with a damaged frame by its index. The index is authenticated, so its length can be found by
-    /// trial within the budget. The index also determines the payload's end.
+    /// Reads a record whose frame is damaged. Its index is authenticated, so the index's length can be found by trying
+    /// lengths within the budget. The index also determines the payload's end.
     fileprivate mutating func recordBehindFrame(at offset: UInt64, _ budget: inout Int) throws(LogError) -> Record? {
         // Writers hardly ever create a larger index, and the work grows with the square of the size.
         let limit = Limits.inlineIndexSize + 1 << 10

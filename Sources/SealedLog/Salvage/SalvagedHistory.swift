@@ -11,9 +11,9 @@ struct SalvagedHistory {
     private var newest: [EntryName: Found] = [:]
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones replace them, or values may be forged.
+    /// Whether pages or changes are lost, even if later ones replace them, or whether values may be forged.
     private(set) var hasGaps = false
-    /// The names of different values that share a nonce. Anyone who knew one of the values could have forged the other.
+    /// The names whose value shares a nonce with another value. Anyone who knew one value could have forged the other.
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
@@ -44,7 +44,7 @@ struct SalvagedHistory {
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        // Even if this machine's newest known change is included, another process may have written later ones.
+        // Another process may have written changes after the newest one that this machine has seen.
         if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
@@ -52,13 +52,13 @@ struct SalvagedHistory {
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
             damage.append("different values that share a nonce, which this program never writes")
-            // Removed names appear in no list, although their earlier values may be restored.
+            // Removed names with such values appear in no list, although these values may be restored later.
             hasGaps = true
         }
     }
 
-    /// Returns the positions with the highest sequence number seen by this machine, or whether they belong to a later
-    /// data key. A vault in git has several heads, and checking out an old one lowers the remembered position.
+    /// Returns the remembered positions with the highest sequence number, and whether `keys` are from before a
+    /// rotation. A vault in git has several heads, and checking out an old one lowers the remembered position.
     private static func seen(
         _ memory: RollbackMemory?, by keys: KeyRing, _ manifest: Manifest?
     ) throws(LogError) -> (positions: [LogPosition], isOfFormerKey: Bool) {
@@ -84,7 +84,7 @@ struct SalvagedHistory {
         return try shared.names(in: remains.view.store)
     }
 
-    /// Sorts authentic records into their history after `origin`. Omits records before it.
+    /// Arranges authentic records into one history after `origin`. Omits earlier records.
     private static func chain(_ found: [Record], after origin: LogPosition) -> (records: [Record], breaks: [Int]) {
         var records: [Record] = []
         var breaks: [Int] = []
@@ -102,7 +102,7 @@ struct SalvagedHistory {
         return (records, breaks)
     }
 
-    /// The present entries in the order of their values' offsets.
+    /// The entries that are not removed, in the order of their values' offsets.
     var present: [Found] {
         let present = newest.values.filter { !$0.entry.isRemoved }
         return present.sorted { ($0.entry.content?.current.offset ?? 0) < ($1.entry.content?.current.offset ?? 0) }
@@ -142,7 +142,7 @@ struct SalvagedHistory {
     /// Reads the records' entries. `agreed` is the index of the record that this machine remembers, if any.
     private mutating func readRecords(agreedUpTo agreed: Int?) throws(LogError) {
         var trees: [Int: (lost: [LostPage], entries: [Entry])] = [:]
-        // The newest tree without lost pages replaces all earlier records.
+        // The index of the newest record with a complete tree, which replaces all earlier records.
         var whole = -1
         for (index, record) in records.enumerated().reversed() {
             guard let root = record.index.tree?.root else { continue }
@@ -195,10 +195,10 @@ struct SalvagedHistory {
     }
 
     /// Returns the index of the record that this machine remembers, or −1 for a position before all records. Returns
-    /// nil if nothing is remembered or if the remembered position is not in this history, which is recorded as a loss.
+    /// nil if no position is remembered, or if this history lacks it. Records the latter as a loss.
     ///
-    /// - Parameter positions: the positions with the highest sequence number seen by this machine. One must be
-    ///   included.
+    /// - Parameter positions: the positions with the highest sequence number seen by this machine. The history must
+    ///   include one of them.
     private mutating func agreement(with positions: [LogPosition], _ manifest: Manifest?) -> Int? {
         if let index = records.firstIndex(where: { positions.contains($0.position) }) { return index }
         if positions.contains(origin) { return -1 }

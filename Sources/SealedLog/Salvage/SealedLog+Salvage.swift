@@ -2,8 +2,8 @@ import LinuxSystem
 package import SealedFormat
 import Sealing
 
-/// The result of a salvage, the most certain values first. Each name that has a value in the new vault is in one list,
-/// and each value is authentic.
+/// The result of a salvage, from the most to the least certain values. Each name with a value in the new vault is
+/// counted in ``certain`` or listed in ``doubtful`` or ``older``. All these values are authentic.
 package struct SalvageReport: Hashable, Sendable {
     /// The number of names whose last value was certainly found.
     package internal(set) var certain = 0
@@ -16,11 +16,11 @@ package struct SalvageReport: Hashable, Sendable {
     /// The earlier values in the vault's history that do not open, by name, newest first. Removed names are included,
     /// but names in ``lost`` are not.
     package internal(set) var lostVersions: [LostVersion] = []
-    /// The number of other names that are lost; nil if it cannot be determined.
+    /// The number of lost names that are unknown; nil if it cannot be determined.
     package internal(set) var unnamed: Int? = 0
     /// The damaged parts, as sentence fragments.
     package internal(set) var damage: [String] = []
-    /// Whether entries that appear in none of the lists may be missing.
+    /// Whether entries may be missing that appear in none of the lists.
     package internal(set) var hasGaps = false
     /// The parts of the old vault, other than entries, that the new vault lacks.
     package internal(set) var leftBehind: [Part] = []
@@ -42,7 +42,7 @@ package struct SalvageReport: Hashable, Sendable {
 
     package struct LostVersion: Hashable, Sendable {
         package let name: String
-        /// The version's number in the damaged vault. It is 1 for the last value before the present one, or before the
+        /// The version's number in the damaged vault. It is 1 for the last value before the current one, or before the
         /// removal.
         package let number: Int
         /// The time when the value was set, in milliseconds since 1970.
@@ -54,7 +54,7 @@ package struct SalvageReport: Hashable, Sendable {
         !hasGaps && doubtful.isEmpty && older.isEmpty && lost.isEmpty && lostVersions.isEmpty && unnamed == 0
     }
 
-    /// Whether nothing was lost through the damage, neither entries nor other parts.
+    /// Whether the damage has caused no loss of entries or other parts.
     package var isWithoutLoss: Bool { isComplete && !leftBehind.contains { $0 == .header || $0 == .manifest } }
 }
 
@@ -73,7 +73,7 @@ extension SealedLog {
         }
         let store = lock.store
         let found = try HeaderRemains.open(store, with: &unlocker)
-        // Each header's history is searched in the whole file. Afterwards, the present values are read once more.
+        // The whole file is searched once for each header's history. Afterwards, the current values are read again.
         counter?.begin(try UInt64(found.count + 1) * store.size())
         func read(_ remains: HeaderRemains) throws(LogError) -> SalvageReading {
             try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
@@ -107,8 +107,8 @@ extension SealedLog {
                 isAccessLogged: header.isAccessLogged)
         }
         lock.release()
-        // The new vault was created by this process, so its fingerprint is remembered now. Otherwise, the first use
-        // would ask the user to compare a fingerprint that is shown nowhere else.
+        // This process created the new vault, so it stores the vault's fingerprint. Otherwise, the first use would ask
+        // the user to compare a fingerprint that is shown nowhere else.
         do { try unlocker.remember(log.view.withLock(\.unlocked)) {} } catch { memory?.notices.post(error) }
         for case .memoryUnusable(let reason) in memory?.notices.take() ?? [] {
             report.damage.append("this machine's memory: \(reason)")
@@ -193,7 +193,7 @@ private struct SalvageCopier: ~Copyable {
         }
     }
 
-    /// Copies an entry with those of its values that open; nil if its present value does not open.
+    /// Copies an entry with those of its values that open; nil if its current value does not open.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
@@ -202,7 +202,7 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies the newest earlier value that opens, as the present one, with the values before it; nil if none opens.
+    /// Copies an entry and makes its newest intact earlier value the current one; nil if no earlier value opens.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry

@@ -2,14 +2,14 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-// Records overwrite zeros, and are overwritten with zeros if their flush fails. See Format.md, "Writing".
+// A record is written over zeros. If its flush fails, zeros are written over the record. See Format.md, "Writing".
 
 extension FileRecordStore {
     func prepareAppend(behind end: LogEnd) throws(LogError) {
         if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
         if let undurable = end.undurable { try rewrite(undurable) }
         if end.needsClearing {
-            // Flushing the record later flushes the zeros too.
+            // This flushes the rewritten record too.
             try clear(end.offset..<max(end.offset, size()))
         } else if end.undurable != nil {
             try flush()
@@ -42,7 +42,7 @@ extension FileRecordStore {
         do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
     }
 
-    /// Blocks all later writes, and returns the error of a write with an unknown outcome.
+    /// Blocks all later writes. Returns an error that reports the failed write's unknown outcome.
     private func poisoned(by failure: LogError) -> LogError {
         isPoisoned.set()
         return failure.ofUnknownOutcome
@@ -50,8 +50,8 @@ extension FileRecordStore {
 
     // MARK: Room
 
-    /// Writes zeros at and after the record's offset. Overwriting existing blocks does not change the file system's
-    /// metadata, so it costs a third less. Moreover, zeros that remain show where a write was torn.
+    /// Provides zeros for the record to overwrite. Overwriting existing blocks leaves the file system's metadata
+    /// unchanged, which saves a third of the time. Moreover, zeros that remain show where a write was torn.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
@@ -65,22 +65,22 @@ extension FileRecordStore {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears the file from the log's end on if other writers left bytes there, at least up to `limit`. After a record,
-    /// such bytes would count as damage, and in a torn record they would hide its zeros. Also repeats an interrupted
-    /// clearing, whose zeros may look like the log's end or may not have reached the disk.
+    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. If such bytes
+    /// followed a new record, they would count as damage. Within a torn record, they would hide its zeros. Also repeats
+    /// an interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
     private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
-    /// Overwrites a record with zeros, since the page cache cannot be trusted after a failed write or flush. No reader
-    /// has returned the record, because readers need the lock for that. If the disk was full, zeros are written only as
-    /// far as the record's bytes reached the file.
+    /// Overwrites a record with zeros after its write or flush failed, since the page cache cannot be trusted any more.
+    /// No reader has returned the record, because readers need the lock for that. Writes zeros only as far as the
+    /// record's bytes reached the file, since the disk may be full.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Writes the same bytes again, since after a failed flush Linux regards pages as clean that never reached the
-    /// disk.
+    /// Writes the range's bytes again. After a failed flush, Linux regards pages as clean even if they never reached
+    /// the disk.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
@@ -93,10 +93,10 @@ extension FileRecordStore {
 
     /// Overwrites the bytes after the log's end with zeros and flushes them. Does not fill holes.
     ///
-    /// Proceeds from back to front, and writes the first sector separately at the end. Otherwise, if the process were
-    /// killed, zeros at the front would look like the log's end, with remains after it. A mark in the header shows that
-    /// the zeros may exist only in the page cache, so that the next writer clears everything again. The mark need not
-    /// be durable, since a power loss discards such zeros too.
+    /// Proceeds from back to front, and clears the first sector last, in a separate write. Otherwise, if the process
+    /// were killed, zeros at the front would look like the log's end, with remains after it. Until the zeros are
+    /// flushed, a mark in the header makes the next writer clear everything again. The mark need not be durable, since
+    /// a power loss that discards the mark discards the unflushed zeros too.
     func clear(_ range: Range<UInt64>) throws(LogError) {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }
@@ -129,7 +129,7 @@ extension FileRecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether the range contains only zeros, as far as the file extends.
+    /// Returns whether all bytes of the range that exist in the file are zero.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)
@@ -149,7 +149,7 @@ extension FileRecordStore {
     }
 }
 
-// The bytes after a log's end in a file. They are zeros, a torn write, or damage.
+// In a file, the bytes after the log's end are zeros, a torn write, or damage.
 
 extension FileRecordStore {
     /// Classifies the tail. A torn record at the log's end is acceptable, since its writer has not acknowledged it.
@@ -163,11 +163,11 @@ extension FileRecordStore {
         return TailState(needsClearing: !isZero, isDurable: false)
     }
 
-    /// Searches for records that begin after the log's end. Such a record is damage. So are more record magics than can
-    /// occur by chance. Holes are skipped.
+    /// Searches for records that begin after the log's end, skipping holes. Throws `damaged` if it finds such a record,
+    /// or more record magics than can occur by chance.
     ///
-    /// The search does not open indices, since anyone can compute a frame's checksum, and an index may be 1 MiB long.
-    /// It need not open them either, since a killed writer leaves no valid frame except for its first.
+    /// The search does not open indices. Anyone could forge many frames, since a checksum needs no key, and each index
+    /// may be 1 MiB long. Nor is opening them necessary, since a killed writer leaves only its first frame valid.
     ///
     /// - Returns: whether all bytes are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
@@ -201,9 +201,8 @@ extension FileRecordStore {
         }
     }
 
-    /// Returns whether the invalid record at the end was never acknowledged, because the file ends within it, or
-    /// because part of it never reached the disk. That part is still zero, since disks write whole sectors (512 bytes
-    /// or more).
+    /// Returns whether the invalid record at the log's end was never acknowledged. If so, the file ends within it, or
+    /// some of its sectors never reached the disk and are still zero. Disks write whole sectors (512 bytes or more).
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -222,7 +221,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns the indices from `start` on, 16 apart, that hold a record's magic with enough bytes for a frame.
+    /// Checks every 16th index from `start` on. Returns those with a record's magic and enough bytes for a frame.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -230,7 +229,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether these bytes, which start at `offset` in the file, are all zeros within some sector.
+    /// Returns whether these bytes are all zero within at least one sector. They start at `offset` in the file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-// A compaction writes a new file beside the log and renames it into place. See Format.md, "Writing".
+// A compaction writes a new file next to the log and then renames it to the log's path. See Format.md, "Writing".
 
 extension FileRecordStore {
     static func createUnpublished(
@@ -13,10 +13,10 @@ extension FileRecordStore {
         return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
     }
 
-    /// Creates an empty store that gets its location once it is published, and locks it. The lock distinguishes the
-    /// file from one left by a killed process. Throws `busy` while another store is being written for the location.
+    /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes its
+    /// file from one left by a killed process. Throws `busy` while another process writes a store for the location.
     ///
-    /// - Parameter identity: the identity of a file that, after a power loss, may also exist under the new file's name.
+    /// - Parameter identity: the identity of the current file, if any. A power loss may have left it under both names.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -57,14 +57,14 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if a process that started at the same time considered this file abandoned and created another one.
+    /// Returns false if a process that started at the same time considered this file abandoned and replaced it.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
     }
 
-    /// Removes a replacement left by a killed process. The caller holds the lock. Throws `busy` if it is still being
-    /// written.
+    /// Removes a replacement left by a killed process. The caller holds the store's lock. Throws `busy` if another
+    /// process is still writing the replacement.
     func removeLeftReplacement() throws(LogError) {
         try FileRecordStore.removeLeftReplacement(of: path, besides: fileIdentity, in: fileSystem)
     }
@@ -73,9 +73,9 @@ extension FileRecordStore {
         of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
         let path = unpublishedPath(for: replaced)
-        // A file that cannot be checked may still be in use by its writer.
+        // Throws if the file cannot be opened, since its writer may still be using it.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // After a power loss, a renamed file may exist under both names. Any other file is locked by its writer.
+        // After a power loss, the store's own file may exist under both names. Any other file is locked by its writer.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

@@ -8,17 +8,17 @@ final class FileRecordStore: NewStore {
     let path: String
     let identity: RecordStoreIdentity
     let target: (any StoreLocation)?
-    /// Whether a process sees other machines' writes only after it acquires a lock, as on NFS.
+    /// Whether a process sees other machines' writes only after it acquires a lock, as is the case on NFS.
     private let isRemote: Bool
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that opened the file. A forked child shares the descriptor, so flock would not exclude it.
+    /// The process that opened the file. A forked child shares the descriptor, so flock would not exclude the child.
     private let processID = getpid()
     /// The reason why the file is open for reading only; nil if it is writable.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
-    /// Whether the outcome of a write is unknown. If so, neither the file nor its replacements are written any more.
+    /// The flag that is set if a write's outcome is unknown. It stops all writes to the file and its replacements.
     let isPoisoned: Poison
     /// Whether this store has searched for remains of a killed compaction.
     let hasTidied = Atomic(false)
@@ -46,8 +46,8 @@ final class FileRecordStore: NewStore {
         self.lockTimeout = lockTimeout
     }
 
-    /// Opens the file, read-only if it cannot be written. A damaged file is always opened read-only, and 4 KiB blocks
-    /// that the disk fails to read are treated as zeros.
+    /// Opens the file, read-only if it cannot be written. If `isDamaged` is true, always opens it read-only, and treats
+    /// 4 KiB blocks that the disk fails to read as zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
         poison: Poison = Poison(), lockTimeout: Duration = .seconds(10), in fileSystem: any FileSystem
@@ -69,7 +69,7 @@ final class FileRecordStore: NewStore {
             writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison, lockTimeout: lockTimeout)
     }
 
-    /// Checks that a file of pending changes is this user's, so that no other user's changes are merged into the vault.
+    /// Checks that a file of pending changes belongs to this user. Another user could otherwise change the vault.
     private static func believed(
         _ file: consuming FileDescriptor, _ path: String, _ target: (any StoreLocation)?, in fileSystem: any FileSystem
     ) throws(LogError) -> FileDescriptor {
@@ -84,7 +84,7 @@ final class FileRecordStore: NewStore {
             return try FileRecordStore.open(
                 path, mergedInto: target, poison: isPoisoned, lockTimeout: lockTimeout, in: fileSystem)
         } catch {
-            // Another process has merged the changes and removed the file.
+            // A file of pending changes is missing if another process has merged the changes and removed the file.
             guard error.code == .missing, let target else { throw error }
             return try target.open(.fresh)
         }
@@ -168,8 +168,8 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    /// Makes later reads fetch the bytes from a remote server, which NFS does after a process acquires a lock. Locks a
-    /// separate descriptor, since the store's own one belongs to the writer. Returns false if the file was replaced.
+    /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
+    /// since the writer uses the store's descriptor. Returns false if the file was replaced.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
@@ -197,8 +197,8 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    /// Returns the file's identity and its folder's present state. The file's header and identity are not enough, since
-    /// a copy has the same header, and even the same inode number if the original was removed.
+    /// Returns the file's identity and its folder's current state. The file's header and identity are not enough, since
+    /// a copy has the same header, and may even reuse the inode number of a removed original.
     func locationState() -> [UInt8]? {
         guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)
@@ -217,7 +217,7 @@ extension FileStatus.Identity {
     }
 }
 
-/// A flag for a write with an unknown outcome, shared by all stores that a process opens for one vault.
+/// A flag that is set after a write with an unknown outcome. All stores that a process opens for one vault share it.
 final class Poison: Sendable {
     private let value = Atomic(false)
 

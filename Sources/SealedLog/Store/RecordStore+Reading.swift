@@ -2,7 +2,7 @@ import LinuxSystem
 package import SealedFormat
 import Sealing
 
-// The default behavior of a store that writes records atomically and in which all readable records are durable.
+// The default implementation, for a store that writes records atomically and returns only durable records.
 
 extension RecordStore {
     package var vaultName: [UInt8]? { nil }
@@ -28,11 +28,11 @@ extension RecordStore {
 }
 
 extension RecordStore {
-    /// The time used to decide which history is too old. It is not ahead of the server's clock, so that a wrong local
-    /// clock drops nothing early. A malicious server can only make the vault keep more.
+    /// The time used to decide which history is too old. It is never later than the server's time, so that a fast local
+    /// clock does not drop history too early. A malicious server can only make the vault keep more history.
     var retentionTime: UInt64 { min(Clock.milliseconds, server?.time ?? .max) }
 
-    /// Throws `unreachable`, with the reason, if this store contains pending changes.
+    /// Checks that this store is the vault itself. Throws `unreachable`, with the reason, if it has pending changes.
     func checkIsVault(_ reason: @autoclosure () -> String) throws(LogError) {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
@@ -42,7 +42,7 @@ extension RecordStore {
         if let vaultName, header.name?.hash != vaultName { throw LogError(.otherName, path) }
     }
 
-    /// Returns whether another store is at the location now; false if unknown. Throws `gone` if the store was removed.
+    /// Returns whether another store has replaced this one; false if unknown. Throws `gone` if the store was removed.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {
             guard error.code == .gone else { return false }
@@ -55,12 +55,12 @@ extension RecordStore {
         let cause = error.systemError.map { " (\(SystemError.message(for: $0)))" } ?? ""
         return LogError(
             .outcomeUnknown,
-            "The directory entry of \(path) could not be flushed\(cause). The change may not last, since a power loss "
-                + "may bring the former file back. Keep all key files, both former and new. Check the disk, then "
-                + "verify the vault with a key that opens it.")
+            "A power loss may undo the change, because the directory entry of \(path) could not be flushed\(cause). "
+                + "Keep both the former and the new key files. Check the disk, then verify the vault with a key that "
+                + "opens it.")
     }
 
-    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), retries it on each of the other servers.
+    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), retries it on the other servers in turn.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {
@@ -71,12 +71,12 @@ extension RecordStore {
         return try body()
     }
 
-    /// Reads sealed bytes and opens them. If they do not authenticate, reads them again without cached bytes. A
-    /// machine's copy of a database may be wrong, since it is never flushed and the server may have returned wrong
-    /// bytes.
+    /// Calls `read`, which reads and opens sealed bytes. If they do not authenticate, calls it again without cached
+    /// bytes. This machine's copy of a database may be wrong, since the copy is never flushed, and since the server may
+    /// have returned wrong bytes.
     ///
-    /// - Parameter stays: whether the copy is not used afterwards either. It may belong to another history, whose
-    ///   records are authentic too.
+    /// - Parameter stays: whether later reads bypass the copy too. The copy may belong to another history, whose
+    ///   records are authentic as well.
     func rereading<Result: ~Copyable>(
         stayingInDoubt stays: Bool = false, _ read: () throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -94,14 +94,14 @@ extension RecordStore {
 
     // MARK: Bytes
 
-    /// Reads exactly `count` bytes. Throws `damaged` if the file ends before that.
+    /// Reads exactly `count` bytes. Throws `damaged` if the store ends earlier.
     func bytes(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
         let bytes = try available(at: offset, upTo: count)
         guard bytes.count == count else { throw .cut(at: offset) }
         return bytes
     }
 
-    /// Reads up to `count` bytes, fewer if the file ends before that.
+    /// Reads `count` bytes, or fewer if the store ends earlier.
     func available(at offset: UInt64, upTo count: Int) throws(LogError) -> [UInt8] {
         var failure: LogError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -28,68 +28,69 @@ package protocol RecordStore: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LogError) -> Int
     /// Returns the first offset at or after `offset` that is not in a hole; nil if no data follows.
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
-    /// Checks whether records follow the end of a log whose head is `head`.
+    /// Checks whether the store has records after the log's known end. `head` is the log's newest known position.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Classifies the bytes after the log's end while no process can write. Throws an error if the bytes are damage.
+    /// Classifies the bytes after the log's end. No process may write meanwhile. Throws an error if they are damage.
     func examine(_ tail: LogTail) throws(LogError) -> TailState
 
     // MARK: Location
 
     func isCurrent() throws(LogError) -> Bool
-    /// Opens the store that is at the location now.
+    /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store for a reader that flushes it independently of the writer; nil if it was replaced.
+    /// Returns this store in a form that a reader can flush independently of the writer; nil if the store was replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
     /// Makes the store's location durable, for example a file's directory entry.
     func synchronizeLocation() throws(LogError)
-    /// Returns bytes that change when the location may point to different bytes; nil if they cannot be read.
+    /// Returns a state that changes whenever the location may contain another store; nil if the state cannot be read.
     func locationState() -> [UInt8]?
 
     // MARK: Writing
 
-    /// Waits for the lock between processes. At most one thread may use it at a time.
+    /// Waits for the lock that excludes other processes. Only one thread of this process may use the lock at a time.
     ///
-    /// - Returns: nil if another store is now at the location, or if the parent of this process opened the store, so
-    ///   that this process must open it again.
+    /// - Returns: nil if the caller must open the store again, because another store has replaced it, or because this
+    ///   process was forked from the one that opened it.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock?
     func unlock()
 
-    // Before calling these methods, the caller acquires the exclusive lock and reads everything up to the log's end.
-    // All methods except `write` may throw `outcomeUnknown` if it is uncertain whether the newest record is durable.
+    // Before calling the methods below, the caller acquires the exclusive lock and reads everything up to the log's
+    // end. All except `write` may throw `outcomeUnknown` if it is uncertain whether the newest record is durable.
 
     /// Prepares the store for writing after the log's end.
     func prepareAppend(behind end: LogEnd) throws(LogError)
-    /// Writes bytes that readers ignore until the record before them is appended. Each byte is written only once, since
-    /// a database keeps everything that is written.
+    /// Writes bytes that readers ignore until the record that precedes these bytes is appended. The caller writes each
+    /// byte only once, since a database keeps everything that is written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(LogError)
-    /// Appends a record and returns once it is durable. Throws `overtaken` if the log does not end with the previous
-    /// record. After any other error except `outcomeUnknown`, the log is unchanged.
+    /// Appends a record and returns once it is durable. Throws `overtaken` if the log does not end with the record's
+    /// predecessor. After any other error except `outcomeUnknown`, the log is unchanged.
     func append(_ record: StoredRecord) throws(LogError)
     /// Writes the record that announces a replacement.
     ///
-    /// - Returns: whether the record is already durable and in the log. Otherwise publishing the replacement adds it.
+    /// - Returns: whether the record is already durable and in the log. Otherwise `publish` adds the record.
     func announce(_ record: StoredRecord) throws(LogError) -> Bool
-    /// Creates an empty store with the same owner and mode, and acquires its lock. The new store replaces this one once
-    /// it is published. The caller holds this store's lock. Throws `busy` while another replacement is being written.
+    /// Creates an empty store with this store's owner and mode, and acquires its lock. The new store replaces this one
+    /// when it is published. The caller holds this store's lock. Throws `busy` while another replacement is being
+    /// written.
     ///
     /// - Parameter isImpatient: whether to proceed without waiting for other replacements if the store permits that. In
     ///   this case, the later of two replacements throws `conflict`.
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore
 }
 
-/// A store that is being written. Other processes cannot find it before it is published.
+/// A store that is being written. Other processes cannot find it until it is published.
 package protocol NewStore: RecordStore {
     /// Prepares the store, whose log ends at `end`, for the first append.
     ///
     /// - Parameter hint: the newest minor checkpoint's hint; nil if there is no minor checkpoint.
     func finish(at end: UInt64, _ hint: Hint?) throws(LogError)
-    /// Flushes the store and puts it at its location. This step is durable only after ``synchronizeLocation()``. Throws
-    /// `exists` if a store other than `old` is at the location.
+    /// Flushes the store and puts it at its location. The new location is durable only after ``synchronizeLocation()``.
+    /// Throws `exists` if a store other than `old` is at the location.
     ///
     /// - Parameters:
-    ///   - old: the store at the location, whose lock is held; nil if there is none.
+    ///   - old: the store at the location, whose lock the caller holds; nil if there is none.
     ///   - head: the newest position of this store's log.
     func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError)
     func discard()
@@ -99,49 +100,49 @@ package protocol NewStore: RecordStore {
 package protocol MachineCopy: AnyObject {
     /// The newest log position in the copy; nil if no copy exists.
     var head: LogPosition? { get }
-    /// Saves the copy as a file that is never replaced, since this store lacks some of it, and posts a notice.
+    /// Saves the copy, which has changes that this store lacks, to a separate permanent file. Posts a notice.
     ///
     /// - Parameter end: returns the end of the log in the file. Later bytes are not part of the log.
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
-    /// Records that the log was opened on this store without a rollback error. The copy then becomes one of this store.
+    /// Records that the log was opened on this store without a rollback error. The copy then belongs to this store.
     ///
     /// - Parameters:
     ///   - kept: the copy's ``head``, which the log includes. Another process may have saved later records since.
-    ///   - isContinued: whether the log continues the copy's own log, so that the copy's bytes equal this store's.
+    ///   - isContinued: whether this log continues the log in the copy, so that the copy's bytes equal this store's.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
     /// Records that the log was followed up to `head` and includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
-    /// Reads some of the bytes missing in the copy. If that fails, they stay missing.
+    /// Adds some of the missing bytes to the copy. Ignores errors.
     func complete()
-    /// Discards cached bytes after some of them failed to authenticate. Returns whether bytes are now read from the
-    /// store's location, until ``endDoubt()``. Throws `unreachable` if that is impossible, or `gone` if there is no
-    /// store.
+    /// Discards cached bytes after some of them failed to authenticate. Returns whether reads now bypass the copy until
+    /// ``endDoubt()``. Throws `unreachable` if the store's location cannot be reached, or `gone` if the store no longer
+    /// exists.
     func distrust() throws(LogError) -> Bool
     func endDoubt()
-    /// Records bytes that were read and authenticated. Between ``distrust()`` and ``endDoubt()``, they replace
-    /// different bytes in the copy. At other times, existing bytes of the copy are never replaced.
+    /// Records that these bytes were read and authenticated. Between ``distrust()`` and ``endDoubt()``, they replace
+    /// different bytes in the copy. At other times, they never replace existing bytes.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
     /// Creates a store for pending changes if no server answers the lock request and no such store exists yet.
     ///
     /// - Parameter check: reads and authenticates the whole store before it is used.
     func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError)
-    /// Adds the cause to an error of reading the log. If the whole log was read from the copy, the copy is at fault.
+    /// Names the copy as the cause of an error if the whole log was read from the copy.
     func explanation(of error: LogError) -> LogError
 }
 
 /// The servers that hold a store, and the metadata that they report about it.
 package protocol StoreServer: AnyObject {
-    /// The server that was used last, for messages.
+    /// The name of the server that was used last, for messages.
     var name: String? { get }
-    /// Whether that server is a standby of another one and may lag behind.
+    /// Whether the server that was used last is a standby, which may lag behind its primary.
     var isStandby: Bool { get }
-    /// The server's clock in milliseconds since 1970; nil if not requested. A malicious server can report any time.
+    /// The server's time in milliseconds since 1970; nil if not requested. A malicious server can report any time.
     var time: UInt64? { get }
-    /// The number of servers that may hold the store. After a failover, a former primary's may be older or diverged.
+    /// The number of servers that may hold the store. A former primary's store may be older or have diverged.
     var hostCount: Int { get }
     /// Switches to the next server.
     func turnToNextHost()
-    /// The end of the log as the server reports it independently of the log; nil after ``ignoreStatedEnd()``.
+    /// The log's end, which the server reports separately from the log's bytes; nil after ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? { get }
     /// Makes all existing bytes readable from now on, even those after the ``statedEnd``.
     func ignoreStatedEnd() throws(LogError)
@@ -165,13 +166,13 @@ package struct StoreLock: ~Copyable, Sendable {
     package consuming func release() {}
 }
 
-/// A store that another store may replace, because the other store includes everything in it. Since
-/// ``NewStore/publish(over:_:)`` requires this type, a vault cannot be replaced without that check.
+/// A store that may be replaced, because its replacement was checked to include everything in it.
+/// ``NewStore/publish(over:_:)`` requires this type, so a vault cannot be replaced without that check.
 package struct Replaceable: Sendable {
-    /// The store to be replaced. Its exclusive lock is held until then.
+    /// The store to be replaced. The caller holds its exclusive lock until the replacement is published.
     package let store: any RecordStore
 
-    /// Marks a store as replaceable. The caller ensures that the replacement includes it before this value is used.
+    /// Marks a store as replaceable. The caller ensures that the replacement includes it before using this value.
     init(contained store: any RecordStore) { self.store = store }
 }
 
@@ -179,16 +180,16 @@ package struct Replaceable: Sendable {
 
 package enum StoreGrowth: Sendable {
     case none
-    /// Records follow. If the store states where the log ends, they extend up to there.
+    /// Records follow the known end. `upTo` is the log's new end if the store states it.
     ///
     /// - Parameter areDurable: whether all readable records are durable.
     case some(upTo: StatedEnd?, areDurable: Bool)
-    /// The store's end is not the log's end, or the store was replaced.
+    /// The log must be opened again, because the store's end is not the log's end, or because the store was replaced.
     case doubtful
 }
 
-/// The log's end as stated by the store. The store accepts the next record only if it follows this end, so it must
-/// equal the end of the authentic log.
+/// The log's end as stated by the store. The store accepts a record only if the record follows this end. Therefore this
+/// end must equal that of the authentic log.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
@@ -203,12 +204,12 @@ package struct StatedEnd: Sendable {
 }
 
 package struct LogTail: Sendable {
-    /// The bytes after the end that are not a record of the log.
+    /// The kind of bytes that follow the log's last record.
     package enum Remains: Sendable {
         case nothing
         /// The bytes are a torn or damaged record. The text states the reason.
         case failing(StaticString)
-        /// The bytes are an authentic record that does not belong here. An interrupted writer cannot leave one.
+        /// The bytes are an authentic record that does not belong here. No interrupted writer leaves such a record.
         case foreign(StaticString)
     }
 
@@ -219,7 +220,7 @@ package struct LogTail: Sendable {
 }
 
 package struct TailState: Sendable {
-    /// Whether bytes other than zeros follow. If so, the next writer clears them first.
+    /// Whether nonzero bytes follow the log's end. If so, the next writer clears them before it appends a record.
     package let needsClearing: Bool
     /// Whether the newest record is certainly durable, because the store returns only durable records.
     package let isDurable: Bool
@@ -233,11 +234,11 @@ package struct TailState: Sendable {
 /// The end of a log to which a record is about to be appended.
 package struct LogEnd: Sendable {
     package let offset: UInt64
-    /// The range of the newest record if its writer may have died before making it durable, otherwise nil.
+    /// The range of the newest record if its writer may have died before making it durable; nil otherwise.
     package let undurable: Range<UInt64>?
-    /// Whether bytes other than zeros were found after the end.
+    /// Whether nonzero bytes were found after the end.
     package let needsClearing: Bool
-    /// Whether the payload is written first and the record in front of it later.
+    /// Whether the next record's payload is written before its head.
     package let isPayloadFirst: Bool
 
     package init(
@@ -253,7 +254,7 @@ package struct LogEnd: Sendable {
 /// A sealed record in the form that a store appends.
 package struct StoredRecord: Sendable {
     package let offset: UInt64
-    /// The record's first bytes. Its remaining bytes, if any, were written before.
+    /// The record's first bytes. The remaining bytes, if any, are already in the store.
     package let bytes: [UInt8]
     package let end: UInt64
     package let previous: LogPosition

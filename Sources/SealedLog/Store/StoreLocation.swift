@@ -10,25 +10,25 @@ package protocol StoreLocation: Sendable {
     /// The file system that contains the rollback memory.
     var files: any FileSystem { get }
 
-    /// Opens the store. Throws `missing` if there is none, or `gone` if this process has found one there before.
+    /// Opens the store. Throws `missing` if no store exists, or `gone` if this process has found one here before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
     func exists() throws(LogError) -> Bool
-    /// Creates an empty store that gets its location once it is published.
+    /// Creates an empty store, which appears at this location when it is published.
     func createUnpublished() throws(LogError) -> any NewStore
     /// Creates an empty store and acquires its lock, which distinguishes the store from one left by a killed process.
-    /// Throws `busy` while another store is being written for the location.
+    /// Throws `busy` while another process writes a store for this location.
     func createLocked() throws(LogError) -> any NewStore
-    /// Calls `onChange` on a separate thread whenever the store may have changed, until the result is released.
+    /// Calls `onChange` on a separate thread whenever the store may have changed. Stops when the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
-    /// Returns one of many named locks, without acquiring it. These locks are independent of the store's own lock.
+    /// Returns the lock with the given number, without acquiring it. It is independent of the store's own lock.
     ///
-    /// - Parameter number: the number of the lock, below 2^62.
+    /// - Parameter number: the lock's number, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns the problems since the last call that did not cause an operation to fail.
+    /// Returns the problems that occurred since the last call without making an operation fail.
     func takeNotices() -> [Notice]
     /// Details for users and administrators; nil if there are none, as for a file.
     var report: (any StoreReport)? { get }
-    /// Returns the copy of the vault with pending changes, made while no server answered; nil if there is none.
+    /// Returns the location of the pending changes that were made while no server answered; nil if there are none.
     func pending() throws(LogError) -> FileLocation?
 }
 
@@ -45,15 +45,15 @@ package protocol StoreReport {
 
 /// The way in which a store is opened.
 package enum StoreOpening: Sendable {
-    /// Opens the copy on this machine if there is one, without a connection. The log's end is checked later.
+    /// Opens the copy on this machine, if there is one, without a connection. It is compared with the store later.
     case quick
-    /// Opens the store in its present state, without trusting the copy on this machine.
+    /// Opens the store in its current state, without trusting the copy on this machine.
     case fresh
     /// Opens the store for reading only, and skips parts that cannot be read.
     case damaged
 }
 
-/// A lock between processes. Once acquired, it is held during the lifetime of this object.
+/// A lock between processes. Once acquired, it is held until this object is released.
 package protocol NamedLock: AnyObject, Sendable {
     /// Tries to acquire the lock. Returns false if another process or thread holds it.
     func tryLock() throws(LogError) -> Bool
@@ -79,7 +79,7 @@ extension StoreLocation {
 package struct FileLocation: StoreLocation {
     /// The suffix of files with pending changes for a server.
     package static let pendingEnding = "-offline.vault"
-    /// The suffix of files from which a merge has refused some changes.
+    /// The suffix of files with changes that a merge has refused.
     package static let refusedEnding = ".refused.vault"
 
     package let path: String
@@ -91,7 +91,7 @@ package struct FileLocation: StoreLocation {
     ///
     /// - Parameters:
     ///   - path: a path with symbolic links resolved, since a rename would replace a link.
-    ///   - target: the location into which the file's pending changes are to be merged; nil if it is the vault itself.
+    ///   - target: the location into which the file's pending changes are to be merged; nil if the file is a vault.
     ///   - lockTimeout: the maximum time for which a reader on a remote file system waits for the lock.
     package init(
         _ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil,
@@ -125,11 +125,11 @@ package struct FileLocation: StoreLocation {
     }
 
     /// Returns the lock on one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. The
-    /// file is never removed, because two processes could then lock different files.
+    /// file is never removed, because otherwise two processes could lock different files.
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // If root creates the file, it must still belong to the vault's owner.
+        // Even a file that root creates must belong to the vault's owner.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }

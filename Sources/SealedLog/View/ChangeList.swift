@@ -8,7 +8,7 @@ package struct Change: Sendable {
         case anything
         /// The name must be absent. Otherwise the error is `exists`.
         case absent
-        /// The name must have the state in which it was read, given by its value's nonce, or nil if it had no value.
+        /// The name must still have the value that was read, identified by its nonce; nil if the name had no value.
         /// Otherwise the error is `conflict`.
         case unchanged(Nonce?)
 
@@ -22,10 +22,10 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. A former expiry is dropped.
+        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. The previous expiry is dropped.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
-        /// Makes an earlier version the present one. The error is `conflict` if the name has no such version.
+        /// Makes an earlier version the current one. The error is `conflict` if the name has no such version.
         case restore(OpenedVersion)
 
         package var presentValue: SealedValue? {
@@ -58,18 +58,18 @@ package struct OpenedVersion: Sendable {
         nonce = sealed.version.nonce
     }
 
-    /// Recreates the version of a change that was encoded in a ``ChangeList``.
+    /// Recreates a version that was checked before it was encoded in a ``ChangeList``.
     fileprivate init(known nonce: Nonce) { self.nonce = nonce }
 }
 
 /// A transaction's changes in their order, and the conditions under which they are written.
 package struct ChangeList: Sendable {
-    /// The states that names which were read must still have, each given by its value's nonce, or nil for no value.
+    /// The values that the names read must still have, identified by their nonces; nil for a name without a value.
     /// Otherwise the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
-    /// The key of an attribute that an entry keeps, whatever value is set or restored; nil for none.
+    /// The key of an attribute that an entry keeps when a value is set or restored; nil if there is no such attribute.
     package var keptAttribute: String?
-    /// The values of that attribute for restored versions that would otherwise lack it.
+    /// The values of ``keptAttribute`` for restored versions that would otherwise lack the attribute.
     package var keptValues: [EntryName: String] = [:]
     private(set) var cells = NamedCells()
     /// The boxes of the values, concatenated.
@@ -84,12 +84,12 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        // The first box becomes the array without appending, since it may be large and the only one.
+        // The first box is not appended but becomes the array, since it may be large and the only one.
         if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }
 
-    /// Returns the list with all values sealed under these keys, because the vault's keys may have been rotated since.
+    /// Returns the list with all values sealed under `keys`. A rotation may have replaced the keys that sealed a value.
     func sealed(under keys: KeyRing) throws(LogError) -> ChangeList {
         if sealers.allSatisfy({ $0.keys === keys }) { return self }
         var list = ChangeList()

@@ -16,7 +16,7 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // A header in a later format has the same version in its copy. A different version is damage.
+                // A header in a newer format and its copy have the same version. Different versions are damage.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from its copy's")
             }
@@ -34,7 +34,7 @@ struct HeaderImage {
         let locked = LockedVault(vaultID: (try? header.get().vaultID) ?? [], slots: (try? header.get().slots) ?? [])
         while let credential = try next(&unlocker, locked) {
             do throws(LogError) { return try header.get().slots.unlock(with: credential) } catch {
-                // The slots of the header and its copy together may cost at most as much as the slots of one header.
+                // Together, the slots of the header and its copy may cost no more to try than one header's slots.
                 let error = explained(error) { copy in
                     let tried = copy.slots + locked.slots.filter { !copy.slots.contains($0) }
                     return tried.isBearable(for: credential) ? try? copy.slots.unlock(with: credential) : nil
@@ -46,7 +46,7 @@ struct HeaderImage {
         throw unlocker.failure
     }
 
-    /// Returns the next credential. If the header is damaged, throws that error instead of the unlocker's.
+    /// Returns the next credential. If that fails and the header is damaged, throws the header's error instead.
     private func next(_ unlocker: inout some Unlocker & ~Copyable, _ locked: LockedVault) throws(LogError)
         -> Credential?
     {
@@ -56,7 +56,7 @@ struct HeaderImage {
         }
     }
 
-    /// Returns whether the slot that opened the vault still exists; true for keys that are not from a slot.
+    /// Returns whether the slot that opened the vault still exists; true if the keys do not come from a slot.
     func hasSlot(of keys: KeyRing) -> Bool {
         guard let slot = keys.slot else { return true }
         return (try? header.get().slots.contains { $0.salt == slot.salt }) ?? false
@@ -64,7 +64,7 @@ struct HeaderImage {
 
     var hint: Hint? { Header.hint(in: bytes) }
 
-    /// Authenticates the header. Returns a view of the log before its first record.
+    /// Authenticates the header. Returns a view that does not include any records yet.
     func view(with keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) {
             let header = try header.get()
@@ -100,8 +100,8 @@ struct HeaderImage {
         }
     }
 
-    /// Returns `damaged` instead of an error that is caused by a changed header, if the header's copy is intact. A
-    /// changed slot would otherwise be reported as a wrong key, and a changed version as a newer format.
+    /// Returns `damaged` instead of `error` if the header was changed and its copy is intact. Otherwise a changed slot
+    /// would be reported as a wrong key, and a changed version as a newer format.
     private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
         let copy = Array(bytes[Header.copyOffset...])
         guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes),
@@ -115,7 +115,7 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log without its hint while no process can write to it. The data key may have been rotated.
+    /// Reads a whole log, without its hint, while no process can write to it. `keys` may be from before a rotation.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -126,7 +126,7 @@ extension LogView {
         return view
     }
 
-    /// Reads a whole log. If the slot that opened it before was removed, opens it with the unlocker.
+    /// Reads a whole log. If the slot that opened the vault before was removed, opens the vault with the unlocker.
     static func whole(
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
@@ -138,12 +138,12 @@ extension LogView {
         return try whole(image.view(with: image.unlock(&unlocker)))
     }
 
-    /// Reads the file that is at the path now. The caller holds its lock.
+    /// Opens the vault again on the store that is currently at its location. The caller holds the store's lock.
     ///
     /// - Parameters:
-    ///   - remembered: the vault's rollback memory, which was read before the file.
-    ///   - isAccepted: returns whether to use the file although it lacks positions that this view or the memory has.
-    /// - Throws: `exchanged` if the file is another vault; `rolledBack` or `diverged` if it lacks such positions;
+    ///   - remembered: the position from the rollback memory, which was read before the store.
+    ///   - isAccepted: returns whether to use the store although it lacks positions from this view or the memory.
+    /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks such positions;
     ///   `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
         on store: any RecordStore, knowing remembered: Remembered?,
@@ -163,7 +163,7 @@ extension LogView {
         }
         try view.replaceCopy()
         // This process may have opened an old copy on this machine with a key that has since been removed from the
-        // vault. It has not returned a value yet, so it is not too late for the error.
+        // vault. The process has not returned a value yet, so it can still report the error.
         if !isCompared, !image.hasSlot(of: keys) {
             throw LogError(keys.slot?.isOfRecipient == true ? .identityRemoved : .keysChanged)
         }
@@ -171,20 +171,20 @@ extension LogView {
         return view
     }
 
-    /// Makes this machine's copy a copy of this store. First saves the old copy to a file if only it may have a change.
+    /// Makes this machine's copy a copy of this store. First saves the old copy if this store may lack its changes.
     ///
     /// - Parameters:
-    ///   - isAccepted: whether this log is not known to include the copy's position, because the vault is new or the
-    ///     user has accepted a rollback error.
-    ///   - isJoined: returns whether a copy that is merged next includes a position.
+    ///   - isAccepted: whether this log may lack the copy's position, because the vault is new or the user has accepted
+    ///     a rollback error.
+    ///   - isJoined: returns whether a position is included in a copy that will be merged into the vault next.
     mutating func replaceCopy(
         isAccepted: Bool = false, unless isJoined: (LogPosition) -> Bool = { _ in false }
     ) throws(LogError) {
         guard let copy = store.machineCopy else { return }
         var kept = copy.head
         if let found = kept, !isJoined(found), try lacks(found, isAccepted) {
-            // Another process may have saved newer records since this one read the log's end. If a compaction has
-            // replaced the store, the process that opens the new store decides about the copy.
+            // Another process may have saved newer records since this process read the log's end. If a compaction has
+            // replaced the store, the process that opens the new store decides what to do with the copy.
             if !isAccepted, try !refresh(), try !store.isCurrent() { return }
             if try lacks(found, isAccepted) {
                 try save(copy)
@@ -213,10 +213,10 @@ extension LogView {
     /// Follows the log to its end and checks that the bytes after it are not damage.
     ///
     /// - Parameters:
-    ///   - hint: the offset at which to begin, if it has a minor checkpoint that belongs to this header.
-    ///   - durable: a position that is known to be durable. If its record has a large payload, that is not checked.
+    ///   - hint: the hint at which to begin if it points to a minor checkpoint that belongs to this header.
+    ///   - durable: a position that is known to be durable. Its record's payload is not checked if it is large.
     ///   - known: positions that the view must include. If one is older than the hint, the hint is not used.
-    ///   - isLocked: whether writers are excluded. If they are not, any bytes after the log's end count as `damaged`.
+    ///   - isLocked: whether a lock excludes writers. Otherwise, an invalid record after the log's end is `damaged`.
     mutating func followToEnd(
         from hint: Hint?, durable: LogPosition?, covering known: [LogPosition], isLocked: Bool
     ) throws(LogError) {
@@ -270,7 +270,7 @@ extension LogView {
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
-        // Writers append a record only after the previous one is durable.
+        // A following record proves that this one is whole, since writers append only after a durable record.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }

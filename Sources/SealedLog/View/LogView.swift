@@ -4,12 +4,12 @@ import Sealing
 
 /// The state of a vault file in one process: its header, the records followed so far, and their contents.
 ///
-/// A view is a value, so its copies do not change with it. ``refresh()`` follows records that were appended since.
+/// A view is a value, so its copies do not change with it. ``refresh()`` adds the records that were appended since.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
     let header: Header
-    /// The position before the first record, which is the header's.
+    /// The header's log position, which precedes the first record.
     let origin: LogPosition
     /// The offset at which the newest record ends and the next one begins.
     var end: UInt64
@@ -17,9 +17,9 @@ struct LogView: Sendable {
     var head: LogPosition
     /// The offset of the head's authenticator.
     var headOffset = UInt64(Header.macOffset)
-    /// The newest position that is known to be durable. It equals the head if this process wrote it, or if the store
-    /// returns only durable records. Otherwise it is the previous position, because a power loss or a failed flush of
-    /// the writer may remove a head that this process has only read.
+    /// The newest position that is known to be durable. It equals the head if this process wrote that record, or if the
+    /// store returns only durable records. Otherwise it is the previous position. A head that this process has only
+    /// read may be lost in a power loss or if its writer's flush fails.
     var durable: LogPosition
     /// The newest position that this process wrote or flushed, and stored in the rollback memory if possible.
     var confirmed: LogPosition?
@@ -35,9 +35,9 @@ struct LogView: Sendable {
     var isCompactionAnnounced = false
     /// Whether the log was compared with the store after it was opened from the copy on this machine.
     var isCompared = false
-    /// Whether bytes other than zeros follow the end. If so, the next writer clears them first.
+    /// Whether nonzero bytes follow the end. If so, the next writer clears them before it appends a record.
     var needsClearing = false
-    /// The time of the last check of the path, by the coarse clock, in nanoseconds.
+    /// The time at which the path was last checked, in nanoseconds of the coarse clock.
     var lookedAtPath: Int64 = 0
     var cache = PageCache()
 
@@ -55,26 +55,26 @@ struct LogView: Sendable {
     var reader: RecordReader { RecordReader(store: store, keys: keys, vaultID: header.vaultID, name: header.name) }
     var loader: PageLoader { PageLoader(store: store, keys: keys) }
 
-    /// The range of the newest record's bytes. It is meaningless before the first record.
+    /// The range of the newest record's bytes. It is meaningless if the log has no records.
     var newestRecord: Range<UInt64> { headOffset - UInt64(Frame.headSize)..<end }
 
-    /// Whether the head is durable and remembered if possible, so that values from it may be returned.
+    /// Whether the head is durable and, if possible, in the rollback memory, so that its values may be returned.
     var isKnown: Bool { confirmed == head }
-    /// Whether the rollback memory, if it contains the vault, contains its location too.
+    /// Whether the rollback memory contains the vault's location; true if it does not contain the vault at all.
     var isLocationKnown = true
 
     var unlocked: UnlockedVault { UnlockedVault(vaultID: header.vaultID, keys: keys, slots: header.slots) }
 
     var file: CheckpointFile { CheckpointFile(origin: origin.authenticator, identity: store.identity) }
 
-    /// Adds a record that is known to be complete.
+    /// Updates the view with the next record, which is known to be complete.
     mutating func apply(_ record: Record) {
         end = record.end
         durable = head
         head = record.position
         headOffset = record.offset + UInt64(Frame.headSize)
         passed.append(head)
-        // This is enough to recognize a remembered position that is slightly older.
+        // The remaining positions are enough to recognize a remembered position that is slightly older than the head.
         if passed.count > 2 * Limits.recordsBeforeMinorCheckpoint.upperBound {
             passed.removeFirst(Limits.recordsBeforeMinorCheckpoint.upperBound)
         }
@@ -109,7 +109,7 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Follows the appended records. Returns false if the result is doubtful and the store must be opened again.
+    /// Adds records that were appended. Returns false if the result is doubtful and the store must be reopened.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -128,14 +128,14 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether the log was followed to the end stated by the store, or further by another thread.
+    /// Returns whether the log was read up to the end that the store stated. Another thread may have read further.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
     }
 
-    /// Returns an error if another process on this machine has saved a newer end or a different history, which must not
-    /// be overwritten. Otherwise, continues this machine's copy up to this view's head.
+    /// Returns an error if another process has saved a newer end or a different history to this machine's copy, which
+    /// must not be overwritten. Otherwise, extends the copy to this view's head.
     func alarmOfCopy() throws(LogError) -> LogError? {
         guard let copy = store.machineCopy else { return nil }
         let kept = copy.head
@@ -144,8 +144,8 @@ extension LogView {
         return nil
     }
 
-    /// Applies each record once the next one follows, because a record is written only after the previous one is
-    /// durable. Checks the last record's payload instead. Returns the finding at the end, which is never a record.
+    /// Applies all records up to the log's end, and returns the finding after them. Checks only the last record's
+    /// payload, because writers append a record only after the previous one is durable.
     mutating func catchUp(
         _ reader: inout RecordReader, durable: LogPosition? = nil
     ) throws(LogError) -> RecordReader.Finding {
@@ -169,15 +169,15 @@ extension LogView {
         return finding
     }
 
-    /// Returns whether the newest record still exists. It may have been removed by its writer after a failed flush, or
-    /// by copying another file over this one. Does not check the whole payload; see ``newestRecordIsWhole()``.
+    /// Returns whether the newest record still exists. Its writer may have removed it after a failed flush, or another
+    /// file may have been copied over this one. Does not check the whole payload; see ``newestRecordIsWhole()``.
     func headIsThere() throws(LogError) -> Bool {
         let tag = try store.available(at: headOffset, upTo: Authenticator.size)
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record can be relied on while no process can write. Reads another process's record
-    /// again, because its writer may have died while overwriting it with zeros from the end backwards.
+    /// Returns whether the newest record is whole, while no process can write. If another process wrote the record,
+    /// reads it again, because that process may have died while overwriting it with zeros from back to front.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader
@@ -212,7 +212,7 @@ extension LogView {
             let lack = "change \(head.sequence)\(host), and this machine has seen change \(position.sequence)"
             guard store.server?.isStandby == true else { return LogError(.rolledBack, lack) }
             return LogError(
-                .serverRefused, "A standby lags behind: \(store.path) has \(lack). Try again, or name the primary.")
+                .serverRefused, "A standby lags behind: \(store.path) has \(lack). Try again, or use the primary.")
         }
         return try includes(position) == .excluded ? LogError(.diverged, "change \(position.sequence)") : nil
     }
@@ -228,7 +228,7 @@ extension LogView {
         return if let found { try found.leaf.entry(found.cell) } else { nil }
     }
 
-    /// Finds a name's present value; nil if it has none.
+    /// Finds a name's current value; nil if the name has none.
     mutating func findVersion(_ name: UnsafeRawBufferPointer) throws(LogError) -> StoredVersion? {
         let recent = recent.findVersion(name, at: Clock.milliseconds)
         if recent.isFound { return recent.version }
@@ -236,7 +236,7 @@ extension LogView {
         return try found.leaf.currentVersion(found.cell, at: Clock.milliseconds)
     }
 
-    /// Searches the newer tree and then the older one for a name. Returns nil if neither contains it.
+    /// Searches the minor checkpoint's tree for a name, then the checkpoint's. Returns nil if neither contains it.
     private mutating func search(_ name: UnsafeRawBufferPointer) throws(LogError) -> (leaf: Page, cell: Int)? {
         if let found = try search(name, below: minor?.root) { return found }
         return try search(name, below: header.root)
@@ -273,7 +273,7 @@ extension LogView {
         return SealedValue(version: version, box: box[...], keys: keys, store: store)
     }
 
-    /// Returns all entries, including tombstones, from a name on, in the order of their names.
+    /// Returns all entries from the name `start` on, including tombstones, in the order of their names.
     func entries(from start: [UInt8] = []) throws(LogError) -> EntryMerge { try items(from: start) }
 
     func items<Item>(from start: [UInt8]) throws(LogError) -> Merge<Item> {

@@ -20,8 +20,8 @@ extension LogView {
         return try plan(index, [])
     }
 
-    /// Plans the record for a batch with the entries in its index. Returns nil if the record needs a tree, because the
-    /// batch has many entries or enough records follow the last tree.
+    /// Plans a record that contains a batch's entries in its index. Returns nil if the record needs a tree instead,
+    /// because the batch has too many entries, or because enough records have followed the last tree.
     func shortPlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan? {
         let bounds = Limits.recordsBeforeMinorCheckpoint
         let wanted = min((minor?.entries ?? 0) / Limits.minorEntriesPerRecord, UInt64(bounds.upperBound))
@@ -29,12 +29,12 @@ extension LogView {
         return try inlinePlan(batch)
     }
 
-    /// Plans a record with its entries in the index; nil if the index would be larger than `limit`.
+    /// Plans a record that contains a batch's entries in its index; nil if the index would be larger than `limit`.
     func inlinePlan(
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
         // An offset's encoding varies in length, and the offset itself depends on the index's length. Therefore the
-        // estimate grows until the index fits. The initial estimate assumes short offsets and no marks on stored ones.
+        // estimate grows until the index fits. The first estimate assumes short offsets and leaves out all marks.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -47,9 +47,9 @@ extension LogView {
         return nil
     }
 
-    /// Plans the record for a batch with a tree.
+    /// Plans a record that contains a batch's entries in a tree.
     ///
-    /// - Parameter store: the store to which a large payload is written while it is built; nil to keep it in memory.
+    /// - Parameter store: the store to which a large payload is written while it is built; nil to build it in memory.
     func treePlan(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> RecordPlan {
         try plan(treePayload(batch, into: store), totals: batch.totals)
     }
@@ -57,8 +57,8 @@ extension LogView {
     private var treeIndexSize: Int { 160 + (header.name == nil ? 0 : BoundName.markSize) }
 
     struct TreePayload {
-        /// The bytes that are not yet in the store: all of them, or only the payload's first sector. That sector is
-        /// written together with the record's head, because a sector of zeros is what identifies a torn record.
+        /// The payload's bytes that are not yet in the store, either all of them or only the first sector. That sector
+        /// is written together with the record's head, because a sector of zeros is what identifies a torn record.
         var bytes: [UInt8]
         let offset: UInt64
         let length: Int
@@ -67,7 +67,7 @@ extension LogView {
         let entries: UInt64
     }
 
-    /// Seals a batch's values and a tree's pages, which do not depend on the record's position in the chain.
+    /// Builds a payload of a batch's values and a tree's pages. It does not depend on the record's place in the chain.
     func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
@@ -112,7 +112,7 @@ extension LogView {
     }
 }
 
-/// A vault's newest position in the rollback memory at one moment. Decoding it requires the vault's keys.
+/// A vault's newest position, as read from the rollback memory. Decoding it requires the vault's keys.
 struct Remembered: Sendable {
     private let memory: RollbackMemory
     let bytes: [UInt8]
@@ -126,7 +126,7 @@ struct Remembered: Sendable {
 
     /// Returns the newest remembered position, given a view of the vault that was opened after the memory was read.
     /// Returns nil for pending changes, since the memory describes the vault into which they will be merged. Throws
-    /// `rolledBack` if the position belongs to another data key that is not among the vault's former ones.
+    /// `rolledBack` if it was stored under a data key that is neither the vault's current key nor a former one.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }

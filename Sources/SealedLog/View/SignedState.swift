@@ -13,7 +13,7 @@ struct SignedState {
 }
 
 extension Entry {
-    /// The present state and the earlier ones, whether signed or not.
+    /// The entry's current state and its earlier ones, whether signed or not.
     var signedStates: [SignedState] {
         [SignedState(name: name, modified: modified, content: content, authorship: authorship)]
             + earlier.map { earlier in
@@ -26,7 +26,7 @@ extension Entry {
 }
 
 extension LogView {
-    /// Returns the members. Does not read the manifest if the vault has none.
+    /// Returns the members. Does not read the manifest if the vault has no members.
     func members() throws(LogError) -> MemberList {
         guard header.hasMembers else { return try MemberList([], in: header.vaultID, at: head) }
         return try members(in: manifest())
@@ -42,13 +42,13 @@ extension LogView {
     }
 }
 
-/// Signs the states that a record gives to names.
+/// Signs the states of a record's entries.
 struct StateSigner: Sendable {
     let key: DeviceKey
     let vaultID: [UInt8]
     let seen: LogPosition
 
-    /// Signs an entry's present state. `value` is the entry's value; nil for a removed entry.
+    /// Signs an entry's current state. `value` is the entry's value; nil for a removed entry.
     func authorship(of entry: Entry, _ value: SealedValue?) throws(LogError) -> Authorship {
         let hash = try value.map { (value) throws(LogError) in try value.hash() } ?? []
         return try sign(Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID))

@@ -3,10 +3,10 @@ package import SealedFormat
 import Sealing
 
 extension Change {
-    /// The information needed to create an entry that follows another one.
+    /// The information that a change needs to turn an old entry into a new one.
     fileprivate struct Context {
         let circumstances: Circumstances
-        /// Whether the old entry was set by the same transaction, so that no reader ever sees its value.
+        /// Whether the same transaction set the old entry. If so, no reader ever sees the old entry's value.
         let isOwn: Bool
         /// The attribute that must not change. See ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
         let kept: (key: String?, value: String?)
@@ -14,7 +14,7 @@ extension Change {
         let offset: UInt64
     }
 
-    /// Returns the entry that results from this change if the old one is as expected; nil if the change has no effect.
+    /// Returns the entry that results from this change; nil if the change has no effect. Checks the expectation.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -41,7 +41,7 @@ extension Change {
         case .set(let value, let attributes, let expiry):
             var current = value.version
             current.offset = context.offset
-            // The attributes of an expired value are kept as well.
+            // The kept attribute is taken from the old value even if that value has expired.
             let attributes = try (attributes ?? present?.attributes ?? [])
                 .keeping(context.kept.key, [old?.content?.attributes ?? []])
             let content = Entry.Content(created: created, current: current, expiry: expiry, attributes: attributes)
@@ -70,9 +70,9 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // Other copies of the vault forget the history up to this time, too. They may have the old state, unless
-            // this transaction set it. A time in the future is not used, since it would also forget states that others
-            // set until then.
+            // Other copies of the vault also forget the history up to the time `forgotten`. They may have the old
+            // state, unless this transaction set it. A time in the future is not used, since those copies would then
+            // forget states that others set before that time.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -96,33 +96,33 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the states after an earlier version, newest first. The present state's attributes
-    /// stand for those of all states since the name was last absent.
+    /// Returns the attributes of the states that followed an earlier version, newest first. The current state's
+    /// attributes represent those of all states since the name was last absent.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // A time later than the present state's is from a wrong clock, so it does not exclude an earlier state.
+        // If an earlier state's time is later than the current one's, a clock was wrong. Such a state is not excluded.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns the attributes with the value that `key` has in the first of the states with this key. If no state has
-    /// the key, the attributes keep their own value, or get `other` if they have none.
+    /// Returns the attributes, with the value of `key` taken from the first state that has this key. If no state has
+    /// it, the attributes keep their value for the key, or get `other` if they have none.
     ///
-    /// - Throws: `invalid` if these attributes have a different value for the key, or no room for it.
+    /// - Throws: `invalid` if these attributes have a different value for the key, or no room for another attribute.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
         guard let key else { return self }
         let own = value(of: key)
         let former = states.lazy.compactMap { $0.value(of: key) }.first
         guard let kept = former ?? own ?? other, kept != own else { return self }
         guard own == nil else {
-            throw LogError(.invalid, "the name's \(key) is fixed, but the new value has a different one")
+            throw LogError(.invalid, "the new value has a different \(key), but this name's \(key) is fixed")
         }
         let others = filter { $0.key != key }
         guard others.count < Limits.attributeCount else {
             throw LogError(
-                .invalid, "an entry may have \(Limits.attributeCount) attributes, including the fixed \(key)")
+                .invalid, "an entry may have at most \(Limits.attributeCount) attributes, including the fixed \(key)")
         }
         return (others + [Attribute(key: key, value: kept)])
             .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -136,18 +136,18 @@ struct Circumstances: Sendable {
     let history: KeptHistory
     /// The signer of the states; nil if they are not signed.
     var signer: StateSigner?
-    /// The time by which retention is decided; nil for ``now``.
+    /// The time used to decide which history is too old; ``now`` if nil.
     var retentionTime: UInt64?
 }
 
-/// Transactions that are written as one record. Their entries' offsets are relative to the payload, because its offset
-/// is known only when the index is complete.
+/// Transactions that are written as one record. Their entries' offsets are relative to the payload, because the
+/// payload's offset is known only when the index is complete.
 struct TransactionBatch: Sendable {
     /// The inserted entries in the order of the transactions.
     private(set) var entries = RecentEntries()
     /// The number of entries up to the end of each transaction.
     private var ends: [Int] = []
-    /// The values' boxes in their order, joined into several arrays.
+    /// The values' boxes in order, joined into several arrays.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
     /// The number of versions that were already in the file.
@@ -163,7 +163,7 @@ struct TransactionBatch: Sendable {
 
     var transactions: [[Entry]] { zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) } }
 
-    /// Adds a transaction. Returns false if the record has no room for it, so that it needs another record.
+    /// Adds a transaction. Returns false if the transaction does not fit into this record and needs another one.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -187,7 +187,7 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // A single transaction without repeated names cannot have set a name before.
+        // In an empty batch, a transaction without repeated names cannot have set any of its names before.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]
@@ -225,7 +225,7 @@ struct TransactionBatch: Sendable {
     /// Adds another file's entry as a separate transaction.
     ///
     /// - Parameters:
-    ///   - boxes: the boxes of the entry's versions, the present one first; nil for versions that are already in this
+    ///   - boxes: the boxes of the entry's versions, the current one first; nil for versions that are already in this
     ///     file.
     ///   - old: the entry that this one replaces under the same name.
     mutating func move(_ entry: Entry, _ boxes: [[UInt8]?], replacing old: Entry?) {
@@ -247,7 +247,7 @@ struct TransactionBatch: Sendable {
     /// Ends a transaction, which consists of the entries inserted since the previous one.
     private mutating func close(_ boxes: [UInt8], _ totals: Totals) {
         ends.append(entries.insertedCount)
-        // Small boxes are joined, since a compaction may have millions, and an array's overhead equals a small value.
+        // Small boxes are joined, since a compaction may have millions, each with an array's overhead.
         if let last = self.boxes.indices.last, self.boxes[last].count + boxes.count <= 1 << 20 {
             self.boxes[last] += boxes
         } else {

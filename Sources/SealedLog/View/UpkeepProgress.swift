@@ -1,7 +1,7 @@
 import LinuxSystem
 import SealedFormat
 
-/// The progress of a long call. Pass it to the call, and read it from another thread.
+/// The progress of a long operation. Pass this object to the operation, and read it from another thread.
 package final class UpkeepProgress: Sendable {
     private let doneBytes = Atomic<UInt64>(0)
     private let totalBytes = Atomic<UInt64>(0)
@@ -17,7 +17,7 @@ package final class UpkeepProgress: Sendable {
     package func begin(_ total: UInt64) { totalBytes.store(total, ordering: .relaxed) }
     package func advance(by bytes: UInt64) { doneBytes.add(bytes, ordering: .relaxed) }
 
-    /// Sets the fraction to 1, because the total was only an estimate.
+    /// Sets the fraction to 1 when the operation is done, because the total was only an estimate.
     package func finish() {
         begin(1)
         doneBytes.store(1, ordering: .relaxed)

@@ -57,8 +57,8 @@ struct BoxRepair: ~Copyable {
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Reads a value's box from the database if the box in `bytes` does not open. Does not replace other boxes in
-    /// `bytes`, since they may be damaged in the database.
+    /// Replaces a value's box in `bytes` that does not open with the database's box. Leaves all other boxes alone,
+    /// since the database's boxes may be damaged.
     ///
     /// - Parameters:
     ///   - bytes: the bytes that were read from the store, including the whole box.
@@ -69,8 +69,8 @@ struct BoxRepair: ~Copyable {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // A box that is damaged in the database too is copied, as in a file. Otherwise it would prevent key
-            // changes.
+            // If the database's box is damaged too, the damaged box is copied, as in a file. Otherwise it would prevent
+            // key changes.
             guard error.code == .damaged else { throw error }
         }
     }
@@ -102,8 +102,8 @@ struct ValueResealer: ~Copyable {
         return (version, box)
     }
 
-    /// Reseals a value, or copies its box if it does not open. Otherwise a person with access could insert such a box
-    /// to prevent the rotation that would end their access.
+    /// Reseals a value, or copies its box unchanged if the box does not open. If this method threw an error instead, a
+    /// person with access could insert such a box to prevent the rotation that would end their access.
     mutating func resealOrCopy(
         _ old: StoredVersion
     ) throws(LogError) -> (version: StoredVersion, box: [UInt8], opens: Bool) {

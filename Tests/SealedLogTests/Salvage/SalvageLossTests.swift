@@ -195,7 +195,7 @@ struct SalvageLossTests {
         #expect(salvaged.report.isComplete && salvaged.report.damage == ["the header at byte 0"])
     }
 
-    private static let doubt = "a key slot of another data key, which is not among this header's former ones"
+    private static let doubt = "a key slot with a data key that is neither this header's nor one of its former ones"
 
     /// Only the manifest says which data key came later.
     @Test func ifNoManifestOpensEverythingIsDoubtful() throws {

@@ -1,16 +1,17 @@
 private import LinuxSystem
 
-/// Copies that a file synchronization or git leaves in a vault's folder, the most common cause of a rollback alarm.
+/// The conflicting copies that file synchronization or git has left in a vault's folder. They are the most common cause
+/// of rollback alarms.
 package struct CopiesBeside: Hashable, Sendable {
     /// The paths of the copies to merge, sorted by name.
     package internal(set) var files: [String] = []
-    /// The paths of files that are still being written.
+    /// The paths of copies that the synchronization is still writing.
     package internal(set) var unfinished: [String] = []
-    /// The git reference of the other side in an unfinished merge, such as `MERGE_HEAD`.
+    /// The reference to the commit that an unfinished git merge brings in, such as `MERGE_HEAD`; nil if there is none.
     package internal(set) var gitReference: String?
-    /// Whether the vault is in a git working tree. A checkout replaces its file.
+    /// Whether the vault file is in a git working tree, where a checkout can replace it.
     package internal(set) var isInRepository = false
-    /// The vault's path, as the caller passed it, and its folder and name.
+    /// The vault's path as the caller passed it, and the folder and file name of its resolved path.
     package let (vault, folder, name): (String, String, String)
 
     package var isEmpty: Bool { files.isEmpty && unfinished.isEmpty && !isInRepository }
@@ -31,23 +32,23 @@ package struct CopiesBeside: Hashable, Sendable {
 }
 
 extension CopiesBeside {
-    /// Steps to take before a rollback alarm is accepted, as whole sentences.
+    /// Advice in whole sentences about these copies, to follow before accepting a rollback alarm.
     var advice: String {
         var sentences: [String] = []
         if !unfinished.isEmpty {
-            sentences.append("\(unfinished.joined(separator: ", ")) may be incomplete. Wait until it is complete.")
+            sentences.append("\(unfinished.joined(separator: ", ")) may be incomplete. Let the synchronization finish.")
         }
         switch files.count {
         case 0: break
-        case 1: sentences.append("A file synchronization has left another copy beside it: \(files[0]). Merge it.")
+        case 1: sentences.append("File synchronization has left another copy next to it: \(files[0]). Merge that copy.")
         default:
             sentences.append(
-                "A file synchronization has left other copies beside it: \(files.joined(separator: ", ")). Merge them.")
+                "File synchronization has left other copies next to it: \(files.joined(separator: ", ")). Merge them.")
         }
         if gitReference != nil {
-            sentences.append("git has an unfinished merge there. Merge the other side's copy.")
+            sentences.append("Git has an unfinished merge there. Merge the other branch's copy.")
         } else if isInRepository, files.isEmpty, unfinished.isEmpty {
-            sentences.append("It is in a git repository, which may have checked out another version of it.")
+            sentences.append("The vault is in a git repository, and git may have checked out another version of it.")
         }
         return sentences.joined(separator: " ")
     }

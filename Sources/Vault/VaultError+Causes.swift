@@ -18,7 +18,7 @@ extension VaultError {
         case fieldLeft(String, policy: String)
         case goneFromDatabase(url: String)
         case damagedInDatabase(url: String)
-        /// A database shows another vault under the requested name. No option accepts that.
+        /// A database returned another vault under the requested name. No option makes the program accept it.
         case otherName
         case copyInstead(CopiesBeside, isDamaged: Bool)
         case damagedVault(String)
@@ -32,7 +32,7 @@ extension VaultError {
         /// A rollback alarm, its code, and the copies in the vault's folder. `tried` contains the copies that were to
         /// be merged but lack what this machine remembers. `isMerged` reports whether they were merged nevertheless.
         case copiesBeside(CopiesBeside, tried: [String], isMerged: Bool, alarm: Code)
-        /// The vault may lack changes of its backup's target. `isOffline` is true if the vault is the local copy.
+        /// The vault may lack changes that the backup's target has. `isOffline` is true if the vault is the local copy.
         case targetLacked(_ vault: String, target: String, isOffline: Bool)
         /// The saved local copy of a vault in a database, and whether it is a complete vault.
         case copyKept(String, isComplete: Bool)

@@ -52,7 +52,7 @@ def test_a_memory_that_cannot_be_used_is_told_at_each_use(
         warning = finished.stderr.decode()
         assert finished.returncode == 0, (command, warning)
         assert warning.startswith("vault: warning: ") and words in warning and warning.count("\n") == 1
-        assert "pass unnoticed" in warning
+        assert "go unnoticed" in warning
     assert home.output("get", "u.token") == b"tok"
     assert words in home.run("info").stdout.decode()
     finished = home.run("info", "--json")

@@ -72,7 +72,7 @@ def test_an_older_vault_brings_back_what_was_removed_whatever_is_beside_it(apart
     left, old = apart.left, apart.left.vault.read_bytes()
     left.output("key", "rotate")
     left.vault.write_bytes(old)
-    told = "keys and members that were removed since come back"
+    told = "keys and members that were removed since then come back"
     assert told in left.refusal(ALARM, "ls")
     conflict = left.vault.with_name(CONFLICT)
     conflict.write_bytes(old)

@@ -5,20 +5,20 @@ import SealedFormat
 import SealedLog
 public import Sealing
 
-// A drop is a value for a vault that its sender, such as a CI job or a new colleague, cannot open. The sender seals it,
-// and the vault's owner stores it. A drop is an age file that can be created with age and the documented format.
+// A drop is a sealed value for a vault that its sender, such as a CI job or a new colleague, cannot open. The vault's
+// owner stores the value. A drop is an age file, so it can also be created with age, in the documented format.
 
 extension Keychain {
     /// The vault's drop box, for values that were sealed without the vault's keys.
     public var dropBox: DropBox { DropBox(keychain: self) }
 
-    /// Receives values from people who cannot open the vault; see ``Keychain/dropBox``.
+    /// The receiver of values from people who cannot open the vault; see ``Keychain/dropBox``.
     public struct DropBox: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.DropBox {
-    /// Returns the public key of the vault's drop box, `age1…`. With this key, values can be added to the vault, but
-    /// not read. It is not secret. It changes when the data key is rotated. Drops for the former key are then lost.
+    /// Returns the public key of the vault's drop box, `age1…`, which seals values for the vault but cannot read them.
+    /// It is not secret. It changes when the data key is rotated. Drops for the former key are then lost.
     ///
     /// - Throws: the errors of ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
@@ -86,8 +86,8 @@ extension Keychain.DropBox {
         public var created: Date { Date(milliseconds: contents.created) }
     }
 
-    /// Opens a drop from ``seal(_:_:attributes:to:)`` without storing it. It must be sealed for the vault's drop box,
-    /// or for an identity in the location's identity file.
+    /// Opens a drop from ``seal(_:_:attributes:to:)`` without storing it. The drop must have been sealed for the
+    /// vault's drop box, or for an identity in the location's identity file.
     ///
     /// - Throws: ``VaultError`` with `locked` if the file was sealed for another recipient; `invalid` if it is not a
     ///   drop; `damaged`, `unavailable`.
@@ -143,20 +143,20 @@ extension Keychain.DropBox {
         }
     }
 
-    /// Stores drops with their attributes, either all or none.
+    /// Stores the values and attributes of drops, either all or none.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace existing values with these names, which then become earlier values.
+    ///   - isReplacing: whether to replace existing values of these names, which then become earlier values.
     ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before its name was last
     ///     changed or removed. Somebody may have kept such a drop in order to restore a former value.
-    /// - Throws: ``VaultError`` with `exists` if such a name has a value or a later change; the errors of
-    ///   ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: ``VaultError`` with `exists` if a name has a value or a newer change, and the parameters do not permit
+    ///   this; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
         try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                // Because of this read, the transaction also runs again if the name is changed meanwhile.
+                // Because of this read, the transaction runs again if the name is changed before the commit.
                 if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }
@@ -185,8 +185,8 @@ extension Keychain.DropBox {
             guard drop.contents.created >= former ?? 0 else {
                 throw VaultError(
                     .exists,
-                    "\"\(drop.name)\" was changed after this drop was sealed, by its sender's clock. It may bring back "
-                        + "what was replaced or removed since.", causes: [.olderDrop])
+                    "\"\(drop.name)\" was changed after this drop was sealed, by its sender's clock. Storing the drop "
+                        + "may bring back a value that was replaced or removed since.", causes: [.olderDrop])
             }
             times[name] = drop.contents.created
         }
@@ -205,8 +205,8 @@ extension DropContents {
 }
 
 extension Naming {
-    /// Checks that a name does not look like another one. Throws the errors of ``check(_:)``; `invalid` for a name that
-    /// begins or ends with a space, or contains an invisible character.
+    /// Checks that a name cannot be mistaken for another one. Throws the errors of ``check(_:)``; `invalid` for a name
+    /// that begins or ends with a space, or contains an invisible character.
     fileprivate func checkLooks(_ text: String) throws(VaultError) {
         try check(text)
         if let unseen = text.unseenPart {

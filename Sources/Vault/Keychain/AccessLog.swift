@@ -21,8 +21,8 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// Records an access on this machine, if the vault's access log is on. Throws ``VaultError`` with `unavailable` if
-    /// the log is on but cannot be written, and with `busy`; the errors of ``Keychain/item(_:)``.
+    /// Records an access on this machine if the vault's access log is on, or if `isForced` is true. Throws
+    /// ``VaultError`` with `unavailable` if the log cannot be written; `busy`; the errors of ``Keychain/item(_:)``.
     package func record(evenIfOff isForced: Bool = false, _ access: () -> Access) throws(VaultError) {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.recordAccess(

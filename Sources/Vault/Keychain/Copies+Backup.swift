@@ -3,16 +3,16 @@ import SealedFormat
 package import SealedLog
 
 extension Keychain.Copies {
-    /// Copies a consistent snapshot of the vault to another file, while other processes use the vault. The copy is read
-    /// and authenticated in full before it gets its name. The same keys open it.
+    /// Copies a consistent snapshot of the vault to another file, which the same keys open. Other processes may use the
+    /// vault meanwhile. The copy is read and authenticated in full before it is renamed to its final path.
     ///
     /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises
     /// an alarm because the vault is older than before; see <doc:RestoringFromBackups>.
     ///
-    /// - Parameter isReplacing: whether to replace an earlier copy of the vault at the path, if the new copy contains
-    ///   all of its changes. Any other file is left alone.
-    /// - Throws: ``VaultError`` with `exists` if there is a file at the path that is not replaced, `invalid` for an
-    ///   unusable path or the vault's own; `damaged`, `busy`, `unavailable` if the file at the path is unchanged;
+    /// - Parameter isReplacing: whether to replace an earlier copy of the vault at the path, provided that the new copy
+    ///   contains all of its changes. Any other file is left alone.
+    /// - Throws: ``VaultError`` with `exists` if a file at the path was left alone; `invalid` if the path is unusable
+    ///   or that of the vault or its key file; `damaged`, `busy`, `unavailable` if no copy was created;
     ///   `outcomeUnknown` if the copy is complete, but a power loss may undo it.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
@@ -23,7 +23,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // Offline, the target may be the vault's URL, to restore the vault there from the local copy.
+        // Offline, the target may be the vault's own URL, to restore the vault in its database from the local copy.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -31,7 +31,7 @@ extension Keychain.Copies {
         guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
-        // This check comes first, before anything is copied.
+        // An existing file is refused before anything is copied.
         guard isReplacing || (try? target.exists()) != true else {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
@@ -59,6 +59,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether there is a folder or a device at the location. The log's error does not name the path that it concerns.
+    /// Whether there is a folder or a device at the location. The log's error does not say which path it concerns.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

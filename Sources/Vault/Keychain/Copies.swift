@@ -19,19 +19,19 @@ extension Keychain.Copies {
         /// The names that both copies have changed, or may have changed, since their last common change. The later
         /// value wins. The earlier value is in the history, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The conflicts whose other value is lost, since the vault keeps no history or the entry has no room.
+        /// The conflicts whose other value is lost, because the vault keeps no history or the entry has no room for it.
         public var dropped: [String] { report.dropped }
-        /// The names with changes that were refused because a person whose access was removed may have made them,
-        /// sorted bytewise. Either the copy has a former data key, or only a former member has signed the changes. The
-        /// copy does not count as merged. `vault merge --from-former-key` accepts these changes.
+        /// The names whose changes were refused, sorted bytewise. A person who has lost access may have made these
+        /// changes, because the copy has a former data key, or because only a former member has signed them. The copy
+        /// does not count as merged. `vault merge --from-former-key` accepts the changes.
         public var refused: [String] { report.refused }
         package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
-        /// Whether the copies had different keys. ``Keychain/VaultKeys/all()`` returns the present ones.
+        /// Whether the copies had different keys. ``Keychain/VaultKeys/all()`` returns the current ones.
         public var keysDiffered: Bool { keys != .same }
         package var keys: MergeReport.Keys { report.keys }
         package var isOfFormerKey: Bool { report.isOfFormerKey }
         package var refusesOwn: Bool { report.refusesOwn }
-        /// The changes of the key slots; see ``doubtedKeys`` and the properties after it.
+        /// The key slots before and after the merge, which determine ``doubtedKeys`` and the properties after it.
         let slots: MergedSlots
         package var members: MemberDifferences { report.members }
         package var keptAt: String? { report.keptAt }
@@ -42,13 +42,13 @@ extension Keychain.Copies {
 
     /// Merges the changes of another copy of this vault, such as a copy from a file synchronization, git or a backup.
     ///
-    /// For each name the later state wins, even if it is a removal. The name's history then has all values of both
-    /// copies, except those that one copy has purged. Merging in the other direction has the same result, except for
-    /// the keys and the limits of the history. For these, this copy wins, unless the other copy's data key was rotated,
-    /// or only the other copy has what this machine remembers of the vault. The other copy is only read. Afterwards,
-    /// this file can replace both copies, since machines that remember either one accept it as a later state.
+    /// For each name, the later state wins, even if it is a removal. The name's history then has all values of both
+    /// copies, except those that were purged from one of them. Merging in the other direction has the same result,
+    /// except for the keys and the history limits. This vault keeps its own, unless the other copy's data key was
+    /// rotated, or only the other copy has what this machine remembers. The other copy is only read. Afterwards, this
+    /// file can replace both copies, since machines that remember either one accept it as a later state.
     ///
-    /// - Parameter path: the other copy's path. One of the keys that open this vault must open it.
+    /// - Parameter path: the other copy's path. A key that opens this vault must also open the copy.
     /// - Throws: ``VaultError`` with `invalid` if it is not a copy of this vault; `noVault`, `locked`, `damaged`, with
     ///   the copy's path; the errors of ``Keychain/eraseRemoved()``. Changes that were merged before an error are kept.
     ///   Repeat the merge to complete it.
@@ -63,20 +63,20 @@ extension Keychain.Copies {
         fileprivate let isPinned: Bool
         package var path: String { location.vault }
 
-        /// Translates an error of the copy. A copy's fingerprint can only be added to an identity file, because the
-        /// fingerprint option applies to the vault itself.
+        /// Translates an error of the copy. If the copy's fingerprint is unknown, the message advises adding it to the
+        /// identity file, because the fingerprint option applies only to the vault itself.
         fileprivate func refusal(_ error: LogError) -> VaultError {
             let refusal = VaultError(error, location)
             guard error.code == .pinWrong else { return refusal.ofMergedCopy }
             let file = location.identityFile.map { " \($0)" } ?? ""
             return refusal.followed(
-                by: "If it is this one, add this line to your identity file\(file), and merge again: "
+                by: "If the two are equal, add this line to your identity file\(file), and merge again: "
                     + "# vault: \(Fingerprint.text(error.detail))", nil
             ).ofMergedCopy
         }
     }
 
-    /// Opens another copy of this vault, and prompts if its keys require it.
+    /// Opens another copy of this vault, and prompts for a secret if necessary.
     package func copy(at path: String) throws(VaultError) -> Copy {
         if !VaultLocation.isURL(path) { try VaultLocation.check(path, "The other copy's path") }
         var otherLocation = keychain.location
@@ -93,7 +93,7 @@ extension Keychain.Copies {
 
     /// - Parameters:
     ///   - taken: the names whose changes are accepted, whoever made them.
-    ///   - keptKeys: the salts of the keys to keep even if the copy has removed them; see
+    ///   - keptKeys: the salts of the keys that stay even if they were removed from the copy; see
     ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
         _ copy: Copy, taking taken: NamesTaken, keepingKeys keptKeys: Set<[UInt8]>, progress: UpkeepProgress?
@@ -125,8 +125,8 @@ extension Keychain.Copies {
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
     }
 
-    /// Returns the first of the names that neither this vault nor any of the copies has now or had before. A copy that
-    /// cannot be read may have any name.
+    /// Returns the first name that has never existed in this vault or in any of the copies; nil if there is none. A
+    /// copy that cannot be read is assumed to have every name.
     package func unknownName(among names: [String], in copies: [Copy]) -> String? {
         let logs = [keychain.log] + copies.map(\.log)
         return names.first { name in
@@ -137,11 +137,11 @@ extension Keychain.Copies {
         }
     }
 
-    /// Whether the vault lacks a log position that this machine remembers, and was only opened for a merge.
+    /// Whether the vault was opened only for a merge, because it lacks a log position that this machine remembers.
     package var isJoining: Bool { keychain.log.isJoining }
 
-    /// Stores the vault's state in the rollback memory again, after the merge for which the vault was opened. Throws
-    /// the rollback alarm if the vault still lacks what this machine remembers.
+    /// Updates the rollback memory again, after the merge for which the vault was opened. Throws the rollback alarm if
+    /// the vault still lacks what this machine remembers.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try keychain.log.finishJoining() } catch {
             throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)
@@ -149,7 +149,7 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error of this vault. An alarm does not advise merging the copies that were just tried.
+    /// Translates an error of this vault. The alarm's message does not advise merging the copies that were just tried.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -157,7 +157,7 @@ extension Keychain.Copies {
 }
 
 extension Keychain.Copies.Merge {
-    /// Creates the result, whose names are those of the whole vault, because the whole vault was merged.
+    /// Creates the result. Its names are those of the whole vault, even if this keychain shows only a part.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         self.report = report
         slots = MergedSlots(
@@ -169,31 +169,31 @@ struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
     /// The slots that were removed from one of the copies.
     let gone: [LogKeySlot]
-    /// The indices of the slots that were removed from the copy, or may have been, if this prevented the merge.
+    /// The indices of the slots that were, or may have been, removed from the copy and thus prevented the merge.
     let doubted: [Int]
 }
 
 // The local copy of a vault in a database, and the changes that are not stored in the database yet.
 
 extension Keychain.Copies {
-    /// The offline changes that were stored in the database when this keychain was opened; nil if there were none.
+    /// The result of merging offline changes into the database when this keychain was opened; nil if there were none.
     public var offlineChanges: Merge? { keychain.offlineChanges }
 
-    /// Whether changes are stored on this machine only, until the server can be reached.
+    /// Whether changes are stored only on this machine until the server can be reached.
     package var isKeptApart: Bool { keychain.log.keepsChangesApart }
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Reads some of the records that the local copy lacks. Commands that change nothing call this after their output.
+    /// Adds some of the missing records to the local copy. Commands that change nothing call this after their output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The files of changes that wait under another URL, which belongs to another vault or was this vault's before.
+    /// The files with pending changes for another URL, which belongs to another vault or belonged to this one.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
     }
 
-    /// The files of changes that waited for a server, some of which a merge has refused.
+    /// The paths of files with offline changes that a merge has refused, at least in part.
     package var refusedChanges: [String] { changes(inFilesEndingIn: FileLocation.refusedEnding) }
 
     private func changes(inFilesEndingIn ending: String) -> [String] {
@@ -205,10 +205,10 @@ extension Keychain.Copies {
 
     // MARK: Comparing with another machine
 
-    /// Returns the vault's newest log position as one word, to compare it on another machine.
+    /// Returns the vault's newest log position as one word, which can be compared on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes another machine's newest log position; nil if it is too short.
+    /// Returns whether the vault's history includes another machine's log position; nil if that position is later.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

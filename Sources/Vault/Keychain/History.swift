@@ -11,22 +11,22 @@ extension Keychain {
     /// The earlier values of names; see ``Keychain/history``.
     ///
     /// They are sealed like all other values. The vault limits their number and age; see ``retention()``. A value that
-    /// is too old is removed when the name is changed, or at the next compaction.
+    /// is too old is removed the next time that the name is changed or the vault is compacted.
     public struct History: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.History {
     /// A value that a name had before.
     public struct Version: Hashable, Sendable {
-        /// The number of steps back from the present value, or from the name's removal, beginning with 1.
+        /// The version's number: 1 for the newest earlier value, 2 for the one before it, and so on.
         public let number: Int
-        /// The time at which it was set.
+        /// The time at which the value was set.
         public let modified: Date
-        /// Its size in bytes.
+        /// The value's size in bytes.
         public let size: Int
-        /// The name of the member who has set the value; nil if no member has signed it.
+        /// The name of the member who set and signed the value; nil if no member signed it.
         public var author: String? { if case .member(let name) = signer { name } else { nil } }
-        /// The value's signer, even if the signer was not a member then.
+        /// The value's signer, who may not have been a member when signing it.
         package let signer: MemberList.Author?
         let nonce: Nonce
     }
@@ -65,10 +65,10 @@ extension Keychain.History {
         return opened.takeBytes()
     }
 
-    /// Restores an earlier value of a name. The present value becomes part of the history.
+    /// Restores an earlier value of a name. The current value becomes part of the history.
     ///
     /// - Parameter version: one of ``versions(of:)``, by default the newest.
-    /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if the version does not open;
+    /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if it cannot be opened;
     ///   the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try versions(of: name).first }
@@ -77,7 +77,7 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // The version's presence is this change's only condition. If it is missing, the error is `busy`.
+            // This change's only condition is that the version still exists. If it does not, the error is `busy`.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -85,9 +85,9 @@ extension Keychain.History {
         }
     }
 
-    /// Undoes the newest change. Each of its names gets back its former value, attributes and expiry, or is removed if
-    /// it had none. A second call undoes the first. Either all names are restored, or none. Concurrent changes of
-    /// several threads may be one change.
+    /// Undoes the newest change. Each name that it affected gets back its former value, attributes and expiry, or is
+    /// removed if it had no value before. Either all names are restored, or none. A second call undoes the first. If
+    /// several threads made changes at the same time, these may count as one change.
     ///
     /// - Returns: the names that were changed, sorted bytewise; no names if there is no change to undo.
     /// - Throws: ``VaultError`` with `absent` if a former value is no longer in the history, `damaged` if a former
@@ -119,14 +119,14 @@ extension Keychain.History {
     ///
     /// A later merge of another copy does not bring these values back, unless that copy has set the name since.
     ///
-    /// - Returns: whether the name had a value, present or earlier.
+    /// - Returns: whether the name had a current or earlier value.
     /// - Throws: the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func purge(_ name: String) throws(VaultError) -> Bool { try !purge([name]).isEmpty }
 
     /// Removes names with all their earlier values, either all names or none.
     ///
-    /// - Returns: the names that had a value, present or earlier.
+    /// - Returns: the names that had a current or earlier value.
     /// - Throws: the errors of ``purge(_:)-(String)``.
     @discardableResult
     public func purge(_ names: [String]) throws(VaultError) -> [String] {
@@ -143,7 +143,7 @@ extension Keychain.History {
         return purged
     }
 
-    /// Returns those of the names that have a value in the file: present, earlier, or purged but not yet compacted.
+    /// Returns the given names that have a value in the file: current, earlier, or purged but not yet compacted.
     package func purgeable(_ names: [String]) throws(VaultError) -> [String] {
         var known: [String] = []
         for name in names {
@@ -163,14 +163,14 @@ extension Keychain.History {
         Retention(try keychain.translated(keychain.log.keySlots()).history)
     }
 
-    /// Sets the limits on the earlier values that the vault keeps, for all users. Excess values are removed now.
+    /// Sets, for all users, the limits on the earlier values that the vault keeps. Removes excess values immediately.
     ///
     /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; the errors of ``Keychain/eraseRemoved()``.
     public func setRetention(_ retention: Retention) throws(VaultError) {
         guard (0...Limits.earlierVersionCount).contains(retention.versions), let days = UInt32(exactly: retention.days)
         else {
             throw VaultError(
-                .invalid, "A history has 0 to \(Limits.earlierVersionCount) versions, kept for at least 0 days.")
+                .invalid, "A history can have 0 to \(Limits.earlierVersionCount) versions, kept for 0 or more days.")
         }
         let kept = KeptHistory(versions: UInt32(retention.versions), days: days)
         try keychain.waiting { (timeout) throws(LogError) in
@@ -178,7 +178,7 @@ extension Keychain.History {
         }
     }
 
-    /// Returns the vault's entry to which a name refers in this keychain, or this part's own entry if there is none.
+    /// Returns the name of the vault's entry to which a name refers; see ``Keychain/shownName(_:)``.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
         guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }
         return shown

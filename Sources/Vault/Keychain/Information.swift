@@ -17,11 +17,11 @@ extension Keychain.Maintenance {
         public let created: Date
         /// The sequence number of the newest change.
         public let sequence: UInt64
-        /// The number of names that are present, or have expired but were not yet set, removed or dropped.
+        /// The number of names with a value. An expired value counts until it is replaced, removed or dropped.
         public let entries: Int
         /// The size of the file in bytes.
         public let fileSize: Int
-        /// The size of present entries and values, and of earlier values that are kept, in bytes.
+        /// The size in bytes of the current entries and values, and of the earlier values in the history.
         public let liveBytes: Int
         /// The number of bytes that a compaction would free.
         public let deadBytes: Int
@@ -31,7 +31,7 @@ extension Keychain.Maintenance {
         public let history: Keychain.History.Retention
         /// Whether this machine remembers the vault, so that it would notice an older copy.
         public let memoryIsKept: Bool
-        /// Problems that make no call fail, one sentence each: an unusable rollback memory, a failed compaction.
+        /// Problems that made no call fail, such as an unusable rollback memory or a failed compaction, as sentences.
         public let problems: [String]
         /// Whether the keys are locked in memory, so that they are never swapped to disk.
         public let keysAreLockedInMemory: Bool
@@ -57,7 +57,6 @@ extension Keychain.Maintenance {
 }
 
 extension SecretFile.Sharing {
-    /// A fragment of a sentence.
     fileprivate var words: String {
         switch self {
         case .secretFolder: "root's, below a folder of secrets"

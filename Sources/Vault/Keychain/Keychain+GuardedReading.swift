@@ -7,9 +7,9 @@ import Sealing
 // All reads for a person, another program or a server use these methods.
 
 extension Keychain {
-    /// Returns the value of an entry; nil if there is none. The policies of the entry and of its login, if it is a
-    /// field, must permit the read. The read is recorded in the access log before it succeeds or is refused. If the log
-    /// is on but cannot be written, the method throws and returns no value.
+    /// Returns the value of an entry; nil if there is none. The policy of the entry and, if it is a field, that of its
+    /// login must permit the read. If the access log is on, the read is recorded before the value is returned or
+    /// refused. If the log cannot be written, the method throws and returns no value.
     ///
     /// - Parameters:
     ///   - reader: the name of the command, or of another reader that a policy may name.
@@ -67,7 +67,7 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Describes a read by this process for its parent process, or, with an empty name, a switch of the access log.
+    /// Creates the record of a read for the parent process, or, with an empty name, of a switch of the access log.
     ///
     /// - Parameters:
     ///   - command: the command with its arguments, or another name for the reader.

@@ -10,7 +10,7 @@ extension Keychain {
         /// The value's size in bytes.
         public let size: Int
         package let valueKind: ValueKind
-        /// The time at which the name was set for the first time since it was last absent.
+        /// The time at which the entry was created. A name that is set again after being absent is a new entry.
         public let created: Date
         /// The time at which the value was last set.
         public let modified: Date
@@ -91,7 +91,7 @@ package struct ItemListing: Sendable {
     fileprivate let attributes: [Attribute]
     fileprivate let keychain: Keychain
 
-    /// Reads the next item; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next item; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> Keychain.Item? {
         while let entry = try keychain.location.translated(entries.next()), let content = entry.content {
             if attributes.allSatisfy(content.attributes.contains) {
@@ -107,7 +107,7 @@ package struct KeyListing: Sendable {
     fileprivate var names: NameListing
     fileprivate let keychain: Keychain
 
-    /// Reads the next name; nil at the end. Throws `damaged`, `unavailable`.
+    /// Returns the next name; nil at the end. Throws `damaged`, `unavailable`.
     package mutating func next() throws(VaultError) -> String? {
         do { return try names.next().map(keychain.shortened) } catch { throw VaultError(error, keychain.location) }
     }
@@ -122,7 +122,7 @@ extension Keychain {
 extension Entry.Content { var attributesByKey: [String: String] { Keychain.dictionary(attributes) } }
 
 extension Date {
-    /// Creates a date. Times after the year 9999, which no calendar shows, become the end of that year.
+    /// Creates a date. Times after the year 9999, which calendars may not display, become the end of that year.
     package init(milliseconds: UInt64) {
         let endOf9999: UInt64 = 253_402_300_799_999
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)

@@ -7,20 +7,20 @@ public import Sealing
 extension Keychain {
     /// Settings for opening a keychain.
     public struct Options: Sendable {
-        /// How long a call waits for other processes before it throws ``VaultError/Code/busy``. For a vault in a
+        /// The time that a call waits for other processes before it throws ``VaultError/Code/busy``. For a vault in a
         /// database, this is also the timeout of connections and of the server's answers, but at least one second.
         public var lockTimeout: Duration = .seconds(10)
-        /// Rollback alarms that a person has examined. The vault is accepted and remembered in its present state. Any
-        /// of ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` and ``VaultError/Code/exchanged``.
+        /// Rollback alarms that a person has examined: ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` or
+        /// ``VaultError/Code/exchanged``. The vault is then accepted and remembered in its current state.
         public var acceptedAlarms: Set<VaultError.Code> = []
-        /// Asks a person for the passphrase if nothing else opens the vault. The closure receives the attempt's number,
-        /// beginning with 1, and returns nil to give up. It is called without a lock held, until a passphrase opens the
-        /// vault. An error of the closure ends the opening. Without it, such a vault is `locked`.
+        /// Prompts for the passphrase if no other key opens the vault. The closure is called, with no lock held, until
+        /// a passphrase opens the vault. It receives the attempt's number, beginning with 1, and returns nil to give
+        /// up. If it throws, opening fails. Without it, a vault that needs a passphrase is `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
-        /// Asks for the passphrase, and is used instead of ``passphrase``.
+        /// Prompts for the passphrase. If set, it is used instead of ``passphrase``.
         package var passphrasePrompter: (any PassphrasePrompter)?
-        /// The fingerprint that a person has compared, for a vault that an age identity opens. The vault is opened only
-        /// if it has this fingerprint, which this machine then remembers.
+        /// The fingerprint that a person has verified, for a vault that is opened with an age identity. The vault is
+        /// opened only if it has this fingerprint, which this machine then remembers.
         public var fingerprint: String?
         /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has stored may open the vault.
         public var usesKernelKeyring = true
@@ -30,39 +30,39 @@ extension Keychain {
         var checksFingerprint = true
         /// The paths of copies to merge after opening. A rollback alarm is ignored if one of these copies explains it.
         package var mergedNext: [String] = []
-        /// Whether all prompts are forbidden, those of key commands and age plugins too, as in shell completion.
+        /// Whether all prompts are forbidden, including those of key commands and age plugins, as in shell completion.
         package var asksNobody = false
         /// Shows the messages of age plugins and answers their prompts. The default does neither.
         public var pluginPrompter: any PluginPrompter = NoPrompts()
         /// Whether only the key file may open the vault, for example to check a backup of the key file.
         package var triesKeyFileAlone = false
-        /// The contents of the key file, which are then not read from the file.
+        /// The key file's contents, if the program supplies them. The file itself is then not read.
         public var keyFileContents: KeyFileContents?
-        /// Whether to accept a key file that belongs to root but that other users can read, in any folder. By default,
-        /// it is accepted only below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
+        /// Whether to accept, in any folder, a key file that belongs to root but that other users can read. By default,
+        /// such a file is accepted only below `/run/secrets`, below `$CREDENTIALS_DIRECTORY` for
         /// ``VaultLocation/standard(vault:keyFile:environment:databases:)``, and on file systems in memory or mounted
         /// read-only.
         public var acceptsSharedKeyFile = false
         /// The maximum memory for the opened index, in bytes. The default of 128 MiB is enough for somewhat more than a
-        /// million entries. Only the names that are read use memory: all of a million use 75 MiB. Beyond the limit,
-        /// reads are slower. At least 64 KiB are used. The first keychain that opens a vault sets the limit.
+        /// million entries. Only names that are read use memory: a million of them use 75 MiB. Beyond the limit, reads
+        /// are slower. The minimum is 64 KiB. The first keychain that opens a vault sets the limit.
         public var indexMemory = Limits.indexMemory
         /// The conditions for using the local copy of a vault in a database.
         public var offline = VaultLocation.Offline.never
-        /// Called when a call has waited for another process for one second, with the process's ID if it is known. No
-        /// lock of this process is held then.
+        /// A closure that is called once a call has waited one second for another process. It receives that process's
+        /// ID, if known. No lock of this process is held during the call.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether the program exits after one request, for which the state from opening the vault is recent enough.
+        /// Whether the program exits after one request. The vault's state at opening is then recent enough.
         package var isShortLived = false
         /// Whether the program reads right after opening. The server is then queried while the vault is being opened.
         package var readsAtOnce = false
         /// Whether the program only reads. It then does not contact a server that was unreachable a moment ago.
         package var changesNothing = false
-        /// Whether a name keeps its policy (the attribute ``Login/policyKey``), whatever is stored there, and no field
-        /// is left without its login's policy. Only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a policy.
+        /// Whether setting an entry keeps its policy (the attribute ``Login/policyKey``), and no field loses its
+        /// login's policy. Only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a policy.
         package var keepsPolicies = false
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
-        /// Whether a compaction that is due after a change starts by itself, on a thread of the library.
+        /// Whether a compaction that is due after a change starts automatically, on a thread of the library.
         package var compactsByItself = true
 
         var store: StoreOptions {

@@ -2,7 +2,7 @@ import SealedFormat
 import SealedLog
 
 extension Keychain {
-    /// Writes changes, all or none; returns false if a name is not in the expected state. All changes are written here.
+    /// Writes changes, all or none; returns false if a name is not in the expected state. All writes use this method.
     ///
     /// - Parameter isLifting: whether policies may be removed; see ``Options/keepsPolicies``.
     /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
@@ -37,8 +37,8 @@ extension Keychain {
 
     // MARK: Fields
 
-    /// Makes a restored field keep the policy that its login had, if the login no longer has it. Throws `guarded` if
-    /// the changes would leave a field without its login's policy.
+    /// Lets a restored field keep its login's former policy, if the login no longer has one. Throws `guarded` if the
+    /// changes would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -58,7 +58,7 @@ extension Keychain {
         }
     }
 
-    /// Returns the last policy of a login that has none now, or that the changes remove; nil if it still has a policy.
+    /// Returns a login's last policy if the login has lost it, or if the changes remove the login; otherwise nil.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -66,7 +66,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns the first field of a login that would remain after the changes without a policy of its own.
+    /// Returns the first field of a login that the changes would leave without its own policy; nil if there is none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {
@@ -94,10 +94,10 @@ package enum ReadingPolicy: String, CaseIterable {
     /// Permits only `vault run`, which passes the value to a program and never shows it.
     case run
 
-    /// Throws `guarded` if the attributes of an entry forbid a reader to read it. An unknown policy forbids all reads.
+    /// Throws `guarded` if an entry's attributes forbid the reader to read it. An unknown policy forbids all reads.
     ///
     /// - Parameters:
-    ///   - isThere: whether the entry is present. An expired login is absent, but still guards its fields.
+    ///   - isThere: whether the entry exists. An expired login does not exist, but still guards its fields.
     ///   - reader: the name of a command, or of another reader.
     package static func check(
         _ attributes: [String: String], of entry: String, isThere: Bool = true, for reader: String
@@ -109,7 +109,7 @@ package enum ReadingPolicy: String, CaseIterable {
         throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
     }
 
-    /// Returns which command may read an entry's value, as a sentence without its full stop; nil if all may.
+    /// Returns a sentence, without its full stop, about which command may read an entry's value; nil if all may.
     package static func rule(for attributes: [String: String], of entry: String) -> String? {
         stated(in: attributes).map { rule($0, of: entry) }
     }

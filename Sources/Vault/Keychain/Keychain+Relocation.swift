@@ -19,7 +19,7 @@ extension Keychain {
         try relocate([(name, newName)], replacing: replacing, removing: false)
     }
 
-    /// Renames or copies several entries, all or none. No new name may be one of the former names, except its own.
+    /// Renames or copies several entries, all or none. A new name may equal its own former name, but not another one's.
     ///
     /// - Parameter isRemoving: whether to remove the former names.
     package func relocate(
@@ -42,14 +42,14 @@ extension Keychain {
         guard let content = try transaction.entry(source)?.content, let value = try get(name) else {
             throw VaultError(.absent, "No entry named \"\(name)\".")
         }
-        // Two names may be equal as strings but differ in bytes, if they spell an accented letter differently.
+        // Names are compared bytewise, since names that are equal as strings may spell an accented letter differently.
         guard source != target else { return }
         if !isReplacing, try transaction.exists(newName) { throw VaultError(.exists, "\"\(newName)\" already exists.") }
         let kind = ValueKind(rawValue: content.current.kind)
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The policy of the source's login is kept, unless the target's login has the same policy.
+            // The entry keeps the policy that guards it, unless the target's login has the same policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -75,7 +75,7 @@ extension Keychain {
             guard required.allSatisfy({ former[$0] == $1 }) else { return (former, former) }
             let attributes = former.merging(changes.compactMapValues(\.self)) { $1 }
                 .filter { changes[$0.key] != .some(nil) }
-            // The comparison is bytewise, since another spelling of a character is a change.
+            // The comparison is bytewise, since a different spelling of the same character counts as a change.
             guard Set(try Keychain.checked(attributes)) != Set(content.attributes) else { return (former, former) }
             try transaction.set(
                 name, to: value, kind: ValueKind(rawValue: content.current.kind), attributes: attributes,

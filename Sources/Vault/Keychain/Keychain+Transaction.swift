@@ -10,7 +10,7 @@ extension Keychain {
     /// transaction has read, whether the name was present or absent, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
-        /// The changes, on the condition that each name still has the state in which it was first read.
+        /// The changes, which are written only if each name that was read is still in the state of its first read.
         private var changes = ChangeList()
         private var nonces = NonceSource()
         private var forgetsHistory = false
@@ -21,8 +21,8 @@ extension Keychain {
         /// Sets a value.
         ///
         /// - Parameters:
-        ///   - attributes: the new attributes; nil keeps the present ones.
-        ///   - expires: the time at which the name becomes absent, as for the keychain's method.
+        ///   - attributes: the new attributes; nil keeps the current ones.
+        ///   - expires: the time at which the name becomes absent; see the keychain's method.
         /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
         public mutating func set(
             _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
@@ -113,7 +113,7 @@ extension Keychain {
             }
         }
 
-        // The transaction runs again if the states that these two methods return have changed when it commits.
+        // If a state that one of these two methods has returned changes before the commit, the transaction runs again.
 
         mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
             let entry = try keychain.translated(keychain.log.entry(name))
@@ -141,7 +141,7 @@ extension Keychain {
 
         // MARK: Typed values
 
-        /// Adds a batch's changes. Returns false, with nothing to commit, if a value that the batch expects is missing.
+        /// Adds a batch's changes. If a value is not as the batch expects, returns false and leaves nothing to commit.
         fileprivate mutating func take(_ batch: StoreBatch) throws(VaultError) -> Bool {
             let holds = try batch.holds { (name) throws(VaultError) in
                 guard let opened = try opened(shown(name)) else { return nil }
@@ -192,7 +192,7 @@ extension Keychain {
     /// transaction. If it throws, nothing is changed.
     ///
     /// - Throws: the errors of `body`; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)`` does,
-    ///   and with `busy` if others keep changing the names that `body` reads.
+    ///   and with `busy` if other processes or threads keep changing the names that `body` reads.
     @_disfavoredOverload
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)

@@ -7,11 +7,11 @@ extension Keychain {
     /// Sets a value, which is durable when this method returns.
     ///
     /// - Parameters:
-    ///   - attributes: the new attributes; nil keeps the present ones.
+    ///   - attributes: the new attributes; nil keeps the current ones.
     ///   - expires: the time at which the name becomes absent, by the clock of the machine that reads it; nil if the
-    ///     value does not expire, even if the former one would have. Observers are not notified. The sealed bytes stay
-    ///     in the file: a later value makes them an earlier value, and a compaction drops them 90 days after the
-    ///     expiry, or later if the history is kept for longer.
+    ///     value does not expire, even if the former one did. Observers are not notified of the expiry. The sealed
+    ///     bytes stay in the file. If the name is set again, they become an earlier value; otherwise, a compaction
+    ///     drops them 90 days after the expiry, or later if the history is kept for longer.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file was replaced since the vault was opened.
@@ -57,7 +57,7 @@ extension Keychain {
     /// Sets a value of any kind.
     ///
     /// - Parameters:
-    ///   - attributes: replace the present attributes with the same keys. Other attributes are kept.
+    ///   - attributes: attributes that replace current ones with the same keys. Other current attributes are kept.
     ///   - isReplacing: whether to replace a value that the name already has.
     /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     package func put(
@@ -73,8 +73,8 @@ extension Keychain {
         }
     }
 
-    /// Sets a value without a read, which would cost a round trip to a database. Returns nil, with nothing changed, if
-    /// the caller must read the name, for example because another process has changed it since.
+    /// Sets a value without first reading the name, which would cost a round trip to a database. Returns nil and
+    /// changes nothing if the caller must read the name, for example because another process has changed it.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
@@ -117,8 +117,8 @@ extension Keychain {
         try transaction { (transaction) throws(VaultError) in try transaction.remove(name) }
     }
 
-    /// Flushes everything that this keychain can read, whichever process wrote it. If a process dies before it flushes
-    /// a change, other processes can read that change, but a power loss undoes it.
+    /// Flushes everything that this keychain can read, whichever process wrote it. A process may die before it flushes
+    /// a change. Other processes can then read that change, but a power loss undoes it.
     ///
     /// The keychain's own writes do not need this method, because they are durable when they return.
     ///

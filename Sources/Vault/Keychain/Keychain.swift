@@ -21,9 +21,9 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     package struct Created: Hashable, Sendable {
         package internal(set) var vault = false
         package internal(set) var keyFile = false
-        /// Whether the new vault's key file is in the vault's folder, so that a backup of one includes the other.
+        /// Whether the new vault's key file is in the vault's folder, so that a backup of the folder includes both.
         package internal(set) var keyFileIsBesideVault = false
-        /// Whether the new vault's key file has less than 16 bytes, so that it can be guessed.
+        /// Whether the new vault's key file has fewer than 16 bytes, and can therefore be guessed.
         package internal(set) var keyFileIsShort = false
     }
 
@@ -43,7 +43,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// The part of the vault that this keychain shows; nil if it shows the whole vault.
     let part: KeychainPart?
 
-    /// Equal for keychains on the same vault and the same part of it, since a process has one log for each vault.
+    /// An identity that is equal for keychains of the same part of a vault, since a process has one log for each vault.
     public var identity: StoreIdentity {
         StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
     }
@@ -55,9 +55,9 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     ///
     /// - Parameters:
     ///   - isCreating: whether to create the vault, and its key file, if they do not exist. Below `/run/secrets`, where
-    ///     secrets are mounted, a missing key file is `locked`, and nothing is created.
+    ///     secrets are mounted, nothing is created. If the key file is missing there, the error is `locked`.
     ///   - failures: receives the errors that a property's getter or setter cannot throw. With the vault's path as the
-    ///     key, it also receives problems that make no call fail, such as a failed compaction or an unusable memory.
+    ///     key, it also receives problems that make no call fail, such as an unusable rollback memory.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault there, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for unusable paths,
     ///   such as a folder, a path that begins with `~/`, or one path for vault and key file; `outcomeUnknown` as
@@ -94,10 +94,10 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         self.init(opening, opened, failures, part)
     }
 
-    /// Creates a vault, and its key file if there is none, even in place of a remembered vault that no longer exists.
+    /// Creates a vault, and its key file if there is none, even if this machine remembers a vault there that is gone.
     ///
     /// - Parameters:
-    ///   - label: a name of the key slot for people, up to 256 bytes. It is sealed.
+    ///   - label: the key slot's name for people to read, up to 256 bytes. It is sealed.
     ///   - failures: as for ``init(at:creatingIfAbsent:options:failures:)``.
     /// - Throws: ``VaultError`` with `exists` if there is a file at the vault's path; `locked` if the key file cannot
     ///   be used; `invalid` for unusable paths, among others; `busy`, `unavailable` if no vault was created;
@@ -111,7 +111,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     }
 
     /// - Parameters:
-    ///   - cost: the cost of a guess at a key file that was not generated.
+    ///   - cost: the cost of guessing a key file that was not generated.
     ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
     ///     Otherwise, the method throws `gone` in that case.
     package static func create(
@@ -237,7 +237,7 @@ extension Keychain {
 }
 
 extension StoredValue {
-    /// Decodes a value. Throws `unreadable` if a later version wrote it, or if its bytes do not fit its kind.
+    /// Decodes a value. Throws `unreadable` if a later version wrote it, or if its bytes are not valid for its kind.
     init(_ opened: borrowing OpenedValue, of key: String) throws(VaultError) {
         try self.init(opened.bytes, ofKind: opened.kind, key)
     }

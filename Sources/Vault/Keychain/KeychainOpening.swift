@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-/// Carries the error of a program's closure past the layers of the log, which cannot throw it.
+/// The error that a program's closure has thrown. It is stored here because the log's layers cannot throw it.
 final class Refusal: Sendable {
     private let error = Mutex<VaultError?>(nil)
 
@@ -52,10 +52,10 @@ struct KeychainOpening {
         return logOptions
     }
 
-    /// Whether the vault's path is a file of changes that wait for a server or were refused. The rollback memory is not
-    /// used for such a file, since it describes the vault itself.
+    /// Whether the vault's path is that of a file with pending or refused changes. The rollback memory is not used for
+    /// such a file, since it describes the vault itself.
     private var isOfWaitingChanges: Bool {
-        // Other files in that folder may be vaults, if vaults and state are in the same folder.
+        // The folder alone does not decide this, because it may also contain vaults.
         guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
             !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
@@ -84,7 +84,7 @@ struct KeychainOpening {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
         }
-        // A copy that cannot be opened or read does not explain an alarm. The alarm's message includes the reason.
+        // A copy that cannot be opened or read does not explain an alarm. The alarm's message says why it is unusable.
         var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
         for path in options.mergedNext {
             var copy = location
@@ -118,8 +118,8 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // The vault lacks these acknowledged changes. It may be opened if the server is unreachable again,
-                    // since the local copy has them, or if they can never be merged. The file with the changes is kept.
+                    // The vault lacks these acknowledged changes. It is still opened if the server is unreachable again
+                    // (the local copy has them) or if they can never be merged. The file with the changes is kept.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -169,7 +169,7 @@ struct KeychainOpening {
         let deadline = Deadline(after: options.lockTimeout)
         // The path is checked first, since acquiring the lock creates the folder.
         if !location.isInDatabase { try checkPath(of: location.vault) }
-        // If two processes create a vault in a database, the database refuses the second one.
+        // No lock is needed for a vault in a database, because the database refuses the second of two creators.
         let lock =
             location.isInDatabase
             ? nil : try FolderLock.acquire(forFile: storeLocation.path, in: fileSystem, until: deadline)
@@ -222,7 +222,7 @@ struct KeychainOpening {
     func salvage(to target: String, _ progress: UpkeepProgress?) throws(LogError) -> SalvageReport {
         let target = FileLocation(resolvedPath(target), in: fileSystem)
         if try !storeLocation.exists() { try checkThatNoneIsGone() }
-        // The closure below runs again after `onWaiting` and locks anew, so that `onWaiting` runs without a lock.
+        // The lock is acquired inside the closure, so that it is not held while `onWaiting` runs.
         return try options.waiting(for: storeLocation.path) { (timeout) throws(LogError) in
             let lock = try FolderLock.acquire(forFile: target.path, in: fileSystem, until: Deadline(after: timeout))
             guard try !target.exists() else { throw LogError(.exists, target.path) }
@@ -253,8 +253,8 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws if the key file is missing in a folder of mounted secrets. A key file that is created there would be lost
-    /// with the container.
+    /// Throws if the key file is missing in a folder of mounted secrets. A key file created there would be lost with
+    /// the container.
     private func checkThatNoSecretIsMissing() throws(LogError) {
         if location.readsKeyFile(options.unlocking),
             SecretFile.isBelow(location.secretFolders, resolvedPath(location.keyFile)), try !keyFileMayExist()
@@ -264,19 +264,19 @@ struct KeychainOpening {
     }
 
     /// Throws `gone` if this machine remembers a vault that does not exist. Its disk may not be mounted, or somebody
-    /// may have deleted it by mistake. A new vault, or the error that there is none, would hide that.
+    /// may have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide that.
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered =
             location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
-        // This order matters, because another process may be creating the vault.
+        // Existence is checked last, because another process may be creating the vault.
         guard isRemembered || storeLocation.report?.keptCopy != nil, try !storeLocation.exists() else { return }
         throw LogError(.gone, storeLocation.path)
     }
 }
 
 extension Keychain.Options {
-    /// Runs `body`, which may throw `busy`, with a timeout of one second, and after ``onWaiting`` for the remaining
-    /// time.
+    /// Runs `body` with a timeout of one second. If it throws `busy`, calls ``onWaiting`` and runs `body` again with
+    /// the remaining time.
     ///
     /// - Parameter path: the file or folder for whose lock `body` waits.
     func waiting<Result>(
@@ -293,10 +293,10 @@ extension Keychain.Options {
 }
 
 extension LogError {
-    /// The same failure, with a sentence about the offline changes, which are not an obvious cause.
+    /// The same failure, with a sentence about the offline changes, since users would not suspect them as the cause.
     fileprivate var ofMerge: LogError {
         guard [.unreachable, .serverRefused].contains(code) else { return self }
         return LogError(
-            code, "\(detail) The offline changes wait until they can be stored there; `--offline` shows them.")
+            code, "\(detail) The offline changes wait until the server can store them; `--offline` shows them.")
     }
 }

@@ -1,11 +1,11 @@
 import SealedFormat
 import SealedLog
 
-/// The part of a vault that belongs to one program: the entries whose names have a prefix, which the program omits.
+/// The part of a vault that belongs to one program: the entries whose names have its prefix, which the program omits.
 struct KeychainPart: Hashable, Sendable {
     let prefix: String
-    /// Whether a name without an entry in the part refers to the vault's entry of that name, which `vault set` stores.
-    /// That entry is only read. A removal also removes it, since the name would otherwise still refer to it.
+    /// Whether a name without an entry in the part refers to the vault's entry of that name, as set by `vault set`.
+    /// Setting the name leaves that entry alone, but removing it removes both, or the name would still have a value.
     let showsOthers: Bool
 }
 
@@ -35,7 +35,7 @@ extension Keychain {
 
 extension Keychain.Transaction {
     /// Returns the vault's entry to which a name refers after the changes of this transaction. The transaction runs
-    /// again if another process changes that before it commits.
+    /// again if another process changes the result before the commit.
     mutating func shown(_ name: String) throws(VaultError) -> EntryName {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, !hasSet(own), try entry(own) == nil else { return own }
@@ -43,8 +43,8 @@ extension Keychain.Transaction {
         return other
     }
 
-    /// Returns the entries to remove for a name: the part's own entry, even if it has expired, and the vault's entry
-    /// that the name would refer to without it.
+    /// Returns the entries to remove for a name: the part's own entry, even if it has expired, and the vault's entry to
+    /// which the name would otherwise refer.
     mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, let other = EntryName(name), try isPresent(other) else {

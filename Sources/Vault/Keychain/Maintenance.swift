@@ -12,7 +12,7 @@ extension Keychain {
 
     /// Rewrites the vault without the removed and replaced values that its history no longer keeps.
     ///
-    /// This compaction also starts by itself when it is due. File systems, SSDs and backups may keep the old contents.
+    /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
     ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
@@ -42,7 +42,7 @@ extension Keychain.Maintenance {
     /// The state of the rollback memory. This must be read before any entry, since the first read updates the memory.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
-    /// Runs the compaction that is due after changes, or waits for it if it has started.
+    /// Runs the compaction that is due after changes, or waits for it if it has already started.
     package func finishUpkeep() {
         keychain.log.finishUpkeep()
         keychain.reportNotices()
@@ -55,9 +55,9 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Compacts the vault and raises the cost of a guess at its key file, which stays the same. Throws the errors of
-    /// ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated key
-    /// file; `locked` if the key file can no longer be used.
+    /// Compacts the vault and raises the cost of guessing its key file. The file itself stays the same. Throws the
+    /// errors of ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a
+    /// generated key file; `locked` if the key file can no longer be used.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil
@@ -77,20 +77,20 @@ extension Keychain.Maintenance {
         guard report.sharingNonces.isEmpty else {
             throw VaultError(
                 .damaged,
-                "The vault \(keychain.location.vault) was tampered with: different values are sealed with one nonce, "
-                    + "so that anyone who knows one of them can forge the others. They are the values of "
-                    + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done that. "
-                    + "Remove that person's key, rotate the data key, and set these values anew.")
+                "The vault \(keychain.location.vault) was tampered with: different values are sealed with the same nonce, "
+                    + "so anyone who knows one of them can forge the others. They are the values of "
+                    + "\(VaultError.words(report.sharingNonces)). Somebody who can open the vault has done this. "
+                    + "Remove that person's key, rotate the data key, and set these values again.")
         }
         return report
     }
 
     /// Copies the intact parts of a damaged vault, which is only read, into a new vault at `target`.
     ///
-    /// The new vault has its own ID and data key, under the same key file. If it replaces the old vault, machines that
-    /// remember the old one raise the `exchanged` alarm; accept it once with ``Keychain/Options/acceptedAlarms``. The
-    /// lost parts and this machine's rollback memory determine which values may be outdated. Throws ``VaultError`` with
-    /// `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged` if only a slot is left;
+    /// The new vault has a new ID and data key, and the same key file opens it. If it replaces the old vault, machines
+    /// that remember the old one raise the `exchanged` alarm; accept it once with ``Keychain/Options/acceptedAlarms``.
+    /// The lost parts and this machine's rollback memory determine which values may be outdated. Throws ``VaultError``
+    /// with `noVault`, `gone`; `locked` if the key opens none of the remaining slots; `damaged` if only a slot is left;
     /// `newerFormat`; `exists` if there is a file at the target; `busy`, `unavailable`.
     package static func salvage(
         from location: VaultLocation, to target: String, options: Keychain.Options = Keychain.Options(),
@@ -118,7 +118,7 @@ extension SalvageReport.LostVersion {
 }
 
 extension LogKeySlot {
-    /// The cost of a guess at the key file; nil for a generated key file, which cannot be guessed.
+    /// The cost of guessing the key file; nil for a generated key file, which cannot be guessed.
     package var cost: Keychain.KeyFileCost? {
         limits.map { Keychain.KeyFileCost(passes: Int(clamping: $0.passes), memory: Int(clamping: $0.memory)) }
     }
@@ -126,7 +126,7 @@ extension LogKeySlot {
 }
 
 extension Keychain {
-    /// The cost of a guess at a key file that was not generated, whose bytes are stretched with Argon2id (RFC 9106).
+    /// The cost of guessing a key file that was not generated. The file's bytes are stretched with Argon2id (RFC 9106).
     ///
     /// A generated key file cannot be guessed, and is not stretched.
     package struct KeyFileCost: Hashable, Sendable {
@@ -144,7 +144,7 @@ extension Keychain {
         package static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
         var limits: KeyDerivation.StretchLimits {
-            // A negative number becomes zero, which is out of bounds too.
+            // A negative number becomes zero, which is also out of bounds.
             KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
         }
     }

@@ -31,7 +31,7 @@ extension Keychain.VaultKeys {
         public let number: Int
         /// The kind of secret that opens the vault.
         public let kind: Kind
-        /// A name for people, sealed in the vault.
+        /// A label for people to read, sealed in the vault.
         public let label: String
         /// The time at which the key was added.
         public let created: Date
@@ -41,9 +41,9 @@ extension Keychain.VaultKeys {
         public let command: String?
         /// Whether the key has opened this keychain.
         public let isInUse: Bool
-        /// The cost of a guess; nil for a key that cannot be guessed.
+        /// The cost of guessing the key; nil if it cannot be guessed.
         package let cost: Keychain.KeyFileCost?
-        /// Identifies the key, even if its number changes.
+        /// An identifier of the key that stays the same when its number changes.
         package let salt: [UInt8]
     }
 }
@@ -72,7 +72,7 @@ extension Keychain.VaultKeys.Key {
 
     static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
-    /// Returns whether this is the same key in another state of the vault. Rotations draw a new salt for a recipient.
+    /// Returns whether this is the same key in another state of the vault. Rotations draw new salts for recipients.
     func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }

@@ -1,8 +1,8 @@
 import SealedFormat
 
 extension Keychain.Copies.Merge {
-    /// The keys of this vault that the copy has removed, or may have removed, and for which a person must decide
-    /// whether they stay. Nothing was merged because of them.
+    /// The keys of this vault that were, or may have been, removed from the copy. A person must decide whether they
+    /// stay. Until then, nothing is merged.
     package var doubtedKeys: [Keychain.VaultKeys.Key] {
         let keys = Keychain.VaultKeys.Key.all(slots.after)
         return slots.doubted.filter(keys.indices.contains).map { keys[$0] }
@@ -11,16 +11,16 @@ extension Keychain.Copies.Merge {
     /// The keys that no longer open the vault because they were removed from one of the copies.
     package var removedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.gone) }
 
-    /// The former keys of this vault that no longer open it because the adopted data key was not wrapped for them.
+    /// The former keys of this vault that no longer open it, because the adopted data key is not wrapped for them.
     package var lostKeys: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.before, without: slots.after + slots.gone)
     }
 
-    /// The keys that were taken over from the other copy.
+    /// The keys that the merge has added from the other copy.
     package var addedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.after, without: slots.before) }
 
-    /// The keys that open this vault but not the copy, and need no decision. The key that has opened both is omitted,
-    /// since each vault may describe it differently.
+    /// The keys that open this vault but not the copy; empty if there are ``doubtedKeys``. The key that has opened both
+    /// is omitted, since the vault and the copy may describe it differently.
     package var keysOfVaultAlone: [Keychain.VaultKeys.Key] {
         doubtedKeys.isEmpty ? Keychain.VaultKeys.Key.all(slots.after, without: slots.copy).filter { !$0.isInUse } : []
     }

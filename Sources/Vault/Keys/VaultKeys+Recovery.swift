@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedFormat
 public import Sealing
 
-// A key file that was printed, or split into shares, survives the loss of a disk.
+// Printing a key file, or splitting it into shares, protects it against the loss of a disk.
 
 extension Keychain.VaultKeys {
-    /// Returns the text of a generated key file, for a backup in another place.
+    /// Returns the text of a generated key file, so that it can be backed up elsewhere.
     ///
     /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
     public static func keyFileText(
@@ -96,7 +96,7 @@ public struct KeyFileShares: ~Copyable {
     /// - Parameter index: from 1 to ``count``.
     /// - Throws: ``VaultError`` with `invalid` for another index; `unavailable` if there is no guarded memory left.
     public borrowing func text(at index: Int) throws(VaultError) -> SecretBytes {
-        guard (1...count).contains(index) else { throw VaultError(.invalid, "There are shares 1 to \(count).") }
+        guard (1...count).contains(index) else { throw VaultError(.invalid, "The shares are numbered 1 to \(count).") }
         return try location.translated(shares.text(at: index))
     }
 }

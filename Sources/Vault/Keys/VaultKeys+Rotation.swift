@@ -7,18 +7,18 @@ extension Keychain.VaultKeys {
     /// The results of a data key rotation.
     public struct Rotation: Hashable, Sendable {
         /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
-        /// caused this, and anyone who knew one of the values could forge the others. They no longer share a nonce, but
-        /// set them again.
+        /// caused this, and anyone who knew one of the values could forge the others. The rotation has given each a
+        /// nonce of its own, but the values may be forged, so set them again.
         public let sharingNonces: [String]
-        /// The names with a present or earlier value that does not open, sorted bytewise. It was damaged before.
+        /// The names with a current or earlier value that was already damaged and does not open, sorted bytewise.
         public let unopened: [String]
         package let generatedKeyFiles: [String]
         /// The keys that open the vault now.
         package let keys: [Key]
     }
 
-    /// Generates a new data key and seals everything under it, in a new file. The old data key opens nothing in that
-    /// file. Other processes may write meanwhile.
+    /// Generates a new data key and seals everything under it, in a new file that the old data key does not open. Other
+    /// processes may write meanwhile.
     ///
     /// First remove the keys of people who must lose access. Each key that stays needs its secret again, except the key
     /// in use, commands that this machine may run, and recipients, whose public key is enough. People who open the
@@ -28,9 +28,9 @@ extension Keychain.VaultKeys {
     ///   - dropped: the keys to remove first. The key in use must stay.
     ///   - replaced: the keys that get a new secret, for example because other people know the key file.
     ///   - secret: returns the secret of a key file or a passphrase, or the new secret of a replaced key. It is called
-    ///     once for each key. A new key file is generated if there is none at its path. If it returns nil, the rotation
-    ///     fails.
-    /// - Throws: ``VaultError`` with `locked` for a key whose secret is missing or wrong, with its number; `absent` and
+    ///     once for each key. If it returns nil, the rotation fails. A replaced key's new key file is generated if
+    ///     there is none at its path.
+    /// - Throws: ``VaultError`` with `locked`, and the key's number, if its secret is missing or wrong; `absent` and
     ///   `invalid` for a key that cannot be dropped; `exists` for a new secret that already opens the vault; `busy` if
     ///   another process has added a key meanwhile; the errors of `secret` and ``Keychain/eraseRemoved()``.
     @discardableResult
@@ -57,7 +57,7 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // The secrets are found before the lock is acquired, so that a person is asked only once, however long this
+        // All secrets are obtained before the lock is acquired, so that a person is asked only once, however long that
         // takes.
         var generated: [String] = []
         var hasBegun = false
@@ -103,7 +103,7 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Returns the new contents of the key slots, by the slots' salts. The slot in use is omitted, unless it is
+    /// Returns the new contents of the key slots, by the slots' salts. The slot in use is omitted, unless its key is
     /// replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
@@ -136,7 +136,7 @@ extension Keychain.VaultKeys {
         if let recipient = key.recipient { return try renewal(for: recipient) }
         let credential = try credential(of: key, secret)
         guard let renewal = try keychain.location.translated(SlotTable.Renewal(of: slot, openedBy: credential)) else {
-            let what = key.command == nil ? "the secret that was given for it" : "the present output of its command"
+            let what = key.command == nil ? "the secret that was given for it" : "the current output of its command"
             throw VaultError(.locked, "\(key.words) is not opened by \(what). Nothing was changed.")
         }
         return renewal
@@ -153,8 +153,8 @@ extension Keychain.VaultKeys {
                 throw VaultError(
                     .locked,
                     "\(key.words) is the output of the command \(command.quoted), which was not agreed to on this "
-                        + "machine, so it was not run. If you trust it, name it as the command for the key once. Or "
-                        + "drop the key. Nothing was changed.", causes: [.commandUntrusted])
+                        + "machine, so it was not run. If you trust it, name it once as the command for the key. "
+                        + "Otherwise, drop the key. Nothing was changed.", causes: [.commandUntrusted])
             }
             return try keychain.location.translated(
                 .keyFile(KeyCommand(line: command, prompter: keychain.options.pluginPrompter).key()))
@@ -169,7 +169,7 @@ extension Keychain.VaultKeys {
     private func given(for key: Key, _ secret: (Key) throws(VaultError) -> KeySecret?) throws(VaultError) -> KeySecret {
         guard let given = try secret(key) else {
             throw VaultError(
-                .locked, "\(key.words) needs its secret in order to stay. Provide it, or drop the key.",
+                .locked, "\(key.words) needs its secret in order to stay. Provide the secret, or drop the key.",
                 causes: [key.kind.isTyped ? .passphraseMissing(key.number) : .keySecretMissing(key.number)])
         }
         return given

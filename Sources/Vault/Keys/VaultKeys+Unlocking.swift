@@ -3,23 +3,22 @@ import SealedFormat
 import SealedLog
 
 extension Keychain.VaultKeys {
-    /// Stores the key in the kernel keyring for some time. Meanwhile, every process of this user, or of this session
-    /// only, can open the vault without its passphrase, its device or its command.
+    /// Stores the key in the kernel keyring for a limited time. During that time, every process of this user, or only
+    /// of this session, can open the vault without its passphrase, device or command.
     ///
-    /// The stored key is the secret of the one key that has opened this keychain, never the data key. It is removed
-    /// after that time, by ``lock(at:)``, or when the machine restarts. Until then, other programs of the same user can
-    /// read it.
+    /// The stored key is the secret of the one key slot that has opened this keychain, never the data key. It is
+    /// removed when the time is over, by ``lock(at:)``, or when the machine restarts. Until then, other programs of the
     /// same user can read it.
     ///
     /// - Parameters:
     ///   - time: at least one second.
     ///   - onlyInThisSession: whether only processes of this login session can use the key.
-    /// - Throws: ``VaultError`` with `unavailable` if this process has no kernel keyring, as in most containers. The
-    ///   vault then asks for its secret each time. The message has the reason.
+    /// - Throws: ``VaultError`` with `unavailable` if this process has no kernel keyring, as in most containers; the
+    ///   message has the reason. The vault then still asks for its secret each time.
     public func unlock(for time: Duration = .seconds(900), onlyInThisSession: Bool = false) throws(VaultError) {
         let seconds = time.components.seconds
         guard seconds > 0, let limit = UInt32(exactly: seconds) else {
-            throw VaultError(.invalid, "A vault is unlocked for at least a second and at most a century.")
+            throw VaultError(.invalid, "A vault can be unlocked for at least one second and at most a century.")
         }
         let keys = keychain.log.keys
         guard let salt = keys.slot?.salt else { throw VaultError(.invalid, "This keychain was opened without a key.") }
@@ -29,13 +28,13 @@ extension Keychain.VaultKeys {
             try keys.withWrappingKey { (key) throws(SystemError) in try slot.store(key, for: limit, in: scope) }
         } catch {
             throw VaultError(
-                .unavailable, KernelKeyring.sentence(for: error) + " The vault asks each time.",
+                .unavailable, KernelKeyring.sentence(for: error) + " The vault will ask for its secret each time.",
                 systemError: error.number)
         }
     }
 
     /// Removes the vault's keys that ``unlock(for:onlyInThisSession:)`` has stored from the kernel keyring. If the
-    /// vault file does not exist or cannot be read, removes those of every vault.
+    /// vault file does not exist or cannot be read, removes the stored keys of all vaults.
     ///
     /// - Returns: whether any key was removed.
     /// - Throws: ``VaultError/Code/unavailable`` if the system refuses.

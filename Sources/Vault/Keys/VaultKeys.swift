@@ -7,8 +7,8 @@ extension Keychain {
     /// The keys of the vault.
     public var vaultKeys: VaultKeys { VaultKeys(keychain: self) }
 
-    /// The keys that open a vault, and its data key; see ``Keychain/vaultKeys``. The names in a store, which are also
-    /// called keys, have nothing to do with them.
+    /// The keys that open a vault, and its data key; see ``Keychain/vaultKeys``. They are unrelated to the names in a
+    /// store, which are also called keys.
     public struct VaultKeys: Sendable { let keychain: Keychain }
 }
 
@@ -33,7 +33,7 @@ extension Keychain.VaultKeys {
 
     /// Adds a key file as a key, and generates the file if there is none at the path.
     ///
-    /// - Parameter label: a name for people, up to 256 bytes, sealed in the vault.
+    /// - Parameter label: a label for people to read, up to 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
     /// - Throws: ``VaultError`` with `exists` if the file already opens the vault; `invalid` for a label or a path out
     ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; the errors of
@@ -47,8 +47,8 @@ extension Keychain.VaultKeys {
 
     /// Adds a passphrase as a key, either alone or together with a key file.
     ///
-    /// A guess takes about half a second on this machine, or less if the vault's limits would not leave room for three
-    /// such passphrases. ``all()`` returns the actual cost.
+    /// A guess at the passphrase takes about half a second on this machine. It takes less if the vault's limits would
+    /// otherwise leave no room for three such passphrases. ``all()`` returns the actual cost.
     ///
     /// - Parameter keyFile: the path of a key file that is also needed. It is generated if there is none.
     /// - Returns: whether the key file was generated.
@@ -75,7 +75,7 @@ extension Keychain.VaultKeys {
 
     /// Adds the output of a command as a key. The output is used like the contents of a key file.
     ///
-    /// The vault contains the command's text unsealed. The shell runs the command if no key file opens the vault, but
+    /// The vault stores the command's text unsealed. If no key file opens the vault, the shell runs the command, but
     /// only on machines where a person has agreed to this. Adding the command counts as agreement on this machine.
     ///
     /// - Throws: the errors of ``addKeyFile(at:label:)``; `locked` if the command fails.
@@ -103,8 +103,8 @@ extension Keychain.VaultKeys {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
-    /// Replaces a key file by another one, which is generated if there is none at the path. Values are not sealed
-    /// again, so the former file still opens old copies, and reveals the data key.
+    /// Replaces a key file by another one, which is generated if there is none at the path. The data key stays the
+    /// same, so the former file still opens old copies, and thus reveals the data key.
     ///
     /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
     /// - Returns: whether the file was generated.
@@ -127,7 +127,7 @@ extension Keychain.VaultKeys {
 
     // MARK: The table
 
-    /// Changes the key slots. Also returns the keys that open the vault then, since a separate read of them could fail.
+    /// Changes the key slots. Also returns the keys that then open the vault, since a separate read could fail.
     @discardableResult
     func changeKeys(
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
@@ -142,8 +142,8 @@ extension Keychain.VaultKeys {
         return (report, Key.all(slots))
     }
 
-    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes it again if `body` has
-    /// certainly not changed the keys. Returns whether the file was generated.
+    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes it again if `body`
+    /// fails and has certainly not changed the keys. Returns whether the file was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
@@ -174,8 +174,8 @@ extension Keychain.VaultKeys {
 }
 
 extension VaultError {
-    /// Whether the change of the keys that failed was certainly not made, so that a key file that was generated for it
-    /// can be removed. After any other error, the vault may have the key, perhaps from another process (`exists`).
+    /// Whether the failed change of the keys was certainly not made. A key file that was generated for it can then be
+    /// removed. After any other error, the vault may have the key, perhaps from another process (`exists`).
     var leavesKeysAlone: Bool { [.invalid, .absent, .busy].contains(code) }
 }
 

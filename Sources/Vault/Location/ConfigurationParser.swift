@@ -34,7 +34,7 @@ struct ConfigurationParser {
         line += 1
         let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
-        // C functions end a path at a zero byte, and a terminal would execute an escape sequence in a message.
+        // C functions end a path at a zero byte, and a terminal would interpret an escape sequence in a message.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
             throw fault("a control character. Remove it.")
         }
@@ -101,12 +101,12 @@ extension ConfigurationParser {
             throw fault("\(word) is before the first section. Write a line such as [default] above it.")
         }
         if let former = section.values[key] {
-            throw fault("\(word) a second time in [\(section.name)]; the first is on line \(former.line). Remove one.")
+            throw fault("\(word) is repeated in [\(section.name)]; the first is on line \(former.line). Remove one.")
         }
         let value = try unquoted(text)
         guard !value.isEmpty else { throw fault("\(word) has no value. Write one, or remove the line.") }
         if let word = key.word, value != word {
-            throw fault("an unknown value of \(key.rawValue). Write \(key.rawValue) = \(word), or remove the line.")
+            throw fault("an unknown value for \(key.rawValue). Write \(key.rawValue) = \(word), or remove the line.")
         }
         let isPath = key.isPath && !(key == .vault && VaultLocation.isURL(value))
         let entry = (text: isPath ? try expanded(value) : value, line: line)

@@ -21,7 +21,7 @@ extension CopiesBeside {
     /// Returns whether Syncthing, Nextcloud or Dropbox gives this name to a conflicting copy of a file: `a.vault`
     /// becomes `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
     static func isConflict(_ other: String, of name: String) -> Bool {
-        // Bytes are compared: as text, a combining mark joins its predecessor, and different bytes can be equal.
+        // Bytes are compared, since combining marks join their predecessor and equal strings may differ in bytes.
         let (other, name) = (Array(other.utf8), Array(name.utf8))
         let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 == 0 ? nil : $0 } ?? name.endIndex
         let (stem, ending) = (name[..<dot], name[dot...])

@@ -37,7 +37,7 @@ package struct VaultConfiguration: Hashable, Sendable {
     /// Returns the section with a name. Throws ``VaultError/Code/invalid``, with the existing names, if there is none.
     package func section(named name: String) throws(VaultError) -> Section {
         if let section = sections.first(where: { $0.name.isSame(as: name) }) { return section }
-        // Other text is not quoted, because it may contain control characters, or be a secret typed by mistake.
+        // Text that is not a name is not quoted, because it may contain control characters or a mistyped secret.
         let missing = VaultConfiguration.isName(name[...]) ? "No vault is named \"\(name)\"" : "No vault has that name"
         guard !sections.isEmpty else {
             throw VaultError(
@@ -72,7 +72,7 @@ extension VaultConfiguration {
     ///
     /// - Parameter variables: the environment.
     /// - Throws: ``VaultError/Code/locked`` if others may change the file, because they could then run programs as this
-    ///   user through a `key-command`. Key files that are open to others have the same code and the same remedy.
+    ///   user through a `key-command`. A key file that is open to others has the same code and the same remedy.
     ///   `invalid` if the file cannot be parsed; `unavailable` if it cannot be read.
     static func read(
         variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
@@ -95,7 +95,7 @@ extension VaultConfiguration {
                         .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
                 }
                 throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
-            // The message does not tell root to take ownership, because then the user could no longer read the file.
+            // The message does not tell root to take ownership, because the user could then no longer read the file.
             case .anotherOwner where geteuid() == 0:
                 throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
             case .anotherOwner:

@@ -6,7 +6,7 @@ import SealedFormat
 // command read them, so they name no option or subcommand. The command adds its own hints.
 
 extension VaultError {
-    /// The public code for each code of the log. Others become `unavailable` for a system error, else `locked`.
+    /// The public code for each code of the log. Other system errors become `unavailable`, all other errors `locked`.
     static let codes: [LogError.Code: Code] = [
         .missing: .noVault, .gone: .gone, .notAFile: .unavailable, .exists: .exists, .slotExists: .exists,
         .notContained: .exists, .notCompared: .exists, .notACopy: .exists, .invalid: .invalid, .usedUp: .invalid,
@@ -17,7 +17,7 @@ extension VaultError {
         .slotGone: .absent, .outOfMemory: .unavailable, .accessLogUnusable: .unavailable,
     ]
 
-    /// Translates an error of the log. `location` names the vault and the key file in its message.
+    /// Translates an error of the log. The message names the vault and the key file of `location`.
     init(_ error: LogError, _ location: VaultLocation) {
         if let alarm = VaultError.alarm(error, location, tried: []) {
             self = alarm
@@ -51,13 +51,13 @@ extension VaultError {
                 "Nothing in \(location.vault) can be salvaged: \(error.detail).\(VaultError.mention(copies)) "
                     + "Restore the vault from a backup.",
                 causes: copies.map { [.copyInstead($0, isDamaged: true)] } ?? [])
-        // Salvaging writes only the new vault, so the flush of that has failed.
+        // Salvaging writes only the new vault, so it was the new vault that could not be flushed.
         case .outcomeUnknown: self.init(unflushed: target, error)
         default: self.init(error, location)
         }
     }
 
-    /// Creates the error for a copy that was written completely, but may be lost at a power failure.
+    /// Creates the error for a copy that was written completely, but may be lost in a power failure.
     init(unflushed path: String, _ error: LogError) {
         self.init(
             .outcomeUnknown,
@@ -65,8 +65,8 @@ extension VaultError {
             systemError: error.systemError, causes: [.unflushedCopy(path)])
     }
 
-    /// Returns the copies that a file synchronization has left next to the vault, if the error is that the vault is
-    /// damaged or missing; nil if there are none.
+    /// Returns the copies that file synchronization has left next to a vault that is damaged or missing; nil if there
+    /// are none, or for any other error.
     private static func copiesInstead(of error: LogError, _ location: VaultLocation) -> CopiesBeside? {
         guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
         let copies = CopiesBeside(location.vault)
@@ -77,14 +77,14 @@ extension VaultError {
         guard let copies else { return "" }
         let files = copies.files.joined(separator: ", ")
         return copies.files.count == 1
-            ? " A file synchronization has left another copy beside it, which may be intact: \(files)."
-            : " A file synchronization has left other copies beside it, which may be intact: \(files)."
+            ? " File synchronization has left another copy next to it, which may be intact: \(files)."
+            : " File synchronization has left other copies next to it, which may be intact: \(files)."
     }
 
     /// Returns the error for a rollback or a divergence that copies next to the vault may explain; otherwise nil.
     ///
     /// - Parameters:
-    ///   - tried: the paths of copies that were opened to merge them, but lack what this machine remembers.
+    ///   - tried: the paths of copies that were to be merged, but do not have what this machine remembers.
     ///   - unusable: the copies in `tried` that cannot be opened, with the reasons.
     ///   - isMerged: whether the copies were merged nevertheless.
     static func alarm(
@@ -103,7 +103,7 @@ extension VaultError {
             } else {
                 opened.isEmpty
                     ? "Nothing was merged."
-                    : "Nothing was merged, since what this machine has seen is not in \(opened) either."
+                    : "Nothing was merged, since the changes that this machine has seen are not in \(opened) either."
             }
         let consequence = code == .rolledBack ? "If it is accepted, \(comingBack)." : ""
         let sentences =
@@ -126,7 +126,7 @@ extension VaultError {
     }
 
     /// The consequence of accepting an older vault.
-    private static let comingBack = "keys and members that were removed since come back"
+    private static let comingBack = "keys and members that were removed since then come back"
 
     private static func fact(of error: LogError, _ vault: String) -> String {
         error.code == .rolledBack
@@ -140,7 +140,7 @@ extension VaultError {
         .unpinned: .fingerprintUnknown, .accessLogUnusable: .accessLogUnusable,
     ]
 
-    /// Returns a sentence about another key that would open the vault.
+    /// Returns a sentence about another way to open the vault.
     static func alternative(_ error: LogError, _ location: VaultLocation) -> String {
         switch error.code {
         case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but no prompt is possible here."
@@ -149,7 +149,7 @@ extension VaultError {
         }
     }
 
-    /// Returns the message for an error. `copies` are those next to a damaged or missing vault.
+    /// Returns the message for an error. `copies` are the copies next to a damaged or missing vault.
     private static func sentence(
         for error: LogError, _ location: VaultLocation, besides copies: CopiesBeside? = nil
     ) -> String {
@@ -163,7 +163,7 @@ extension VaultError {
         case .gone:
             return "The vault at \(vault) is gone.\(mention(copies)) Restore the vault, or mount its disk."
         case .notAFile: return "The vault \(vault) is \(detail), not a file. Name the vault file itself."
-        case .slotExists: return "This already opens \(vault)\(detail.isEmpty ? "" : ", as \(detail) of it")."
+        case .slotExists: return "This key already opens \(vault)\(detail.isEmpty ? "" : ", as \(detail) of it")."
         case .exists: return "\(detail.isEmpty ? vault : detail) already exists; it was left alone."
         case .notContained:
             return "\(detail) has changes that the copy would lack; it was left alone. Merge it first. Delete it once "
@@ -195,8 +195,8 @@ extension VaultError {
         case .keyWrong:
             let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
-                "\(source) does not open \(vault). It is the wrong key, or one that was replaced or removed since. An "
-                + "older copy of the vault still opens with its former keys. Or the key slot is damaged. "
+                "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key slot "
+                + "is damaged. An older copy of the vault still opens with its former keys. "
                 + "Name a key of \(vault)."
         case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
         case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
@@ -208,7 +208,7 @@ extension VaultError {
         case .commandUntrusted:
             return
                 "According to \(vault), \(detail.quoted) outputs its key. The command was not agreed to on this "
-                + "machine, so it was not run. If you trust it, name it as the command for the key once."
+                + "machine, so it was not run. If you trust it, name it once as the command for the key."
         case .identityMissing:
             return "\(vault) can be opened with an identity of one of its recipients. Name the identity file."
         case .identityUnreadable:
@@ -230,23 +230,23 @@ extension VaultError {
                 + "\(Fingerprint.text(detail)). Either its data key was rotated, or someone has created another vault "
                 + "for you. Ask its owner for the fingerprint."
         case .damaged:
-            let sources = location.isInDatabase ? "a backup or what a machine has kept of it" : "a backup"
+            let sources = location.isInDatabase ? "a backup or a machine's local copy" : "a backup"
             return "The vault \(vault) is damaged or was tampered with: \(detail). The damage is left as it is."
                 + "\(mention(copies)) Restore the vault from \(sources), or salvage what is intact."
         case .copyDamaged: return "The other copy is damaged or was tampered with: \(detail)."
         case .newerFormat:
             return "The vault \(vault) has a later format (\(detail)). A later version of this program can read it."
         case .rolledBack:
-            return fact(of: error, vault) + " If you restored it yourself, accept it: \(comingBack)."
+            return fact(of: error, vault) + " If you restored it yourself, accept it, but \(comingBack)."
         case .diverged: return fact(of: error, vault) + " If you know that this vault is the right one, accept it."
         case .exchanged:
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
         case .otherName:
-            return "The server returned another vault under the name \(detail). It opens with the same key. Whether it "
-                + "has another name, or none, is unknown, so its content was not used. Check that the URL "
-                + "names the vault that you mean, and ask the server's administrator. A vault gets a new name only if "
-                + "it is copied to that name."
+            return "The server returned another vault under the name \(detail). The same key opens it, but it may "
+                + "have another name or none, so its content was not used. Check that the URL names the vault that "
+                + "you mean, and ask the server's administrator. A vault gets a new name only if it is copied to "
+                + "that name."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program has no device key."
         case .notMember:
             return "\(vault) has members, and this machine is not one of theirs. Ask a member to add it, as \(detail)."
@@ -254,7 +254,7 @@ extension VaultError {
         case .untrustworthy: return "What this machine remembers of \(vault) cannot be trusted: \(detail)."
         case .busy where location.isInDatabase:
             return held(detail).message
-                + " If none does, a timeout of the server or the role is too short (statement_timeout)."
+                + " If no process does, a timeout of the server or the role is too short (statement_timeout)."
         case .busy: return held(detail).message
         case .unavailable: return VaultError(refused: detail, number).message
         case .outcomeUnknown where error.systemError == nil && !detail.isEmpty: return detail

@@ -9,11 +9,11 @@ extension VaultError {
             self.init(
                 .unavailable,
                 "What this machine remembers of the vault cannot be used in full: \(reason). "
-                    + "Until that is fixed, an older or different vault file may pass unnoticed.")
+                    + "Until that is fixed, an older or different vault file may go unnoticed.")
         case .copyKept(let path, let isComplete):
             self.init(
                 .unavailable,
-                "The vault \(vault) lacks something that this machine's copy had. The copy is in \(path) now.",
+                "The vault \(vault) lacks something that this machine's local copy had. That copy was saved in \(path).",
                 causes: [.copyKept(path, isComplete: isComplete)])
         case .offline(let since, let reason):
             let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
@@ -24,12 +24,12 @@ extension VaultError {
         case .changedApart:
             self.init(
                 .unavailable,
-                "The change is stored only on this machine. It is stored in \(vault) once the server can be reached.")
+                "The change is only on this machine. It will be stored in \(vault) once the server can be reached.")
         case .clockDiffers(let milliseconds):
             self.init(
                 .unavailable,
                 "This machine's clock is \(ClockDifference.words(milliseconds)) the server's (\(vault)). Correct the "
-                    + "one that is wrong. Values expire by the clock, and if two copies were changed, the later change "
+                    + "wrong clock. Values expire by the clock, and if two copies were changed, the later change "
                     + "wins.")
         case .compactionFailed(let error) where error.code == .damaged:
             self.init(
@@ -50,7 +50,7 @@ extension VaultError {
 }
 
 package enum ClockDifference {
-    /// The maximum difference between clocks that is not reported, in milliseconds.
+    /// The maximum difference between the clocks for which no notice is created, in milliseconds.
     package static let tolerance: Int64 = 60_000
 
     /// Returns a phrase such as "5 years ahead of" or "2 minutes behind".

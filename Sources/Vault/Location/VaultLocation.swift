@@ -29,7 +29,7 @@ public struct VaultLocation: Hashable, Sendable {
     package var allowsOffline = false
     /// Whether the configuration declares that git manages the vault file, and so may check out another version of it.
     package var isInGit = false
-    /// The folders where root's key files may be readable by others, since systemd and Docker create them that way.
+    /// The folders in which root's key files may be readable by others, as systemd and Docker create them.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
@@ -55,19 +55,19 @@ extension VaultLocation {
 
     /// Returns the locations that the caller, the environment or the configuration names, and defaults for the rest.
     ///
-    /// The first source that is set decides. For the vault: `vault`, `$VAULT_FILE`, the section `default` of the
-    /// configuration, `$XDG_DATA_HOME/vault/default.vault`. For the key file: `keyFile`, `$VAULT_KEY_FILE`, the
-    /// configuration, `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key` if they exist,
-    /// `$XDG_CONFIG_HOME/vault/default.key`. The rollback memory is `$XDG_STATE_HOME/vault`. The XDG variables have the
-    /// defaults of the XDG Base Directory Specification, below `$HOME`.
+    /// The first source that is set decides. The sources for the vault are `vault`, `$VAULT_FILE`, the section
+    /// `default` of the configuration, and `$XDG_DATA_HOME/vault/default.vault`. The sources for the key file are
+    /// `keyFile`, `$VAULT_KEY_FILE`, the configuration, `$CREDENTIALS_DIRECTORY/vault.key` and `/run/secrets/vault.key`
+    /// if they exist, and `$XDG_CONFIG_HOME/vault/default.key`. The rollback memory is `$XDG_STATE_HOME/vault`. The XDG
+    /// variables have the defaults of the XDG Base Directory Specification, below `$HOME`.
     ///
-    /// If the configuration has sections, a `vault` without a slash is the name of one. The key file is then the
-    /// section's, by default `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
+    /// If the configuration has sections, a `vault` without a slash is the name of a section. The key file is then the
+    /// one that the section names, by default `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
     ///
     /// - Parameters:
     ///   - environment: the variables to use instead of the process's own.
-    ///   - databases: the code that opens a vault at a database's URL, which is `.postgreSQL` of the module
-    ///     VaultShared. Without it, opening a keychain at such a URL throws `unavailable`.
+    ///   - databases: the code that opens vaults in databases: `.postgreSQL` of the module VaultShared. Without it,
+    ///     opening a keychain at a database's URL throws `unavailable`.
     /// - Throws: ``VaultError/Code/unavailable`` if no source names a path and HOME is not set; `invalid` if a variable
     ///   is not UTF-8 or the configuration cannot be read; `locked` if others can change the configuration.
     public static func standard(
@@ -166,7 +166,7 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
-    /// Checks the path of a file to be written. As root, throws if it contains another user's symbolic link.
+    /// Checks the path of a file to be written. If run by root, throws if another user's symbolic link is in the path.
     static func checkWritten(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         try check(path, what, isKeyFile: isKeyFile)
         try WrittenPath.checkLinks(in: path)
@@ -180,7 +180,7 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the given path, else the variable's, else the first provided one that exists, else the default.
+    /// Returns the first that is available: the given path, the variable, a provided path that exists, the default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String

@@ -18,12 +18,12 @@ extension Keychain {
 
 extension Keychain.Members {
     /// Returns the members in the order of their addition; empty if nobody signs. Throws ``VaultError/Code/diverged``
-    /// if this machine has seen a member's removal that the vault lacks; otherwise as ``Keychain/item(_:)``.
+    /// if the vault lacks a member's removal that this machine has seen; the errors of ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
 
-    /// Whether the vault has ever had a member. Throws as ``all()``.
+    /// Whether the vault has ever had a member. Throws the errors of ``all()``.
     package var hasHistory: Bool {
         get throws(VaultError) { try keychain.translated(keychain.log.members()).hasHistory }
     }
@@ -31,11 +31,11 @@ extension Keychain.Members {
     /// Adds a member, or another device of an existing member.
     ///
     /// - Parameters:
-    ///   - device: the device's text; nil for this machine's own.
+    ///   - device: the text of the device; nil for this machine.
     ///   - recipient: the age public key with which the member opens the vault; nil if the member has another key.
-    /// - Throws: ``VaultError`` with `invalid` if a text is no device or recipient, the device is already a member's,
-    ///   the recipient is another member's, a new name may look like another one, or the first member's device is not
-    ///   this machine's; `locked` if this machine is no member's device; otherwise as
+    /// - Throws: ``VaultError`` with `invalid` if a text is not a device or recipient, if another member has the
+    ///   recipient, if any member has the device, if a new name may look like another one, or if the first member's
+    ///   device is not this machine; `locked` if this machine does not belong to a member; the errors of
     ///   ``Keychain/VaultKeys/addRecipient(_:label:)``.
     package func add(_ name: String, device: String?, recipient: String?) throws(VaultError) {
         let key = try keychain.translated(keychain.location.readDeviceKey())
@@ -61,19 +61,19 @@ extension Keychain.Members {
         fileprivate let allowsNobody: Bool
         /// The keys of the member's age identities, which are removed with the member.
         fileprivate let removedKeys: Set<Key>
-        /// The remaining keys that the member may also have. Keys that belong to other members only are not included.
+        /// The remaining keys that the member may also have. Keys that belong only to other members are not included.
         package let sharedKeys: [Keychain.VaultKeys.Key]
-        /// Members whom this member added, directly or through others, and who added them. They are not removed.
+        /// The members whom this member added, directly or indirectly, and who added each of them. They stay members.
         package let added: [(name: String, by: String)]
     }
 
     /// Returns the effects of removing a member, without changing anything.
     ///
     /// - Parameters:
-    ///   - device: the text of the only device to remove; nil to remove all.
+    ///   - device: the text of the device to remove; nil to remove the member with all devices.
     ///   - allowsNobody: whether the last member may be removed.
-    /// - Throws: ``VaultError`` with `invalid` if no member has the name, or the device is not the member's; otherwise
-    ///   as ``Keychain/VaultKeys/all()``.
+    /// - Throws: ``VaultError`` with `invalid` if no member has the name, or the device does not belong to that member;
+    ///   the errors of ``Keychain/VaultKeys/all()``.
     package func removal(
         of name: String, device: String?, allowingNobody allowsNobody: Bool
     ) throws(VaultError) -> Removal {
@@ -84,8 +84,8 @@ extension Keychain.Members {
         let removed = keys.filter { $0.recipient.map(removal.lostRecipients.contains) ?? false }
         let shared = keys.filter { key in
             guard let recipient = key.recipient else { return true }
-            // A recipient without an owner may be this member's. An identity that the removed device has in common with
-            // another device stays, so it counts as shared.
+            // A recipient that no member owns may belong to this member. An identity that the removed device shares
+            // with another device stays, so it counts as shared.
             return recipients.contains(recipient) == others.contains(recipient)
         }
         return Removal(
@@ -94,9 +94,9 @@ extension Keychain.Members {
     }
 
     /// Removes a member, whose devices can then no longer sign, and whose recipients no longer open the vault. Returns
-    /// the keys that still open it. The member may have kept the data key; to rotate that too, call
+    /// the keys that still open the vault. The member may have kept the data key; to rotate it too, call
     /// ``remove(_:rotatingAndDropping:replacing:progress:_:)``. Throws ``VaultError`` with `invalid` for the last
-    /// member; `locked` if this machine is no member's device; otherwise as ``Keychain/VaultKeys/remove(_:)``.
+    /// member; `locked` if this machine does not belong to a member; the errors of ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
         let key = try keychain.translated(keychain.location.readDeviceKey())
         let keys = try keychain.vaultKeys.changeKeys { (table) throws(LogError) in
@@ -106,7 +106,7 @@ extension Keychain.Members {
         return keys
     }
 
-    /// Removes a member and rotates the data key in one commit. Throws as ``remove(_:)`` and
+    /// Removes a member and rotates the data key in one commit. Throws the errors of ``remove(_:)`` and
     /// ``Keychain/VaultKeys/rotateDataKey(dropping:replacing:_:)``.
     package func remove(
         _ member: Removal, rotatingAndDropping dropped: Set<Keychain.VaultKeys.Key>,
@@ -124,8 +124,8 @@ extension Keychain.Members {
         return rotation
     }
 
-    /// Returns the changes to entries that the vault still contains, oldest first, with their authors. Throws as
-    /// ``all()``, and ``VaultError/Code/damaged`` for an invalid signature.
+    /// Returns the changes to entries, oldest first, with their authors, as far as the vault still contains the
+    /// changes. Throws the errors of ``all()``; ``VaultError/Code/damaged`` for an invalid signature.
     package func loggedChanges() throws(VaultError) -> [LoggedChange] {
         try keychain.translated(keychain.log.loggedChanges(prefix: Array(keychain.ownName("").utf8)))
     }
@@ -133,7 +133,7 @@ extension Keychain.Members {
 
 private func parsedDevice(_ text: String) throws(VaultError) -> Device {
     guard let device = Device(text) else {
-        throw VaultError(.invalid, "This is not a device, or it is mistyped. A device begins with vault-device-1-.")
+        throw VaultError(.invalid, "This is not a device's text, or is mistyped. It must begin with vault-device-1-.")
     }
     return device
 }
@@ -160,7 +160,7 @@ extension MemberList {
     fileprivate func checkAddition(of name: String, recipient: String?) throws(LogError) {
         for member in members where !member.name.utf8.elementsEqual(name.utf8) {
             guard !member.name.looksLike(name) else {
-                throw LogError(.invalid, "the name looks like another member's; spell it the same, or choose another")
+                throw LogError(.invalid, "the name looks like another member's; use the same spelling or another name")
             }
             guard recipient == nil || !member.machines.contains(where: { $0.recipient == recipient }) else {
                 throw LogError(.invalid, "this public key is another member's")

@@ -9,7 +9,7 @@ extension SecretBytes {
         do { try self.init(zeros: count) } catch { throw .noGuardedMemory }
     }
 
-    /// Copies a text's UTF-8 into guarded memory. The string is not wiped.
+    /// Copies a text's UTF-8 into guarded memory. The original string is not wiped.
     ///
     /// - Throws: ``VaultError`` with `unavailable` if there is no guarded memory left.
     public init(utf8 text: String) throws(VaultError) {

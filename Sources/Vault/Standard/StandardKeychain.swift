@@ -35,7 +35,7 @@ final class StandardKeychain: SecretStore {
 
     func open(creatingIfAbsent isCreating: Bool) throws(VaultError) -> Keychain {
         if let keychain = keychain.withLock({ $0 }) { return keychain }
-        // The mutex is not held here, or every thread would wait for another process. Opening twice is harmless.
+        // Opening may wait for another process, so the mutex is not held meanwhile. Opening twice is harmless.
         let new = try Keychain(at: location(), part, creatingIfAbsent: isCreating, failures: Keychain.standardFailures)
         return keychain.withLock { keychain in
             keychain = keychain ?? new
@@ -105,7 +105,7 @@ package enum TestKeychain { @TaskLocal package static var current: Keychain? }
 
 extension Keychain {
     /// The program's keychain, opened at its first use and created if it does not exist. It is the program's part of
-    /// the user's vault, or a vault of its own if ``VaultApp`` names one.
+    /// the user's vault, or the program's own vault if ``VaultApp`` names one.
     ///
     /// The user's vault is at ``VaultLocation/standard(vault:keyFile:environment:databases:)``. Open that vault to see
     /// the entries of all programs. If the keychain cannot be opened, the next access tries again. In a task that has
@@ -132,14 +132,14 @@ extension Keychain {
         }
     }
 
-    /// Throws if a test would open the user's vault. A vault of the program's own is allowed.
+    /// Throws if a test would open the user's vault. The program's own vault is allowed.
     private static func checkThatNoTestUsesIt() throws(VaultError) {
         if let refusal = StandardStores.refusal, VaultApp.fixedIdentity()?.standardVault.own == nil { throw refusal }
     }
 }
 
 extension StoreReference {
-    /// ``Keychain/standard``, but reading does not create a vault.
+    /// The store of ``Keychain/standard``. Reading it does not create a vault.
     public static let keychain = StoreReference(
         failures: Keychain.standardFailures, { () throws(VaultError) in try Keychain.standardIfCreated })
 }
@@ -165,7 +165,7 @@ extension VaultApp {
 }
 
 struct StandardVault: Hashable, Sendable {
-    /// The program's own vault; nil for its part of the user's vault.
+    /// The program's own vault; nil if the program uses its part of the user's vault.
     var own: VaultLocation?
     var databases: VaultLocation.Databases?
 }

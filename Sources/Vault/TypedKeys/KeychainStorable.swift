@@ -18,7 +18,7 @@ public struct KeychainStorable<Value: StoredObject>: StandardKey {
 extension KeychainStorable: Sendable where Value: Sendable {}
 
 extension KeychainStorable {
-    /// Reads the value's bytes in place, in guarded memory that is wiped afterwards; nil if there is no value.
+    /// Calls `body` with the value's bytes in guarded memory, which is then wiped; returns nil if there is no value.
     ///
     /// A string's bytes are its UTF-8. The span cannot leave the closure, but a copy of its bytes is no longer guarded.
     ///

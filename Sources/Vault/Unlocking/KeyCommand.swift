@@ -7,8 +7,8 @@ package import Sealing
 
 /// A command that prints the contents of a key file, such as `tpm2_unseal`, `systemd-creds decrypt` or `gpg -d`.
 ///
-/// The shell runs the command, as git runs its helpers. Its standard input is empty, because ours may contain a value.
-/// It inherits our standard error, and can prompt a person at the terminal.
+/// The shell runs the command, as git runs its helpers. The command's standard input is empty, because the input of
+/// this process may contain a value. Its standard error is that of this process, and it can prompt at the terminal.
 struct KeyCommand {
     let line: String
     let prompter: any PluginPrompter
@@ -28,10 +28,10 @@ extension ChildProcess {
     /// The maximum size of the output in bytes, the same as that of a key file.
     private static var outputLimit: Int { 1 << 20 }
 
-    /// Runs a program until it exits and returns its standard output. The program inherits our standard error. Throws
-    /// `commandFailed` with the reason, or `outOfMemory`.
+    /// Runs a program until it exits and returns its standard output. The program inherits the standard error of this
+    /// process. Throws `commandFailed` with the reason, or `outOfMemory`.
     ///
-    /// - Parameter tell: called once if the program prints nothing for five seconds.
+    /// - Parameter tell: a closure that is called once if the program prints nothing for five seconds.
     package static func output(
         of program: String, _ arguments: [String], input: Input, whenSilent tell: @escaping () -> Void
     ) throws(LogError) -> SecretBytes {

@@ -4,7 +4,7 @@ public import Sealing
 
 /// The secret for one key of a vault: a passphrase, a key file, or both.
 public struct KeySecret: ~Copyable {
-    /// Empty for a key file alone.
+    /// The passphrase; empty if the secret is only a key file.
     private let passphrase: SecretBytes
     let keyFile: String?
 
@@ -13,12 +13,12 @@ public struct KeySecret: ~Copyable {
         self.keyFile = keyFile
     }
 
-    /// Returns a passphrase, with the path of a key file if the key needs both.
+    /// Creates the secret from a passphrase, and from the path of a key file if the key needs both.
     public static func passphrase(_ text: consuming SecretBytes, withKeyFile path: String? = nil) -> KeySecret {
         KeySecret(text, path)
     }
 
-    /// Returns a key file, given by its path.
+    /// Creates the secret from the path of a key file.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if there is no guarded memory left.
     public static func keyFile(_ path: String) throws(VaultError) -> KeySecret {

@@ -4,8 +4,8 @@ import SealedFormat
 import SealedLog
 import Sealing
 
-/// Finds a key that opens a vault. It tries the cheapest sources first: the key file, the kernel's keyring (filled by
-/// `unlock`), a command, age identities, and last a passphrase prompt. If all fail, it reports their failures.
+/// The search for a key that opens a vault. It tries the cheapest sources first: the key file, the kernel's keyring
+/// (filled by `unlock`), a command, age identities, and a passphrase prompt. If all fail, it reports their failures.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
@@ -23,7 +23,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     private let options: UnlockingOptions
     private let fileSystem: any FileSystem
     private var way = Way.keyFile
-    /// The number of slots that were tried in this way.
+    /// The number of slots that were tried in the current ``way``.
     private var tried = 0
     private var attempts = 0
     private var hasLookedAgain = false
@@ -79,7 +79,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     private mutating func advance(to next: Way) { (way, tried) = (next, 0) }
 
-    /// Returns the next slot to try in this way. If there is none, returns nil and advances to the next way.
+    /// Returns the next slot to try in the current way. If there is none, returns nil and advances to the next way.
     private mutating func nextSlot(of vault: LockedVault, or next: Way) -> KeySlot? {
         guard tried < vault.slots.count else {
             advance(to: next)
@@ -101,7 +101,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         do throws(LogError) {
             let key = try location.readKey(options, in: fileSystem)
             sharing = key.sharing
-            // If the vault has no slot for a key file, this key file's failure to open it is not worth reporting.
+            // A wrong key file is worth reporting only if the vault has a slot for a key file.
             if vault.slots.contains(where: \.isOfKeyFile) { failures.add(LogError(.keyWrong)) }
             if vault.slots.has(.keyFileAndPassphrase) { keyFile = try key.copy() }
             return .keyFile(key)
@@ -136,7 +136,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         return .wrappingKey(key, ofSlotWith: slot.salt)
     }
 
-    /// Returns a closure that checks whether the kernel's keyring has a key of the vault by now.
+    /// Returns a closure that checks whether the kernel's keyring has a key of the vault when the closure is called.
     private func lookForKernelKey(of vault: LockedVault) -> () -> Bool {
         guard options.usesKernelKeyring else { return { false } }
         let slots = vault.slots.map { UnlockedSlot(vault.vaultID, $0.salt) }
@@ -188,7 +188,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         let known = try? location.trusted(vault.vaultID, in: fileSystem)
         failures.add(
             known?.fingerprint == nil
-                ? LogError(.identityWrong, "\(path) has none of a recipient of this vault")
+                ? LogError(.identityWrong, "none in \(path) belongs to a recipient of this vault")
                 : LogError(.identityRemoved, path))
     }
 
@@ -278,7 +278,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
-        // This fails only for lack of memory. A pin in the identity file is valid only there, so it is not recorded.
+        // This fails only for lack of memory. The identity file's pin is valid only there, so it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }

@@ -11,8 +11,8 @@ struct UnlockingFailures {
 
     mutating func add(_ failure: LogError) { if !failures.contains(failure) { failures.append(failure) } }
 
-    /// The failure to report first: a wrong passphrase or removed identity, else the first failure of a key that was
-    /// tried, else one that the user can remedy. A missing key file ranks last among the keys that were tried.
+    /// The failure to report first: a wrong passphrase or removed identity, otherwise the first failure of a key that
+    /// was tried, otherwise one that the user can remedy. Of the keys that were tried, a missing key file ranks last.
     var first: LogError {
         let tried = failures.filter { !UnlockingFailures.wanted.contains($0.code) }
         let told =

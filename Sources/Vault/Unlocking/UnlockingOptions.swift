@@ -7,7 +7,7 @@ struct UnlockingOptions: Sendable {
     var fingerprint: String?
     var checksFingerprint = true
     var usesKernelKeyring: Bool
-    /// Whether to skip everything that may prompt a person, that is, commands, plugins and passphrases.
+    /// Whether to skip everything that may prompt a person: commands, plugins and passphrases.
     var asksNobody: Bool
     var triesKeyFileAlone: Bool
     var acceptsSharedKeyFile: Bool
@@ -20,12 +20,12 @@ package protocol PassphrasePrompter: Sendable {
     ///
     /// - Parameters:
     ///   - attempt: the number of the attempt, from 1.
-    ///   - isUnlocked: checks whether the vault was unlocked in the meantime. If the prompter has waited for another
-    ///     program's prompt, it calls this, and does not prompt if the vault is unlocked.
+    ///   - isUnlocked: checks whether the vault was unlocked in the meantime. A prompter that has waited for another
+    ///     program's prompt calls this closure, and does not prompt if the vault is unlocked.
     func ask(attempt: Int, unless isUnlocked: () -> Bool) throws(VaultError) -> SecretBytes?
 }
 
-/// Prompts through the program's closure, which does not wait for other programs' prompts.
+/// A prompter that calls the program's closure, which does not wait for other programs' prompts.
 struct PlainPrompter: PassphrasePrompter {
     let passphrase: @Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?
 

@@ -17,7 +17,7 @@ extension VaultLocation {
             do throws(SystemError) { isThere = try unlessMissing(files.status(at: path)) != nil } catch {
                 throw LogError(error, path)
             }
-            // The key file itself may be a link, and only its unresolved path shows the links on the way to it.
+            // The unresolved path is checked, because the key file may be a link, whose target's path shows no links.
             if !isThere,
                 let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
             {

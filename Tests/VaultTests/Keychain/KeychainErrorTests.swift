@@ -180,7 +180,8 @@ struct VaultErrorTests {
                 alarm, VaultErrorTests.location, tried: ["/v/b.vault", "/v/c.vault"], unusable: [("/v/b.vault", bad)]))
         #expect(
             error.message.contains(
-                "Nothing was merged, since what this machine has seen is not in /v/c.vault either. The copy is cut."))
+                "Nothing was merged, since the changes that this machine has seen are not in /v/c.vault either. "
+                    + "The copy is cut."))
         #expect(error.causes.dropLast() == [.unusableCopy(.damaged), .damagedVault("/v/b.vault")])
         let alone = try #require(
             VaultError.alarm(alarm, VaultErrorTests.location, tried: ["/v/b.vault"], unusable: [("/v/b.vault", bad)]))

@@ -433,7 +433,7 @@ struct UnlockingTests {
         let refusal = try VaultError.error { try keychain.vaultKeys.unlock(for: .seconds(60)) }
         if let refusal {
             // As in a container: the library says why.
-            #expect(refusal.code == .unavailable && refusal.message.hasSuffix("The vault asks each time."))
+            #expect(refusal.code == .unavailable && refusal.message.hasSuffix("will ask for its secret each time."))
             print("not tested: \(refusal.message)")
             return
         }

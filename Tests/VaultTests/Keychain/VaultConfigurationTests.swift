@@ -86,7 +86,7 @@ struct VaultConfigurationTests {
         ("[a]\nvalt = v", 2, unknownKey), ("[a]\n= v", 2, unknownKey), ("[a]\nc2VjcmV0==", 2, unknownKey),
         ("[a]\nvault =", 2, "vault has no value. Write one, or remove the line."),
         ("[a]\nvault = \"\"", 2, "vault has no value. Write one, or remove the line."),
-        ("[a]\nvault = v\nvault = w", 3, "vault a second time in [a]; the first is on line 2. Remove one."),
+        ("[a]\nvault = v\nvault = w", 3, "vault is repeated in [a]; the first is on line 2. Remove one."),
         (
             "[a]\nvault = v\n\n[b]\nvault = v\n[a]\nvault = v", 6,
             "the second section [a]; the first is on line 1. Rename one, or merge them."

@@ -20,7 +20,7 @@ int vault_rename_exclusively(const char *from, const char *to) {
     // NFS and FUSE do not support the flag.
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
     if (link(from, to) == 0) return unlink(from);
-    // Some file systems have no links either. The caller's lock on the folder must suffice then.
+    // Some file systems do not support hard links either. There, only the caller's lock on the folder prevents a race.
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
     if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         errno = EEXIST;
@@ -49,7 +49,7 @@ int vault_is_byte_locked(int descriptor, int64_t offset, int isOfProcess) {
 }
 
 static int64_t nanoseconds(struct statx_timestamp time) {
-    // The result wraps around for times past the year 2262, which a file system may report; they are only compared.
+    // A file system may report times after 2262, which wrap around here. That is harmless, as times are only compared.
     return (int64_t)((uint64_t)time.tv_sec * 1000000000u + time.tv_nsec);
 }
 
@@ -57,7 +57,7 @@ int vault_get_status(int descriptor, const char *path, int withTimes, struct vau
     unsigned mask = STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
     struct statx found;
     if (withTimes) mask |= STATX_MTIME | STATX_CTIME;
-    // glibc falls back to fstatat(2) if there is no statx(2).
+    // On kernels without statx(2), glibc falls back to fstatat(2).
     if (statx(descriptor < 0 ? AT_FDCWD : descriptor, path, descriptor < 0 ? 0 : AT_EMPTY_PATH, mask, &found) != 0)
         return -1;
     *status = (struct vault_status){
@@ -103,7 +103,7 @@ int vault_set_dumpable(int dumpable) {
 
 int vault_memory_file(void) {
     int descriptor = memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    // Linux before 6.3 does not have that flag.
+    // Linux before 6.3 rejects MFD_NOEXEC_SEAL.
     return descriptor < 0 && errno == EINVAL ? memfd_create("vault", MFD_CLOEXEC | MFD_ALLOW_SEALING) : descriptor;
 }
 

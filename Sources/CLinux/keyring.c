@@ -6,7 +6,7 @@
 
 static const char type[] = "user";
 
-// syscall(2) passes whole registers, so each argument has the size of one.
+// syscall(2) passes whole registers, so each argument is as wide as a register.
 static long control(long operation, int32_t key, unsigned long second, unsigned long third, unsigned long fourth) {
     return syscall(SYS_keyctl, operation, (long)key, second, third, fourth);
 }

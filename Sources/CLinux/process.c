@@ -5,14 +5,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Set by a constructor, before there is a second thread.
+// A constructor sets this before a second thread exists.
 static int is_under_test;
 
 const char *vault_program_path(void) {
     return (const char *)getauxval(AT_EXECFN);
 }
 
-// Set once, before there is a second thread.
+// These are set once, before a second thread exists.
 static struct rlimit former_core_limit;
 static int has_forbidden_core_dumps;
 

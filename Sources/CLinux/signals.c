@@ -30,7 +30,7 @@ int vault_next_signal(int descriptor, struct vault_signal *signal) {
         .number = (int)found.ssi_signo,
         .is_from_kernel = found.ssi_code > 0,
         .is_of_child = is_of_child,
-        // Processes send codes of 0 or less. The code of a timer gives this field another meaning.
+        // A signal from a process has a code of 0 or less. For SI_TIMER, ssi_pid has another meaning.
         .sender = found.ssi_code <= 0 && found.ssi_code != SI_TIMER ? (int)found.ssi_pid : 0,
     };
     return 0;
@@ -40,8 +40,8 @@ static int is_enabled;
 static char temporary[PATH_MAX];
 static volatile sig_atomic_t is_guarded;
 
-// This makes only calls that POSIX allows in a handler. SA_RESETHAND has restored the default action, which ends the
-// process.
+// This signal handler makes only calls that POSIX allows in one. SA_RESETHAND has already restored the default action,
+// so raise(3) ends the process.
 static void remove_temporary(int number) {
     int error = errno;
     if (is_guarded) unlink(temporary);

@@ -34,7 +34,7 @@ int vault_get_peer(int descriptor, struct vault_local_peer *peer) {
         return -1;
     }
     size_t start = offsetof(struct sockaddr_un, sun_path);
-    // The kernel reports the full size, even if the address is longer than the buffer.
+    // The kernel reports the address's full size, even if the buffer is too small for it.
     size_t count = size > start ? size - start : 0;
     peer->name_size = count < sizeof peer->name ? count : sizeof peer->name;
     memcpy(peer->name, address.sun_path, peer->name_size);

@@ -21,7 +21,7 @@ int vault_open_terminal(char *path, uint64_t size) {
     return -1;
 }
 
-// Returns the terminal that /dev/tty stands for; 0 if that fails.
+// Returns the device number of an open terminal, even if it was opened as /dev/tty; 0 if that fails.
 static dev_t device_of(int terminal) {
     unsigned device = 0;
     return ioctl(terminal, TIOCGDEV, &device) == 0 ? device : 0;
@@ -39,7 +39,7 @@ int vault_open_terminal_device(int terminal) {
     dev_t device = device_of(terminal);
     if (device == 0) return -1;
     char path[PATH_MAX];
-    // These are Unix98 pseudo-terminals. Other terminals have a name in /sys.
+    // Major number 136 stands for Unix98 pseudo-terminals. The names of other terminals are in /sys.
     if (major(device) == 136) {
         snprintf(path, sizeof path, "/dev/pts/%u", minor(device));
     } else {

@@ -11,7 +11,7 @@ int vault_wipe_file(int descriptor) {
     struct stat status;
     if (fstat(descriptor, &status) != 0) return -1;
     for (off_t offset = 0; offset < status.st_size; offset += sizeof zeros) {
-        // The last piece makes the file longer, but a file system in memory has allocated the whole page already.
+        // The last write may extend the file to a whole page, which a file system in memory has already allocated.
         if (pwrite(descriptor, zeros, sizeof zeros, offset) < 0) return -1;
     }
     return 0;
@@ -26,7 +26,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
             close(descriptor);
         }
     }
-    // The walk continues if this fails, so that everything else is removed.
+    // If this fails, the walk continues, so that it removes everything else.
     remove(path);
     return 0;
 }

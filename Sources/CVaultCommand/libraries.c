@@ -1,4 +1,4 @@
 #include "CVaultCommand.h"
 
-// This is weak: the release build links an object with the answer, which Tools/lib/libraries.sh creates.
+// In a release build, an object file from Tools/lib/libraries.sh overrides this weak definition.
 __attribute__((weak)) const char *vault_linked_libraries(void) { return ""; }

@@ -4,13 +4,13 @@
 static const char variable[] = "SWIFT_BACKTRACE";
 static const char *former;
 
-// The runtime reads this variable in a constructor, before any Swift code runs. It is the documented way to set up its
-// crash reporter, and nothing else turns off all of these:
-// - At a terminal, or if the variable asks for it, a crash is reported from this process's memory, which may contain a
-//   secret: `enable=no`.
-// - Even then the runtime searches for the reporter. Without /proc, as in an empty chroot, it does not find its own
-//   executable, and aborts: `swift-backtrace=/` ends the search.
-// - Settings that it does not understand cause a warning on standard error: `warnings=suppressed`.
+// The Swift runtime reads this variable in a constructor, before any Swift code runs. It is the documented way to
+// configure the crash reporter, and nothing else prevents all of the following:
+// - At a terminal, or if the variable requests it, a crash report shows parts of this process's memory, which may
+//   contain a secret. `enable=no` prevents this.
+// - With `enable=no`, the runtime still searches for the reporter. Without /proc, as in an empty chroot, it does not
+//   find its own executable, and aborts. `swift-backtrace=/` prevents the search.
+// - Settings that the runtime does not know cause a warning on standard error. `warnings=suppressed` prevents this.
 __attribute__((constructor(101))) static void silence_crash_reporter(void) {
     former = getenv(variable);
     setenv(variable, "enable=no,warnings=suppressed,swift-backtrace=/", 1);
@@ -27,8 +27,8 @@ void vault_restore_environment(void) {
 static int argument_count;
 static char **arguments;
 
-// glibc passes the arguments to constructors. Swift's `CommandLine` reads them from /proc/self/maps, and has none where
-// there is no /proc.
+// glibc passes the arguments to constructors. Swift's `CommandLine` finds them by /proc/self/maps, so it has none
+// without /proc.
 __attribute__((constructor)) static void take_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;

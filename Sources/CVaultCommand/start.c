@@ -39,7 +39,7 @@ static int has(uint64_t signals, int number) {
     return signals >> (number - 1) & 1;
 }
 
-// Handlers are functions of this program, whose memory the child shares, so handled signals get their default action.
+// A handler is a function of this program, whose memory the child shares. So handled signals get the default action.
 static void set_actions(const struct vault_child *child) {
     for (int number = 1; number <= 64; number++) {
         struct sigaction action;
@@ -55,7 +55,7 @@ static int set_streams(const struct vault_child *child) {
     int terminal = -1;
     if (child->terminal) {
         setsid();
-        // Without O_NOCTTY, it becomes the controlling terminal.
+        // Opened without O_NOCTTY, the terminal becomes the controlling terminal of the new session.
         terminal = open(child->terminal, O_RDWR | O_CLOEXEC);
         if (terminal < 0) return -1;
     }
@@ -68,13 +68,13 @@ static int set_streams(const struct vault_child *child) {
     return 0;
 }
 
-// This is not posix_spawn(3), which can neither make the kernel kill the child with its parent nor ignore a signal.
+// posix_spawn(3) does not suffice. It can neither have the kernel kill the child with its parent nor ignore a signal.
 int vault_spawn(const struct vault_child *child, int *process) {
     char *const *command = vault_arguments(child->first);
     pid_t parent = getpid();
     volatile int error = 0;
-    // Until its program starts, the child shares this process's memory, so no secret is copied. This process waits for
-    // that.
+    // The child shares this process's memory, so no secret is copied. This process waits until the child executes its
+    // program.
     pid_t started = vfork();
     if (started < 0) return errno;
     if (started == 0) {

@@ -5,7 +5,7 @@ import LinuxSystem
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// A request by ssh or ssh-add for a private key's passphrase. More than one path can be read from the prompt.
+    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may mean.
     case passphrase(paths: [String])
     /// A request by git for part of a credential.
     case git(GitPart, GitCredential)
@@ -15,9 +15,9 @@ package enum AskpassPrompt: Sendable {
 
     package init(_ prompt: String) {
         // Prompts of these forms never request a stored secret. If the program received one anyway, it would reject the
-        // answer and ask again, forever.
+        // secret and ask again, forever.
         let questions = ["yes/no", "'yes'", "y/n"]
-        // Bytes are compared, because Swift treats a letter and a combining mark after it as another character.
+        // Bytes are compared, because in Swift, a letter and a combining mark after it form a different character.
         if prompt.contains(where: \.isNewline) || prompt.utf8.starts(with: "Bad passphrase".utf8)
             || questions.contains(where: { prompt.utf8.contains($0.utf8) })
         {
@@ -77,6 +77,6 @@ extension BidirectionalCollection<UInt8> {
         self[(lastIndex { !isAccepted($0) }.map(index(after:)) ?? startIndex)...]
     }
 
-    /// The decoded text. Whether git has escaped the text depends on git's version.
+    /// The text, decoded if it is percent-encoded. Only newer versions of git encode it.
     fileprivate var shownText: String { PercentEncoding.text(self) ?? String(decoding: self, as: UTF8.self) }
 }

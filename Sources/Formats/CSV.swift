@@ -61,7 +61,7 @@ private struct CSVReader {
         let field = rest.prefix { !",\n\r\"".utf8.contains($0) }
         rest = rest[field.endIndex...]
         if rest.first == UInt8(ascii: "\"") {
-            throw FormatError(line: line, "a quotation mark is inside an unquoted field")
+            throw FormatError(line: line, "an unquoted field contains a quotation mark")
         }
         try checkEnd()
         return Array(field)

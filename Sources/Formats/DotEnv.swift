@@ -6,7 +6,7 @@ import Sealing
 /// contradict:
 ///
 /// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
-/// - A name has ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
+/// - A name consists of ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.
 /// - An unquoted value ends with its line, or before a `#` that follows a space. Spaces around the value are dropped.
 ///   All other characters represent themselves.
 /// - A value in single quotation marks represents itself. It may have several lines.
@@ -54,7 +54,7 @@ private struct DotEnvReader {
         var name = readName()
         if name == "export", rest.first?.isSpace == true {
             dropSpaces()
-            // If no name follows `export`, it is the name itself.
+            // If no name follows `export`, then `export` is the name.
             if rest.first?.isNameByte == true { name = readName() }
         }
         dropSpaces()
@@ -134,7 +134,7 @@ extension UInt8 {
         }
     }
 
-    /// The byte that a backslash followed by this byte represents; nil if that is not an escape.
+    /// The byte that a backslash and this byte represent together; nil if they are not an escape.
     fileprivate var escaped: UInt8? {
         switch self {
         case UInt8(ascii: "n"): UInt8(ascii: "\n")
@@ -147,8 +147,8 @@ extension UInt8 {
 }
 
 extension DotEnv {
-    /// Returns the variable for a name: in capitals, with `_` in place of each character that a variable cannot
-    /// contain. For example, `db/password` becomes `DB_PASSWORD`.
+    /// Returns the name of the variable for an entry's name, in capitals and with `_` in place of unsuitable
+    /// characters. For example, `db/password` becomes `DB_PASSWORD`.
     package static func variableName(of name: String) -> String {
         let letters = name.uppercased().utf8.map { byte in
             switch byte {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON that `vault export json` writes, with complete entries, so that an import restores them. An object of
-/// strings can be read too.
+/// The JSON format of `vault export json`. It has complete entries, so that an import restores them. The reader also
+/// accepts an object of strings.
 package enum EntryDocument {
     package static let version = 1
 

@@ -2,7 +2,7 @@
 package struct FormatError: Error, Hashable, Sendable {
     /// The line number, from 1; nil if the format has no lines, or the whole text is wrong.
     package let line: Int?
-    /// The number of the character in the line, from 1; nil if the line number suffices.
+    /// The character's position in the line, from 1; nil if the line number suffices.
     package let column: Int?
     /// The problem, as a sentence without a full stop, such as `a quotation mark is missing`.
     package let problem: String

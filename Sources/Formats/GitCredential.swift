@@ -6,7 +6,7 @@ package struct GitCredential: Sendable {
     /// The service that the credential is for. git sends a path only if `credential.useHttpPath` is set.
     package var scheme, host, path, username: String?
     package var password: HeldSecret?
-    /// The kind of `credential`, such as `Bearer`. Both together replace the user name and the password.
+    /// The authentication scheme of `credential`, such as `Bearer`. The two replace the user name and the password.
     package var authtype: String?
     package var credential: HeldSecret?
     /// The expiry in seconds since 1970; nil if the credential does not expire.
@@ -68,7 +68,7 @@ extension GitCredential {
         case "password": password = HeldSecret(try SecretBytes(copyOf: value))
         case "authtype": authtype = try text()
         case "credential": credential = HeldSecret(try SecretBytes(copyOf: value))
-        // git, too, reads anything that is not a number as "never".
+        // Anything that is not a number means "never", as in git.
         case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
         case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
         case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A secret in guarded memory. Copies of a structure can share it, and it is wiped when the last of them is released.
+/// A secret in guarded memory. Copies of a structure can share it. The last one to be released wipes it.
 package final class HeldSecret: Sendable {
     package let bytes: SecretBytes
 

@@ -28,7 +28,7 @@ package struct ImportedItem: Hashable, Sendable {
     package var details: [Detail] = []
     /// The password's expiry time.
     package var expires: Date?
-    /// The item's first line in the file; nil if the format has no lines.
+    /// The number of the item's first line in the file; nil if the format has no lines.
     package var line: Int?
 
     package init(title: String, line: Int? = nil) {

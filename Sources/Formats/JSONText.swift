@@ -1,7 +1,7 @@
 /// A value in a JSON text (RFC 8259), with its line number.
 ///
-/// FoundationEssentials' decoder does not report the line of an error. If a key occurs twice in an object, it silently
-/// drops one of the values.
+/// FoundationEssentials' decoder does not suffice: it reports no line for an error, and silently drops a value if a key
+/// occurs twice in an object.
 package struct JSONNode: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         case null
@@ -73,7 +73,7 @@ extension [String: JSONNode] {
 }
 
 private struct JSONReader {
-    /// Deeper nesting would need more stack than a thread may have.
+    /// The maximum nesting depth, because deeper nesting may need more stack than a thread has.
     static let maximumDepth = 128
 
     private let bytes: [UInt8]

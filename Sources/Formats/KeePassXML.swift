@@ -3,8 +3,8 @@ import PropertyList
 /// The plain XML format of KeePass 2, as exported by KeePass and KeePassXC.
 ///
 /// Groups become folders, except for the root group. Earlier versions of entries and entries in the recycle bin are
-/// left out. In KeePass, an entry's expiry is only a reminder. It becomes an attribute, because a vault's expired
-/// entries count as absent.
+/// left out. In KeePass, an entry's expiry is only a reminder. It becomes an attribute here, because in a vault, an
+/// expired entry counts as absent.
 package enum KeePassXML {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         let events = KeePassEvents()

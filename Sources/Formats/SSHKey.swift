@@ -10,7 +10,7 @@ package struct SSHKey: ~Copyable {
         case ecdsa384 = "ecdsa-sha2-nistp384"
         case ecdsa521 = "ecdsa-sha2-nistp521"
 
-        /// The number of a private key's fields after the type.
+        /// The number of fields that follow the type in a private key.
         fileprivate var fieldCount: Int {
             switch self {
             case .ed25519: 2

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The output of `secret-tool search --all`, which lists the items of a Secret Service, such as GNOME's keyring.
 ///
 /// An item begins with its path in brackets. Its label, secret, times and attributes follow on separate lines. Nothing
-/// is quoted, so a secret of several lines is taken to end before the two lines with the times.
+/// is quoted, so the reader assumes that a secret extends up to the two lines with the times.
 package enum SecretToolOutput {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         guard let text = String(validating: text, as: UTF8.self) else { throw FormatError("a secret is not UTF-8") }

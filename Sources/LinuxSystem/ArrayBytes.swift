@@ -1,6 +1,6 @@
-// The standard library's `withUnsafeBytes` of arrays loses its closure's error type. These functions are inlinable,
-// like those for the bytes of secrets in Sealing, because a generic function of another module would look up types at
-// run time.
+// Unlike the standard library's `withUnsafeBytes`, these functions preserve their closure's error type. Like those for
+// secret bytes in Sealing, they are inlinable, because a generic function of another module would look up types at run
+// time.
 
 extension ArraySlice<UInt8> {
     @inlinable

@@ -1,7 +1,7 @@
 private import CLinux
 @preconcurrency private import Glibc
 
-/// A program that this process starts and waits for. Destroying this value terminates it, unless it was waited for.
+/// A program that this process starts and waits for. Destroying this value terminates it, unless its exit was seen.
 ///
 /// The program inherits the environment and the standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
@@ -17,13 +17,13 @@ package struct ChildProcess: ~Copyable {
         case unseen
     }
 
-    /// The number of pauses in which a program may exit by itself, and again after SIGTERM before it is killed.
+    /// The number of checks for the program's exit before ``end()`` sends SIGTERM, and again before it sends SIGKILL.
     private static let patience = 200
-    /// The length of such a pause in microseconds.
+    /// The pause between two checks, in microseconds.
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t
-    /// How the program ended; nil until it was waited for.
+    /// The way in which the program ended; nil until this process has seen it.
     private var exit: Exit?
 
     /// - Parameters:
@@ -84,7 +84,7 @@ package struct ChildProcess: ~Copyable {
 
     package func send(_ signal: Int32) { kill(number, signal) }
 
-    /// Lets the program continue to run independently of this value.
+    /// Lets the program continue to run after this value is destroyed.
     package consuming func detach() { exit = .unseen }
 
     package mutating func exitIfEnded() -> Exit? {
@@ -121,7 +121,7 @@ package struct ChildProcess: ~Copyable {
         case stopped
     }
 
-    /// Returns the latest change of a child that was started by other means; nil if there is none since the last call.
+    /// Returns the latest state change of a child that was started by other code; nil if none since the last call.
     package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
     /// Returns how the process ended; nil while it runs.

@@ -1,12 +1,12 @@
 private import Glibc
 
-/// The system's clocks, in nanoseconds.
+/// The system's clocks. Times are in nanoseconds unless stated otherwise.
 package enum Clock {
     /// The time since 1970.
     package static var realTime: Int64 { now(CLOCK_REALTIME) }
-    /// The milliseconds since 1970. They do not overflow even if the clock is wrong by centuries.
+    /// The number of milliseconds since 1970. It does not overflow even if the clock is wrong by centuries.
     package static var milliseconds: UInt64 { time(CLOCK_REALTIME).milliseconds }
-    /// The time since the machine started, excluding suspension, in steps of some milliseconds. It is cheap to read.
+    /// The time since the machine started, excluding suspension, in steps of some milliseconds. Reading it is cheap.
     package static var coarse: Int64 { now(CLOCK_MONOTONIC_COARSE) }
 
     private static func now(_ clock: clockid_t) -> Int64 { time(clock).nanoseconds }
@@ -19,7 +19,7 @@ package enum Clock {
 
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
-    /// Sleeps for a number of seconds, which includes any suspension of the machine.
+    /// Sleeps for a number of seconds. Time during which the machine is suspended counts as well.
     package static func sleep(secondsWithSuspension seconds: Int) {
         var end = timespec()
         clock_gettime(CLOCK_BOOTTIME, &end)
@@ -29,7 +29,7 @@ package enum Clock {
 }
 
 extension timespec {
-    /// The time in nanoseconds. It wraps around after the year 2262, but such times are only compared.
+    /// The time in nanoseconds. It wraps around after 2262, which is harmless because these times are only compared.
     var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 
     /// The time in milliseconds; 0 before 1970, and the maximum value if it overflows.
@@ -46,7 +46,7 @@ extension timespec {
 package struct Deadline: Comparable, Sendable {
     private let instant: SuspendingClock.Instant
 
-    /// The maximum wait is a century, so that sums of instants cannot overflow.
+    /// The maximum wait, a century. It is limited so that adding it to an instant cannot overflow.
     private static let longest: Duration = .seconds(100 * 365 * 24 * 3_600)
 
     package static var now: Deadline { Deadline(instant: .now) }

@@ -5,9 +5,9 @@ private import Glibc
 package struct FolderLock: ~Copyable, Sendable {
     private let folder: FileDescriptor
 
-    /// Creates a file's folder if it is missing, and acquires its lock as ``FileSystem/lock(_:_:until:)`` does. If the
-    /// file does not exist yet, also flushes the directory entries of the folders above it. An existing file therefore
-    /// proves that its folders are durable.
+    /// Creates a file's folder if it is missing, and acquires the folder's lock as ``FileSystem/lock(_:_:until:)``
+    /// does. If the file does not exist yet, also flushes the directory entries of the folders above it. An existing
+    /// file therefore proves that its folders are durable.
     package static func acquire(
         ofFile path: String, in fileSystem: any FileSystem, until deadline: Deadline
     ) throws(SystemError) -> FolderLock {
@@ -29,8 +29,8 @@ package struct FolderLock: ~Copyable, Sendable {
 }
 
 extension FileSystem {
-    /// Waits for a file's lock. Polls at growing intervals, from 50 µs to 5 ms, because only a signal could end a
-    /// blocking flock(2), and a library must not send one. Throws an error that ``SystemError/isBusy`` at the deadline.
+    /// Waits for a file's lock. Polls at intervals from 50 µs to 5 ms, because only a signal could end a blocking
+    /// flock(2), and a library must not send one. Throws an error with ``SystemError/isBusy`` at the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {
@@ -43,8 +43,8 @@ extension FileSystem {
     }
 }
 
-/// Returns the ID of the process that holds a file's lock; nil if /proc/locks does not show it, because it runs in
-/// another namespace or on another machine.
+/// Returns the ID of another process that holds a file's lock; nil if /proc/locks shows none. It does not show
+/// processes in other namespaces or on other machines.
 package func lockHolder(of path: String) -> Int? {
     let files = PosixFileSystem()
     guard let identity = try? files.status(at: path).identity, let locks = try? files.open("/proc/locks", .read),
@@ -54,7 +54,7 @@ package func lockHolder(of path: String) -> Int? {
     let major = identity.device >> 8 & 0xfff | identity.device >> 32 & ~0xfff
     let minor = identity.device & 0xff | identity.device >> 12 & ~0xff
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-        // An example: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
+        // Lines look like this: 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1234 0 EOF
         let fields = line.split(separator: " ")
         guard fields.count > 5, fields[1] == "FLOCK" else { continue }
         let file = fields[5].split(separator: ":")
@@ -66,10 +66,10 @@ package func lockHolder(of path: String) -> Int? {
     return nil
 }
 
-/// An exclusive lock on one byte of a file, so that one file can hold many locks. The file need not be that long.
+/// An exclusive lock on one byte of a file, so that one file can hold many locks. The byte may be past the file's end.
 ///
 /// The lock belongs to the open file rather than the process, so two such locks also exclude each other within one
-/// process. The kernel releases it when the open file's last descriptor is closed, at the latest at the process's exit.
+/// process. The kernel releases it when the open file's last descriptor is closed, or at the process's exit.
 package final class ByteLock: Sendable {
     private let file: FileDescriptor
     private let offset: Int64

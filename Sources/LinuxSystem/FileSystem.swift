@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The system calls on files that the vault uses. Through this protocol, tests can make each of them fail.
+/// The system calls that the vault makes on files. Tests implement this protocol to make any of them fail.
 package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor
     /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
@@ -9,7 +9,7 @@ package protocol FileSystem: Sendable {
     ) throws(SystemError) -> Int
     /// Writes all bytes; a short write is an error.
     func write(_ file: borrowing FileDescriptor, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
-    /// Returns the offset of the next data at or after `offset` that is not in a hole; nil if there is none.
+    /// Returns the offset of the next data at or after `offset`, skipping holes; nil if there is none.
     func nextData(_ file: borrowing FileDescriptor, from offset: UInt64) throws(SystemError) -> UInt64?
     /// Calls fdatasync(2).
     func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError)
@@ -20,9 +20,8 @@ package protocol FileSystem: Sendable {
     func tryLock(_ file: borrowing FileDescriptor, _ kind: LockKind) throws(SystemError) -> Bool
     func unlock(_ file: borrowing FileDescriptor)
     func volume(of file: borrowing FileDescriptor) -> Volume
-    /// Returns the properties of a file. Callers request the times only where they are needed, because the file's next
-    /// write then changes its inode, and the next flush writes the inode too (Linux 6.13 and later). A `set` would take
-    /// a third longer.
+    /// Returns the properties of a file. Request the times only if you need them. On Linux 6.13 and later, the file's
+    /// next write then changes its inode, so the next flush must write the inode too, and a `set` takes a third longer.
     func status(of file: borrowing FileDescriptor, withTimes: Bool) throws(SystemError) -> FileStatus
     func status(at path: String, withTimes: Bool) throws(SystemError) -> FileStatus
     func setMode(_ file: borrowing FileDescriptor, _ mode: UInt32) throws(SystemError)
@@ -41,7 +40,7 @@ package struct FileAccess: Hashable, Sendable {
     package static let readWrite = FileAccess(flags: O_RDWR)
     /// Creates a file of mode 0600. Fails if the file exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Opens for reading, but fails for a symbolic link, as the next two do.
+    /// Opens a file for reading. Fails for a symbolic link, as the next two do.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
     /// Opens the existing file, or creates one of mode 0600.
@@ -56,7 +55,7 @@ package struct Volume: Hashable, Sendable {
     /// Whether the files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
-    /// Whether it is an overlay, such as a container's writable layer, which is lost with the container.
+    /// Whether the file system is an overlay, such as a container's writable layer, which is lost with the container.
     package var isOverlay = false
 
     package init(isRemote: Bool = false, isInMemory: Bool = false, isReadOnly: Bool = false, isOverlay: Bool = false) {
@@ -70,7 +69,7 @@ package struct Volume: Hashable, Sendable {
 package enum LockKind: Hashable, Sendable { case shared, exclusive }
 
 extension FileSystem {
-    /// Throws `ENOSYS`. A file system whose folders can all be opened needs no other implementation.
+    /// Throws `ENOSYS`. This default suffices for a file system in which every folder can be opened.
     package func synchronizeVolume(of file: borrowing FileDescriptor) throws(SystemError) {
         throw SystemError(ENOSYS, "flush")
     }
@@ -133,8 +132,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
     private let simulated: (any AnyObject & Sendable)?
 
     /// Takes ownership of a descriptor that a system call returned, or of -1. If the program was started with stdin,
-    /// stdout or stderr closed, the kernel may return 0 to 2. Those are duplicated to a higher number, so that printed
-    /// output cannot end up in the file. If that fails, the number is -1, and errno has the reason.
+    /// stdout or stderr closed, the kernel may return 0 to 2. Such a descriptor is duplicated to a higher number, so
+    /// that printed output cannot end up in the file. If that fails, the number is -1, and errno has the reason.
     package init(owning number: Int32) {
         let isStandard = (STDIN_FILENO...STDERR_FILENO).contains(number)
         self.number = isStandard ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : number
@@ -259,8 +258,8 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file, and one that
-    /// ``SystemError/isTooLarge`` if the file has more than `limit` bytes.
+    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file, and one whose
+    /// ``SystemError/isTooLarge`` is true if the file has more than `limit` bytes.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }
         guard size <= limit else { throw SystemError(EFBIG, "read") }

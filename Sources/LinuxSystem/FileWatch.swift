@@ -39,14 +39,14 @@ private final class WatchLoop: Sendable {
 
     func run() {
         while !stopEvent.isSignalled {
-            // The limits on inotify apply to all processes of a user together. Without inotify, the file is polled.
+            // The user's other processes may have used up the limits on inotify. In this case, the file is polled.
             guard !isRemote, let events = try? FileEvents(of: path) else { return pollFile() }
             onChange()
             follow(events)
         }
     }
 
-    /// Whether other machines can change the file, which inotify would not report.
+    /// Whether other machines can change the file. inotify would not report their changes.
     private var isRemote: Bool {
         for folder in path.foldersAbove {
             if let folder = try? fileSystem.open(folder, .folder) { return fileSystem.volume(of: folder).isRemote }
@@ -71,7 +71,7 @@ private final class WatchLoop: Sendable {
         var hasChanged = true
         repeat {
             let status = try? fileSystem.status(at: path)
-            // The closure is called again one interval later. A file's times are too coarse to show two quick changes.
+            // After a change, the closure is called twice, as a file's times are too coarse to show two quick changes.
             if status != former || hasChanged { onChange() }
             hasChanged = status != former
             former = status
@@ -107,7 +107,7 @@ struct FileEvents: ~Copyable {
         queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
         guard queue.number >= 0 else { throw SystemError(errno, "watch") }
         let awaited = try FileEvents.watchNearestFolder(to: path, queue)
-        // A folder's watch does not report the renaming of a folder above it.
+        // A folder's watch does not report that a folder above it was renamed, so those are watched too.
         for folder in awaited.parentFolder.foldersAbove {
             _ = try? FileEvents.watch(folder, FileEvents.folderItself | IN_MASK_ADD, queue)
         }

@@ -6,13 +6,13 @@ private import Glibc
 /// A secret is a key of type `user`, which is never swapped out. It outlives the process that stored it, but not a
 /// restart of the machine. Every operation consists of a few system calls of about a microsecond.
 ///
-/// A key becomes visible only together with its time limit. It is created in the calling thread's own keyring, which
-/// ends with the thread. Once complete, it is linked to its target keyring, where the link atomically replaces an
+/// A key becomes visible only together with its time limit. It is created in the calling thread's keyring, which exists
+/// until the thread ends. Once complete, the key is linked to its target keyring, where it atomically replaces an
 /// earlier key of the same description. Keys are never writable, because an update in place would clear the time limit.
 /// If the process died at that moment, the secret would stay forever.
 ///
-/// The session's keyring need not have a link to the user's. That link is often missing under `su` and `sudo`, in
-/// containers and in services, where calls that require possession of a key fail even for the key's owner.
+/// The session's keyring may lack a link to the user's, as it often does under `su` and `sudo`, in containers and in
+/// services. Calls that require possession of a key then fail even for its owner, so this type avoids them.
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
@@ -35,7 +35,7 @@ package enum KernelKeyring {
     ///   - secret: 1 to ``maximumSize`` bytes.
     ///   - description: a text that is visible to every process that may see the key. By convention, it begins with the
     ///     program's name.
-    ///   - seconds: at least 1. After that, the kernel refuses reads, and it wipes the secret some minutes later.
+    ///   - seconds: the time limit, at least 1. After it, the kernel refuses reads, and minutes later wipes the secret.
     package static func store(
         _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
     ) throws(SystemError) {
@@ -82,7 +82,7 @@ package enum KernelKeyring {
         }
     }
 
-    /// Throws unless this process can store secrets in the kernel. In many containers it cannot.
+    /// Throws if this process cannot store secrets in the kernel, as is common in containers.
     package static func check() throws(SystemError) {
         _ = try Scope.user.keyring(storing)
         let secret: [UInt8] = [0]
@@ -113,7 +113,7 @@ package enum KernelKeyring {
         return count
     }
 
-    /// Immediately makes a key unreadable, and removes it. Returns false if it was unreadable before.
+    /// Immediately makes a key unreadable, and removes it. Returns false if it was already unreadable.
     private static func end(_ key: Int32, in keyring: Int32) throws(SystemError) -> Bool {
         if vault_key_invalidate(key) == 0 { return true }
         if isGone(errno) { return false }
@@ -127,7 +127,7 @@ package enum KernelKeyring {
 
 extension KernelKeyring.Scope {
     /// Returns the keyring's serial number. With the kernel's special number -3, a process without a session keyring of
-    /// its own would start a new session, and the secret would end with that process.
+    /// its own would start a new session, and the secret would be lost when the process exits.
     fileprivate func keyring(_ call: String) throws(SystemError) -> Int32 {
         switch self {
         case .session: try checked(vault_keyring_of_session(), call)
@@ -230,7 +230,7 @@ extension KernelKeyring {
             case EDQUOT:
                 "The user's quota for keys is used up. Remove keys with keyctl, or raise the limits in "
                     + "/proc/sys/kernel/keys (maxkeys and maxbytes, for root root_maxkeys and root_maxbytes)."
-            case ENOKEY, EKEYEXPIRED, EKEYREVOKED: "The keyring of this session has ended. Log in again."
+            case ENOKEY, EKEYEXPIRED, EKEYREVOKED: "This session's keyring no longer exists. Log in again."
             case EINVAL: "A secret has 1 to 32,767 bytes, a description 1 to 4,095, and a time limit at least 1 second."
             case EMSGSIZE: "The secret is larger than expected. Store it again."
             default: "\(SystemError.message(for: error.number))."

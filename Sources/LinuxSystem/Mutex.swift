@@ -1,7 +1,7 @@
 private import CLinux
 private import Glibc
 
-// Without the thread sanitizer, the mutex is the standard library's.
+// Without the thread sanitizer, `Mutex` is the standard library's type.
 #if !THREAD_SANITIZER
 
     @_exported public import Synchronization
@@ -16,8 +16,8 @@ private import Glibc
     /// It is Sendable although unchecked, because the value is accessed only under the lock.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         private let handle = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        // The value is in separate memory. Stored inline, a value of size zero would share its address with its
-        // neighbour, and the sanitizer would confuse the two.
+        // The value is allocated separately. An inline value of size zero would share its address with the next
+        // property, and the sanitizer would confuse the two.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: consuming sending Value) {
@@ -51,11 +51,11 @@ private import Glibc
 
 #endif
 
-/// The mutexes that a thread may only acquire in this order. Sources/README.md, "Locks", lists what each guards.
+/// The ranks of mutexes, in the order in which a thread must acquire them; see Sources/README.md, "Locks".
 package enum LockRank: UInt32, Sendable {
     case writer, registry, view, memoryFile
 
-    /// Runs a test's code that acts as another thread or process: the mutexes that the caller holds do not count.
+    /// Runs test code that stands for another thread or process, so the mutexes that the caller holds do not count.
     package static func asAnotherThread<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         #if DEBUG || SANITIZER
             let held = vault_held_mutexes()

@@ -3,7 +3,7 @@ private import Glibc
 /// Returns the absolute path with all symbolic links resolved. If the file does not exist, returns the path at which it
 /// would be created. Folders on the path need not exist.
 package func resolvedPath(_ path: String) -> String {
-    // The kernel, too, follows at most 40 links.
+    // The kernel also follows at most 40 links.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }
@@ -20,7 +20,7 @@ private func resolvedPath(_ path: String, links: Int) -> String {
     guard parent != path else { return path }
     let folder = resolvedPath(parent, links: links)
     if name.isEmpty || name == "." { return folder }
-    // The folder before `..` does not exist. When it is created, it will be a folder and not a link.
+    // The folder before `..` does not exist yet. It cannot become a link, so `..` refers to the folder above it.
     if name == ".." { return folder.parentFolder }
     let resolved = folder == "/" ? "/" + name : folder + "/" + name
     // If this is a dangling link, a new file is created at the link's target, and does not replace the link.

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// A wait for another program, which may be waiting for its user. After some time without activity, it notifies once.
+/// A wait for another program, which may be waiting for its user. It calls a closure once after some inactivity.
 package struct PatientWait {
     package static let usualPatience: Duration = .seconds(5)
 
@@ -15,7 +15,7 @@ package struct PatientWait {
         deadline = Deadline(after: patience)
     }
 
-    /// Restarts the time limit. The program has been active, or it was waiting for this process.
+    /// Restarts the time limit. Call this after the program was active or had to wait for this process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
     /// Waits until a descriptor is ready for one of these poll(2) events. Returns the events that have occurred.

@@ -13,7 +13,7 @@ package enum PercentEncoding {
 
     /// Calls `take` with each decoded byte.
     ///
-    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first percent sign without them.
+    /// - Returns: whether two digits follow each percent sign. Decoding stops at the first one that lacks them.
     package static func decode(_ encoded: some Sequence<UInt8>, _ take: (UInt8) -> Void) -> Bool {
         var rest = encoded.makeIterator()
         while let byte = rest.next() {

@@ -56,7 +56,7 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Flushes a file, and again if a signal interrupts the wait. The kernel continues an interrupted flush.
+    /// Flushes a file. Repeats the call if a signal interrupts it, while the kernel continues the flush.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }
@@ -72,7 +72,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // The magic numbers that statfs(2) returns for NFS, FUSE, CIFS and SMB2; tmpfs and ramfs; overlayfs.
+        // See statfs(2) for these numbers, which stand for NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,

@@ -8,7 +8,7 @@ extension Unicode.Scalar {
     @inlinable
     package var isUnsafeOnTerminal: Bool {
         switch value {
-        // Most names have only these. A lookup in Unicode's tables takes 80 ns, and a list may have a million names.
+        // Most names consist of these. A lookup in Unicode's tables takes 80 ns, and a list may have a million names.
         case 0x20..<0x7F, 0xAE..<0x34F, 0x370..<0x600, 0x3165..<0xFE00: false
         default: isUnseenKind || isBlank || properties.isDefaultIgnorableCodePoint
         }
@@ -23,8 +23,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character is blank. Unicode has no property for that. These are the blank Braille pattern, a musical
-    /// note without a head, a filler, and two hieroglyphic blanks.
+    /// Whether this is one of the blank characters for which Unicode has no property: the blank Braille pattern, a
+    /// musical note without a head, a filler, and two hieroglyphic blanks.
     @usableFromInline
     package var isBlank: Bool {
         switch value {
@@ -35,7 +35,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON. Its end is thus recognizable in any sentence.
+    /// The text in quotation marks, on one line, escaped as in JSON. Readers thus recognize its end in any sentence.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

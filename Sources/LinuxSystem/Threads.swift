@@ -1,8 +1,8 @@
 private import CLinux
 private import Glibc
 
-/// Runs a blocking call on a separate pool of threads. All tasks of a process share one thread per core, so a few tasks
-/// that wait for a file's lock there would block all others.
+/// Runs a blocking call on a separate pool of threads. Swift's own pool has only one thread per core, so a few calls
+/// that wait for a file's lock would block all other tasks.
 package func onBlockingThread<Result: Sendable, Failure: Error>(
     _ body: @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
@@ -22,9 +22,9 @@ private func offActor<Result: Sendable, Failure: Error>(
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
 
-    /// Most calls wait for the same locks, so more threads would not finish more of them.
+    /// The maximum number of threads. Most calls wait for the same locks, so more threads would not finish sooner.
     private static let maximumCount = 8
-    /// An idle thread stays for a while, because starting one costs more than a short call.
+    /// The time for which an idle thread is retained, because starting one costs more than a short call.
     private static let secondsOfIdleness = 1
 
     private struct State {
@@ -52,8 +52,8 @@ private final class BlockingThreads: TaskExecutor {
         }
         guard isThreadMissing else { return }
         do { try startDetachedThread(named: "vault blocking") { self.run() } } catch {
-            // If no thread can be started, the next job blocks one of the global executor's threads, so that it runs at
-            // all. If this pool has no other thread, the remaining jobs go there as well.
+            // If no thread can be started, the next job runs on the global executor, and blocks one of its threads. If
+            // this pool has no threads at all, the other jobs run there as well.
             let jobs = state.withLock { state in
                 state.threads -= 1
                 let count = state.threads == 0 ? state.jobs.count : min(state.jobs.count, 1)

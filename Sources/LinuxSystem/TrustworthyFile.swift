@@ -3,8 +3,8 @@ private import Glibc
 /// An open file that only root or this process's user can have written. Files that determine which programs run, which
 /// vault is opened, and which state is the newest are read only through this type.
 ///
-/// The open file is checked, because its path may point to another one by now. Root can read all files, but trusts only
-/// root's.
+/// The check applies to the open file, because its path may meanwhile refer to another file. Root can read all files,
+/// but trusts only its own.
 package struct TrustworthyFile: ~Copyable, Sendable {
     package let descriptor: FileDescriptor
     package let status: FileStatus
@@ -57,10 +57,10 @@ extension FileStatus {
 extension FileSystem {
     /// Returns the part of a path through which another user could control files that root creates in a folder: a
     /// symbolic link on the way to it, or the folder itself. That user could not write to root's files, but could
-    /// replace them. Returns nil if there is no such part, and for users other than root, whom the system restricts.
+    /// replace them. Returns nil if there is none, or for users other than root, because the system restricts them.
     ///
-    /// - Parameter folder: the files' folder as the caller has named it, with its links. If it does not exist, its
-    ///   nearest existing parent counts.
+    /// - Parameter folder: the files' folder as the caller has named it, with unresolved links. If it does not exist,
+    ///   its nearest existing parent is checked.
     package func partOfAnotherUser(above folder: String) -> String? {
         guard geteuid() == 0 else { return nil }
         if let link = linkOfAnotherUser(in: folder) { return link }
@@ -79,12 +79,12 @@ extension LocalPeer {
     package var isTrustworthy: Bool { user == geteuid() || user == 0 }
 }
 
-/// Returns the first symbolic link in a path that belongs to another user; nil if there is none, and for users other
-/// than root. The link's owner determines its target, so root would write to a file of that user's choice.
+/// Returns the first symbolic link in a path whose owner is another user; nil if there is none, or if this process does
+/// not run as root. The link's owner determines its target, so root would write to a file of that user's choice.
 package func linkOfAnotherUser(in path: String) -> String? {
     guard geteuid() == 0 else { return nil }
     var rest = Array(parts(of: absolutePath(path)).reversed())
-    // The kernel, too, follows at most 40 links.
+    // The kernel also follows at most 40 links.
     var folder = "/"
     var links = 40
     while let name = rest.popLast() {

@@ -18,7 +18,7 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the bytes were read, with the times. If the size differs, another process was writing.
+        /// The status before the bytes were read, with the times. If its size does not match, a process was writing.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
@@ -62,8 +62,8 @@ package struct WholeFile: Sendable {
     }
 
     /// Writes a new file in the same folder, flushes it, and renames it into place. Returns the open file. The caller
-    /// holds the folder's lock, and makes the rename durable. The new file keeps the former owner if this user may give
-    /// files away. Unless `replacing`, throws an error that ``SystemError/isExisting`` if the file exists.
+    /// holds the folder's lock, and makes the rename durable. The new file keeps the old file's owner if this user may
+    /// change owners. Unless `replacing`, an existing file causes an error whose ``SystemError/isExisting`` is true.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true
@@ -98,8 +98,8 @@ package struct WholeFile: Sendable {
 // MARK: - Files that are not yet published
 
 // A file is written under a temporary name in the same folder and then renamed, so that no process sees part of it. The
-// temporary name is fixed, and unlikely for a user's own file. Only the holder of a lock on the folder, or on the file
-// to be replaced, creates such a file. So an existing one was left by a crash.
+// temporary name is fixed, and a user's own file is unlikely to have it. Only the holder of a lock on the folder, or on
+// the file to be replaced, creates such a file. So if one exists already, a crash has left it.
 
 extension FileSystem {
     package func createUnpublished(for path: String) throws(SystemError) -> FileDescriptor {
@@ -109,7 +109,7 @@ extension FileSystem {
         return try open(temporaryPath, .create)
     }
 
-    /// Sets a file's owner to that of the file that it replaces, so that a file which root rewrites stays its user's.
+    /// Gives a file the owner of the file that it replaces, so that users still own the files that root has rewritten.
     package func setOwner(of file: borrowing FileDescriptor, asOf other: FileStatus) throws(SystemError) {
         let own = try status(of: file)
         guard own.owner != other.owner || own.group != other.group else { return }

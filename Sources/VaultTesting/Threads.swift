@@ -55,7 +55,7 @@ private final class StartLine: Sendable {
         isOpen.store(true, ordering: .releasing)
     }
 
-    /// Waits, and yields the core after a while, because there may be fewer cores than threads, and other tests.
+    /// Spins, and yields the core after a while, because there may be fewer cores than threads, or other tests may run.
     private func pause(until isOver: () -> Bool) {
         var turns = 0
         while !isOver() {

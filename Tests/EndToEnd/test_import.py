@@ -259,7 +259,7 @@ def test_all_kinds_of_preferences_keep_their_kind(home: Home) -> None:
 EXPORT = '{"vault_export":1,"entries":[\n'
 MALFORMED = [
     ("chrome-csv", 'name,url,username,password\na,b,c,"canary', r"line 2: the closing quotation mark is missing"),
-    ("chrome-csv", 'name,url,username,password\na,b,c,canary"d', r"line 2: a quotation mark is inside"),
+    ("chrome-csv", 'name,url,username,password\na,b,c,canary"d', r"line 2: an unquoted field contains"),
     ("chrome-csv", 'name,url,username,password\n"a"x,b,c,canary', r"line 2: a field is not followed by"),
     ("chrome-csv", "name,url,username,password\n\"x\ny\",b,c,d\na,canary", r"line 4: the row has 2 fields"),
     ("chrome-csv", "canary", r"line 1: it is not the first row of a Chrome export"),

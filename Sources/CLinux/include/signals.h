@@ -1,5 +1,5 @@
-// Sets of signals by their numbers, as in the kernel: bit N - 1 of a set is signal N. glibc's own sets leave out the
-// two that it reserves (32 and 33), which end a process as any other does.
+// These functions use the kernel's sets of signals, in which bit N - 1 stands for signal N. glibc's sets cannot contain
+// signals 32 and 33, which glibc reserves, although these end a process like any other signal.
 #pragma once
 #include <stdint.h>
 
@@ -14,21 +14,21 @@ int vault_signal_descriptor(uint64_t signals);
 
 struct vault_signal {
     int number;
-    /// Whether no process sent it: the terminal sends Ctrl-C to a whole process group.
+    /// Whether the kernel sent the signal, for example after Ctrl-C, which it sends to a whole process group.
     int is_from_kernel;
-    /// Whether the kernel sent it because a child has changed its state.
+    /// Whether the kernel sent the signal because a child's state has changed.
     int is_of_child;
-    /// The process that sent it; 0 if that is unknown.
+    /// The process that sent the signal; 0 if it is unknown.
     int sender;
 };
 
-/// Takes a pending signal from such a descriptor, or waits for one. Returns -1, with errno, if that fails.
+/// Takes a pending signal from a ``vault_signal_descriptor``, or waits for one. Returns -1, with errno, if that fails.
 int vault_next_signal(int descriptor, struct vault_signal *_Nonnull signal);
 
-/// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM remove the file named by ``vault_guard_temporary`` before they end the
-/// process. Ignored signals stay ignored. For programs in which one thread receives signals.
+/// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM remove the file that ``vault_guard_temporary`` has set before they end the
+/// process. Ignored signals stay ignored. Use this only in programs in which a single thread receives signals.
 void vault_remove_temporary_on_signals(void);
 
-/// Names the file that is removed when a signal ends the process; null for none. Has no effect before
-/// ``vault_remove_temporary_on_signals``.
+/// Sets the file that is removed when a signal ends the process; null for none. Has no effect unless
+/// ``vault_remove_temporary_on_signals`` was called.
 void vault_guard_temporary(const char *_Nullable path);

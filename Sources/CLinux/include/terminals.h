@@ -1,15 +1,15 @@
-// Opens pseudo-terminals and the devices of terminals.
+// Functions that open pseudo-terminals and the devices of terminals.
 #pragma once
 #include <stdint.h>
 
-/// Opens a new pseudo-terminal and returns the descriptor of its outer side; -1, with errno, if that fails.
+/// Opens a new pseudo-terminal and returns the descriptor of its master (pty(7)); -1, with errno, if that fails.
 ///
-/// - Parameter path: memory for the path of its inner side.
+/// - Parameter path: a buffer of `size` bytes for the path of its slave.
 int vault_open_terminal(char *_Nonnull path, uint64_t size);
 
-/// Opens the device of a terminal under its usual path, so that its locks can be used. Returns -1 if that is not
-/// allowed, or if the path leads to no terminal or to another one. `/dev/tty` itself is one file for all terminals.
+/// Opens a terminal's device under its usual path, such as `/dev/pts/1`, so that this terminal can be locked.
+/// `/dev/tty` is one file for all terminals. Returns -1 if that fails, or if the path refers to something else.
 int vault_open_terminal_device(int terminal);
 
-/// Returns whether a descriptor is open for writing to the same terminal.
+/// Returns whether `descriptor` refers to the same terminal as `terminal`, and is open for writing.
 int vault_is_same_terminal(int descriptor, int terminal);

@@ -1,38 +1,39 @@
-// Work that must be done before any Swift code runs, and starting another program with arguments of this one.
+// Setup before any Swift code runs, and functions that start another program with this program's arguments.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-/// Restores `SWIFT_BACKTRACE` as it was when the process started, so that programs started by the command do not
-/// inherit its own setting.
+/// Restores the value that `SWIFT_BACKTRACE` had when the process started, so that the programs that the command starts
+/// do not inherit the command's setting.
 void vault_restore_environment(void);
 
-/// Returns a line for each package from whose archives the executable is linked: its name and version, and those of its
-/// source. The text is empty if the build does not provide it.
+/// Returns the packages whose static libraries are part of the executable, one per line, each with the name and version
+/// of the package and of its source. Returns an empty text if the build does not provide it.
 const char *_Nonnull vault_linked_libraries(void);
 
-/// Returns one of the process's arguments; null past the last one.
+/// Returns the process's argument at an index; null if there is none.
 const char *_Nullable vault_argument(int index);
 
-/// Returns the process's arguments from an index on, at which there must be one. A null follows the last.
+/// Returns the process's arguments from the valid index `first` on, followed by a null.
 char *const _Nullable *_Nonnull vault_arguments(int first);
 
-/// Adds variables to the environment, by putenv(3), and replaces those of the same names. Nothing is copied: the block
-/// must stay at its address until ``vault_remove_variables``. Returns 0 or an error number.
+/// Adds variables to the environment, by putenv(3), and replaces those of the same names. The environment refers to the
+/// block, which must therefore stay at its address until ``vault_remove_variables``. Returns 0 or an error number.
 ///
-/// - Parameter block: texts `NAME=VALUE`, each with a zero byte at its end.
+/// - Parameter block: texts of the form `NAME=VALUE`, each followed by a zero byte.
 int vault_put_variables(const char *_Nonnull block, size_t count);
 
-/// Removes the variables of such a block from the environment.
+/// Removes the variables that ``vault_put_variables`` has added from the same block.
 void vault_remove_variables(const char *_Nonnull block, size_t count);
 
-/// Replaces this program by the one named in the arguments from `first` on, by execvp(3). Returns an error number.
+/// Replaces this program with the one that the argument at `first` names, by execvp(3). Its arguments are those from
+/// `first` on. Returns an error number if that fails.
 int vault_execute(int first);
 
-/// Replaces this program by the one at a path, with all of its arguments, by execv(3). Returns an error number.
+/// Replaces this program with the one at a path, by execv(3), with all arguments. Returns an error number on failure.
 int vault_execute_instead(const char *_Nonnull path);
 
-/// Numbers for a child's streams that are not descriptors.
+/// Special values for a child's streams, in place of descriptors.
 enum {
     VAULT_STREAM_SAME = -1,
     VAULT_STREAM_CLOSED = -2,
@@ -40,17 +41,17 @@ enum {
     VAULT_STREAM_TERMINAL = -3,
 };
 
-/// The initial state of a child. In a set of signals, bit N - 1 is signal N.
+/// The settings with which a child starts. In a set of signals, bit N - 1 stands for signal N.
 struct vault_child {
-    /// The index of the argument that names the program; its own arguments follow.
+    /// The index of this process's argument that names the program. The arguments after it are passed to the program.
     int first;
-    /// The path of a terminal, which becomes the controlling terminal of a new session; null for neither.
+    /// The path of the terminal that becomes the controlling terminal of a new session; null for no new session.
     const char *_Nullable terminal;
-    /// The descriptors that become its standard streams.
+    /// The descriptors that become the child's standard streams, or special values.
     int input, output, error;
     uint64_t blocked, defaults, ignored;
 };
 
-/// Starts a program, which the kernel kills if this process ends first. Returns 0 or an error number. Call it while no
-/// signal is handled.
+/// Starts a program, which the kernel kills if this process ends first. Returns 0 or an error number. No signal handler
+/// may run during the call.
 int vault_spawn(const struct vault_child *_Nonnull child, int *_Nonnull process);

@@ -23,7 +23,7 @@ extension Mirror.State {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Parses a state. Bytes of an older, longer state may follow it.
+    /// Parses a state. Bytes of an older, longer state may follow the new state.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -65,11 +65,11 @@ extension Mirror.State {
 }
 
 extension LogPosition {
-    /// Returns whether this position could be the other one, or a later one in the same history.
+    /// Returns whether this position equals the other one, or could be later in the same history.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// The first command that cannot reach the server records the time in a file, so that the next ones do not wait as well.
+// The first command that cannot reach the server records the time in a file, so that later commands do not wait too.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }

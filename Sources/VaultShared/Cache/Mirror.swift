@@ -2,20 +2,20 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// The local copy of a vault in a database, with the same sealed bytes.
+/// This machine's copy of a vault in a database. It has the same sealed bytes.
 ///
-/// The copy only saves time. The log authenticates its bytes, and reads them from the database if that fails. The
-/// copy's end of the log is trusted, however, so files of another user are ignored. One file has the bytes, at the same
-/// offsets as in the database; once it has all of them, it is a vault file. Another file has the state.
+/// The copy only saves time. The log authenticates the copy's bytes, and reads them from the database if that fails.
+/// But the log's end that the copy states is trusted, so another user's files are ignored. One file has the bytes, at
+/// the same offsets as in the database. Once complete, it is a vault file. Another file has the state.
 final class Mirror: Sendable {
     struct State {
         /// The head that the database last returned.
         var head: StoreHead
         /// The time at which the database returned the head, in milliseconds since 1970.
         var contact: UInt64
-        /// The ranges of bytes that are present.
+        /// The ranges of bytes that the copy has.
         var ranges = RangeSet<UInt64>()
-        /// The open file of the bytes; nil before it is opened. It stays usable after another process has removed it.
+        /// The open file with the bytes; nil before it is opened. It stays usable after another process has removed it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -45,8 +45,8 @@ final class Mirror: Sendable {
     private struct Reading {
         var isDone = false
         var found: State?
-        /// A position in the log. A copy that ends there can be replaced without losing changes, because this process's
-        /// log includes the position or because the copy was saved to a file.
+        /// A log position. If the copy ends at it, replacing the copy loses no changes, because this process's log
+        /// includes the position or the copy was saved to a file.
         var included: LogPosition?
     }
 
@@ -61,7 +61,7 @@ final class Mirror: Sendable {
             if !state.isDone {
                 state.isDone = true
                 state.found = read()
-                // The log is opened from this state, so it includes the state's end.
+                // The log is opened from this state, so the log includes the state's end.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
@@ -77,9 +77,9 @@ final class Mirror: Sendable {
         return found
     }
 
-    /// Reads the state without opening the file of the bytes.
+    /// Reads the state without opening the file with the bytes.
     private func readState() -> State? {
-        // A state that another process is just writing cannot be parsed, so the read is repeated.
+        // While another process writes the state, it cannot be parsed, so the read is repeated.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
             else { return nil }
@@ -99,11 +99,11 @@ final class Mirror: Sendable {
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
     var head: StoreHead? { withState { $0.found?.head } }
-    /// The time at which the database returned that head, in milliseconds since 1970.
+    /// The time at which the database returned ``head``, in milliseconds since 1970.
     var contact: UInt64? { withState { $0.found?.contact } }
-    /// The newest head that any process of this machine has saved; nil if there is no copy.
+    /// The newest head that any process on this machine has saved; nil if there is no copy.
     var savedHead: StoreHead? {
-        // The process's own state is loaded first, so that the log is never opened from a state newer than this head.
+        // This process's state is loaded first, so that the log is never opened from a state newer than this head.
         withState { _ in }
         return readState()?.head
     }
@@ -118,7 +118,7 @@ final class Mirror: Sendable {
         }
     }
 
-    /// Returns the ranges of bytes that are present; nil if the copy is of another generation.
+    /// Returns the ranges of bytes that the copy has; nil if the copy is of another generation.
     func ranges(of generation: UInt64) -> [Range<UInt64>]? {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
@@ -166,7 +166,7 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Another process may have changed the copy since this process checked that replacing it loses nothing.
+                // Another process may have changed the copy since this process checked that it can be replaced.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
@@ -176,7 +176,7 @@ final class Mirror: Sendable {
             // Threads and processes may report the database's answers out of order, so the newer head is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Otherwise the histories may differ before the copy's end, so only bytes after it are added.
+            // Bytes before the copy's end are added only if both histories are known to be equal up to there.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -185,7 +185,7 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Saves bytes that were read with a head that the log may not have accepted. Returns whether the copy has them.
+    /// Saves bytes that came with a head which the log may not have accepted. Returns whether that succeeded.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
             // A server that was restored from a backup must not change the copy. So bytes before the copy's end are
@@ -198,7 +198,7 @@ final class Mirror: Sendable {
         return kept?.ranges.isSuperset(of: RangeSet(bytes.range)) ?? false
     }
 
-    /// Replaces bytes of the copy with authenticated bytes of the vault's present state.
+    /// Replaces bytes of the copy with authenticated bytes of the vault's current state.
     func replace(_ bytes: StoreBytes, of head: StoreHead) {
         _ = change { saved, included in
             guard let saved, saved.continues(included, of: head.generation),
@@ -213,10 +213,10 @@ final class Mirror: Sendable {
     /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
     /// Another process may have saved later changes, and after a server was restored from a backup, only the copy may
-    /// have them. So valid parts of the saved state are never overwritten, unless the new state starts without any.
+    /// have them. So valid parts of the saved state are never overwritten, unless the new state drops all of them.
     ///
-    /// The state is written in place, because replacing the file costs ten times as much. Nothing is flushed. After a
-    /// power loss, the copy is older, or parts of it do not authenticate.
+    /// The state is written in place, because replacing the file costs ten times as much. Nothing is flushed, so after
+    /// a power loss, the copy may be older, or parts of it may not authenticate.
     ///
     /// - Parameter decide: returns the new state, whose ranges are the parts of the saved one that remain valid, and
     ///   the bytes to add; nil if nothing may change.
@@ -275,8 +275,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file of the bytes, for writing if possible. Drops the ranges that the file lacks, because it may have
-    /// been removed or truncated.
+    /// Opens the file with the bytes, for writing if possible. Drops the ranges that the file lacks because another
+    /// process has removed or truncated it.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

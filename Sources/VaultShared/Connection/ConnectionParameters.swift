@@ -47,7 +47,7 @@ struct ConnectionParameters: Sendable {
 // MARK: - Hosts
 
 extension ConnectionParameters {
-    /// Splits a value that is a list with an item for each host.
+    /// Splits a comma-separated value that has one item per host.
     static func list(_ text: String?) -> [String] {
         text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
     }
@@ -75,7 +75,7 @@ extension ConnectionParameters {
 // MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
-    /// A `target_session_attrs` that is invalid, so that libpq collects all parameters but does not connect.
+    /// An invalid `target_session_attrs`, with which libpq collects all parameters but does not connect.
     private static let noServer = "none-is-asked"
 
     /// Returns the parameters with which libpq would connect: the given ones, and those from its environment variables

@@ -29,14 +29,14 @@ final class ConnectionPool: Sendable {
     /// The time for which ``begin()`` waits for the login. A server on this machine may share a core with this process,
     /// and runs while the process waits. The login to a slower server proceeds while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time for which the answer to a statement sent in advance is valid. A passphrase prompt may delay its use.
+    /// The maximum age of an answer to a statement sent in advance. A passphrase prompt may delay its use.
     private static let answerLifetime: Duration = .seconds(1)
     /// The login timeout for each of several hosts, so that a dead host does not delay the next one for long.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
     ///   - parameters: the parameters of a URL.
-    ///   - password: the password for the login; nil leaves that to libpq.
+    ///   - password: the password for the login; nil lets libpq find it.
     init(_ parameters: ConnectionParameters, _ password: DatabasePassword? = nil) {
         self.parameters = parameters
         self.password = password
@@ -49,7 +49,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// The number of hosts. With several, another host may soon replace one that fails.
+    /// The number of hosts. If there are several, another one may soon take over from one that fails.
     var hostCount: Int { (try? found().count) ?? 1 }
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
@@ -65,8 +65,8 @@ final class ConnectionPool: Sendable {
     }
 
     /// Begins to connect to the first host, almost without waiting. ``goOn()`` or the next ``take(until:)`` continues;
-    /// the latter connects anew if this attempt fails. Does nothing if the login needs a password from the vault, which
-    /// is read only when a connection is needed.
+    /// the latter tries again if this attempt fails. Does nothing if the login needs a password from the vault, because
+    /// the password is read only when a connection is needed.
     func begin() {
         guard password == nil, let server = try? found().first,
             let connection = try? PostgresConnection(beginning: server)
@@ -81,7 +81,7 @@ final class ConnectionPool: Sendable {
         goOn()
     }
 
-    /// Continues the login without waiting. Returns whether nothing is left to do.
+    /// Continues the login without waiting. Returns true if nothing is left to do.
     @discardableResult
     func goOn() -> Bool {
         guard var found = begun.withLock({ $0?.asked == nil ? $0.take() : nil }) else { return true }
@@ -95,7 +95,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to the statement that was sent in advance; nil if none was sent, or too long ago.
+    /// Waits for the answer to the statement that was sent in advance. Returns nil if none was sent recently.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -155,15 +155,15 @@ final class ConnectionPool: Sendable {
         last.withLock { $0 = connection.host }
     }
 
-    /// Accepts a connection back for reuse. Drops it if it is broken or has an open transaction.
+    /// Puts a connection back for reuse. Drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Begins with the next host from now on, because the present one has lost changes.
+    /// Makes new connections try the next host first, because the current one has lost changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }
         }
-        // The connections are closed when the returned array is released, after the mutex.
+        // The connections are closed when the returned array is released, outside of the mutex.
         _ = idle.withLock { idle in
             defer { idle = [] }
             return idle

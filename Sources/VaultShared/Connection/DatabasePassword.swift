@@ -3,8 +3,8 @@ import SealedFormat
 import Sealing
 import Vault
 
-/// A database password that is stored in an entry of this machine's own vault. The password is read as by other
-/// programs, subject to the entry's policy and the access log.
+/// A database password that is stored in an entry of this machine's own vault. As for other programs, the entry's
+/// policy restricts reads, and the access log records them.
 struct DatabasePassword: Sendable {
     private let name: String
     /// The reader's name in the access log and in policies.

@@ -40,7 +40,7 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     deinit {
-        // A child process must not close its copy, because that would end the parent's session.
+        // A child process must not close its copy of the connection, because that would end the parent's session.
         guard process == getpid() else { return }
         PQfinish(handle)
         // Sends libpq's last message, which ends the session.
@@ -124,8 +124,8 @@ final class PostgresConnection: @unchecked Sendable {
         guard process == getpid() else { throw PostgresError(.notConnected, "the parent process owns the connection") }
     }
 
-    /// Whether the connection is intact, without an open transaction and without unread bytes. A server that ends a
-    /// session sends such bytes.
+    /// Whether the connection is intact, without an open transaction and without unread bytes. A server sends such
+    /// bytes when it ends a session.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { session in
@@ -149,7 +149,7 @@ final class PostgresConnection: @unchecked Sendable {
     enum Encryption {
         /// The server has proved its identity by its TLS certificate or its Kerberos ticket.
         case certificate, ticket
-        /// The server is on this machine, so that no protection is needed.
+        /// The server is on this machine, so no protection is needed.
         case local(hasTLS: Bool)
         /// TLS is used, but the server has not proved its identity. The value is the `sslmode`.
         case unproved(String)
@@ -214,7 +214,7 @@ final class PostgresConnection: @unchecked Sendable {
 /// Returns libpq's code for a field of an error report (34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// Records the server's warnings. A commit whose wait for the standby was cancelled succeeds with a warning.
+/// A flag that the server has sent a warning, for example that a commit's wait for the standby was cancelled.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -47,7 +47,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq checks the kind after the login (34.1.2, "target_session_attrs"). That error has no SQLSTATE.
+        // libpq itself checks the kind after the login (34.1.2, "target_session_attrs"), so that error has no SQLSTATE.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -56,7 +56,7 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// The error that an earlier statement of the same transaction was refused.
+    /// The error for a transaction of which an earlier statement was refused.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -79,17 +79,17 @@ extension PostgresError {
         }
     }
 
-    /// Whether no server can be reached now. A server that is starting up or shutting down counts as unreachable.
+    /// Whether no server can currently be reached. A server that is starting up or shutting down counts as unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
-    /// The usefulness to the user: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
+    /// How useful the error is: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
     /// Returns the more useful of two hosts' errors; this one if they are equally useful.
     func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
-    /// Whether the same transaction may succeed on a retry: after a serialization failure, a deadlock, a lost prepared
-    /// statement, or another thread's failure in the transaction.
+    /// Whether the same transaction may succeed on a retry, as after a serialization failure, a deadlock, a lost
+    /// prepared statement, or another thread's failure in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether the server no longer has a prepared statement.
     var isUnprepared: Bool { state == "26000" }

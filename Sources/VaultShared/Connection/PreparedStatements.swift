@@ -31,14 +31,14 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Records the statements of a flight, except for the first flights of the session.
+    /// Records the statements of a flight, except for the session's first flights and those after the preparation.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements that are to be prepared now. Later calls return none.
+    /// Returns the statements to prepare, once enough flights were recorded. Later calls return none.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])
@@ -46,6 +46,6 @@ struct PreparedStatements {
 
     mutating func prepared(_ forms: Set<Form>) { for form in forms { names[form.text] = form.name } }
 
-    /// Forgets all names, after the server has lost the prepared statements for whatever reason.
+    /// Forgets all names, because the server has lost the prepared statements.
     mutating func forget() { names = [:] }
 }

@@ -15,7 +15,7 @@ struct Server: Sendable {
     /// Advice for a refused login to `localhost`, which is a name and therefore does not count as this machine.
     var advice: String? {
         guard mode == Server.proof, parameters["host"] == "localhost" else { return nil }
-        return "A server that is given by name needs a certificate (sslmode=verify-full). For one on this "
+        return "A server that is given by name needs a certificate (sslmode=verify-full). For a server on this "
             + "machine, write 127.0.0.1 or the folder of its socket"
     }
 
@@ -23,7 +23,7 @@ struct Server: Sendable {
     var provesItself: Bool { isLocal || mode == Server.proof }
 
     static let proof = "verify-full"
-    /// libpq's default.
+    /// libpq's default `sslmode`.
     private static let libpqMode = "prefer"
     /// The keywords whose values are copied from the parameters that libpq has found.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
@@ -41,7 +41,7 @@ struct Server: Sendable {
         return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns the `sslmode` of a URL's service. A mode from PGSSLMODE is ignored, as it may be for another database.
+    /// Returns the `sslmode` of a URL's service. Ignores PGSSLMODE, which may be meant for another database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode
@@ -58,8 +58,8 @@ struct Server: Sendable {
         }
     }
 
-    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. Returns nil only
-    /// if neither can be read, because libpq would then use the user's own.
+    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. Nil only if
+    /// neither can be read, because for nil, libpq would use the user's own file.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let own = "\(home)/.postgresql/root.crt"

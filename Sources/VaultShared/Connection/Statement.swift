@@ -94,7 +94,7 @@ final class Rows: @unchecked Sendable {
     var count: Int { Int(PQntuples(result)) }
     /// The command tag, which names the executed command.
     var tag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
-    /// The number of rows that a statement has changed.
+    /// The number of rows that the statement has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
     /// Returns a value; nil for null. The bytes are valid during the lifetime of this object.

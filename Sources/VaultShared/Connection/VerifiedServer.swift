@@ -3,13 +3,13 @@ import LinuxSystem
 import Vault
 
 /// A server that proves its identity, by its certificate or by being on this machine. Only such a server gets a
-/// password from this machine's vault, because any server can request the password in clear text.
+/// password from this machine's vault, because a false server could request it in clear text.
 struct VerifiedServer: Sendable {
     let server: Server
     private let hosts: [String]
     private let user, database: String?
 
-    /// The names of the attributes by which git's credential helper also finds logins.
+    /// The names of the entry's attributes, by which git's credential helper also finds logins.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"

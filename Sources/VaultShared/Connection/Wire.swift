@@ -39,8 +39,8 @@ struct Wire: ~Copyable {
 
     /// Sets how many bytes the server may send for the next statements.
     ///
-    /// - Parameter bytes: the maximum total size of the results' values. Each record has its own row, and the row's
-    ///   overhead is smaller than the record.
+    /// - Parameter bytes: the maximum total size of the results' values. Twice as much is allowed, because each record
+    ///   has its own row, whose overhead is smaller than the record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 
     /// Passes arrived bytes to libpq, up to one piece. The caller ensures that libpq has read all earlier bytes.
@@ -57,7 +57,7 @@ struct Wire: ~Copyable {
                 throw PostgresError(.malformed, "the server sends more than was requested")
             }
             allowance -= UInt64(count)
-            // The pair is empty and has room for more than a piece.
+            // The socket pair is empty, and has room for more than a piece.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
             else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }

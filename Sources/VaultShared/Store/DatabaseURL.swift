@@ -43,7 +43,7 @@ struct DatabaseURL {
         parameters = given
     }
 
-    /// Removes this project's own option from the query.
+    /// Removes the option `password-entry`, which libpq does not know. Returns the rest and the option's value.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
         guard let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(uri), nil) }
         let option = "password-entry="
@@ -59,7 +59,7 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // libpq would take a capitalized scheme for a database name.
+        // libpq would interpret a capitalized scheme as a database name.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
             // libpq's message may repeat parts of the URL, even a password.

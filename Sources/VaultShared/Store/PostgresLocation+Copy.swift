@@ -18,7 +18,7 @@ extension PostgresLocation {
         }
     }
 
-    /// Copies the local copy to the file for pending changes. Waits while another process does the same.
+    /// Creates the file for pending changes from the local copy. Waits while another process does the same.
     ///
     /// - Parameter check: reads and authenticates the whole file. The local copy is never flushed, so a power loss may
     ///   have damaged it, and changes to a damaged copy could never be merged.
@@ -63,7 +63,7 @@ extension PostgresLocation {
                 files.partOfAnotherUser(above: $0.parentFolder) == nil
                     && (try? files.makeFolders($0.parentFolder)) != nil
             } ?? last
-        // Other processes may save a copy in the same millisecond.
+        // Other processes may save a copy in the same millisecond, so the name has a random number too.
         let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size {

@@ -32,7 +32,7 @@ extension PostgresLocation: StoreReport {
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "Commits do not wait for a standby. Loss of a disk undoes changes, which every machine notices."
+                    ? "Commits do not wait for a standby. The loss of a disk undoes changes. All machines notice that."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(

@@ -20,7 +20,7 @@ extension PostgresLocation {
     /// Whether the local copy can replace an unreachable server.
     var hasStandIn: Bool { offline == .ifUnreachable && mirror?.head != nil }
 
-    /// Returns whether reads use the local copy instead of the server now. A change always tries the server.
+    /// Returns whether reads currently use the local copy instead of the server. A change always tries the server.
     func isOffline() throws(LogError) -> Bool {
         switch offline {
         case .never: return false
@@ -41,10 +41,10 @@ extension PostgresLocation {
         }
     }
 
-    /// Whether a recent attempt has reached no server.
+    /// Whether a recent attempt to reach a server has failed.
     var isInOutage: Bool { outage.withLock { $0.end.map { $0 > .now } ?? false } }
 
-    /// Records an outage if the error is one. Returns whether the local copy therefore replaces the server.
+    /// Returns whether the local copy replaces the server after this error. If so, records an outage.
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in

@@ -3,8 +3,8 @@ package import SealedFormat
 package import SealedLog
 
 extension PostgresLocation {
-    /// Listens for writers' notifications, and also polls the log's end every few seconds. Polling is the only way
-    /// through a pooler and on servers without notifications.
+    /// Listens for writers' notifications, and also polls the log's end every few seconds. Through a pooler, and on
+    /// servers without notifications, only polling works.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -16,7 +16,7 @@ extension PostgresLocation {
     }
 }
 
-/// A lock that is an inserted row in a transaction that is never committed. Other transactions do not see the row.
+/// A lock in the form of a row that a transaction inserts but never commits. Other transactions do not see it.
 private final class RowLock: NamedLock {
     private let location: PostgresLocation
     private let number: UInt64
@@ -56,7 +56,7 @@ private final class RowLock: NamedLock {
         else {
             throw LogError(
                 .unreachable,
-                "The connection to \(location.path) was lost, and with it a lock that another program may have taken. "
+                "The connection to \(location.path) was lost, and with it a lock, which another program may hold now. "
                     + "Try again.")
         }
     }
@@ -110,17 +110,17 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // Changes before this point have caused no notification.
+            // No notification was sent for changes before this point.
             onChange()
             var former: StoreHead?
-            // Whether writers can detect this listener by its lock. A wait for the lock would outlast this process.
+            // Whether this listener holds the lock that writers check. A wait for it could outlast this process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // A writer may have checked for listeners before that.
+                    // A writer may have checked for listeners before this one held its lock.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

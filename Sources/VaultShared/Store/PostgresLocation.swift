@@ -21,7 +21,7 @@ package final class PostgresLocation: StoreLocation {
     /// The reason why there is no local copy although one was requested.
     let cacheDistrust: LogError?
     let offline: VaultLocation.Offline
-    /// Whether to omit the first check of the log's end after opening, as the process runs only one command.
+    /// Whether to omit the first check of the log's end after opening, because the process runs only one command.
     let isShortLived: Bool
     /// Whether to request the vault's row while the log is being opened.
     private var asksAhead: Bool { readsAtOnce && pool.isLocal }
@@ -34,7 +34,7 @@ package final class PostgresLocation: StoreLocation {
     let copyInFile = Mutex<LogPosition?>(nil)
     /// The notices about saved copies, and about use of the local copy in place of the server.
     let notices = NoticeBoard()
-    /// The server's clock when the vault's row was last read.
+    /// The server's clock, as of the last read of the vault's row.
     let serverClock = ServerClock()
     /// Whether this process has found the vault before.
     private let isFound = Atomic(false)
@@ -45,9 +45,9 @@ package final class PostgresLocation: StoreLocation {
     let timeout: Duration
     /// The timeout for answers that involve many megabytes.
     let longTimeout: Duration
-    /// The time to wait in the queue before this process suspects that those ahead of it are not writing.
+    /// The time to wait in the queue before this process suspects that the processes ahead of it are not writing.
     static let patience: Duration = .seconds(2)
-    /// The time for which this process then bypasses the queue.
+    /// The time for which this process bypasses the queue after such a wait.
     static let impatience: Duration = .seconds(10)
     private let impatientUntil = Mutex<Deadline?>(nil)
     /// The number of bytes at the log's end that one request reads.
@@ -62,7 +62,7 @@ package final class PostgresLocation: StoreLocation {
         offline = options.offline
         isShortLived = options.isShortLived
         changesNothing = options.changesNothing
-        // In less than a second, not even a server on this machine may answer.
+        // Even a server on this machine may need almost a second to answer.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -104,7 +104,7 @@ package final class PostgresLocation: StoreLocation {
         }
         guard offline != .always else {
             if let cacheDistrust { throw cacheDistrust }
-            throw LogError(.unreachable, "This machine has no copy of \(path). First use the vault with the server.")
+            throw LogError(.unreachable, "This machine has no copy of \(path). Connect to the server first.")
         }
         let rows = try flight([
             .head(of: name), .header(of: name), .tail(of: name, upTo: PostgresLocation.tailSize),
@@ -164,7 +164,7 @@ package final class PostgresLocation: StoreLocation {
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // A failure is ignored: CockroachDB has no such setting, and not every user may create roles.
+            // Failures are ignored, because CockroachDB has no such setting, and not every user may create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
@@ -189,7 +189,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Calls
 
-    /// Sends statements in one flight, and again after some errors. They must only read, or take effect atomically.
+    /// Sends statements in one flight, and again after some errors. They must be read-only or take effect atomically.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {

@@ -45,8 +45,8 @@ extension PostgresRecordStore {
 
     /// Waits for the vault's lock, and reads the records that were appended, in one flight.
     ///
-    /// Users without write access can still occupy a place in the queue. If the row is free after a while, those ahead
-    /// are not writing, and this process bypasses them. In the end, every process waits for the row itself.
+    /// Users without write access can still occupy a place in the queue. If the row is free after a while, the
+    /// processes ahead are not writing, so this process bypasses them. Otherwise it waits for the row itself.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
             let line = location.lockKey
@@ -171,7 +171,7 @@ extension PostgresRecordStore {
         let deadline: Deadline
     }
 
-    /// Commits a record. After a lost connection, finds out whether the record was committed, and repeats it if not.
+    /// Commits a record. After a lost connection, checks whether it was committed, and commits it again if not.
     private func commit(_ append: PendingAppend) throws(LogError) {
         while let transaction = state.withLock({ $0.transaction }) {
             var statements = append.statements
@@ -226,10 +226,10 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns whether a transaction was committed before its connection was lost. Calls `check` with the vault's lock
-    /// held again. The transaction had held this lock, so it has ended by then. If it was not committed, the lock
-    /// remains held. Throws `outcomeUnknown` if no server answers within a new timeout, as the lost connection may have
-    /// used up the old one.
+    /// Returns whether a transaction was committed before its connection was lost. Acquires the vault's lock again
+    /// before it calls `check`. The transaction held this lock, so it must have ended. If it was not committed, this
+    /// process keeps the lock. Throws `outcomeUnknown` if no server answers within a new timeout; the old one may be
+    /// used up.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {

@@ -2,13 +2,13 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-// The store's local copy, and reads that bypass it. Reads do so after parts of the copy failed to authenticate, and
-// during a verification of the server's bytes. Bytes that have not authenticated never replace known ones, because
-// damage on the server would then destroy the copy from which the server can be repaired.
+// The store's local copy. Reads bypass it after parts of it failed to authenticate, and while the server's bytes are
+// verified. Unauthenticated bytes never replace known ones, because damage on the server would otherwise destroy the
+// copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // If the store itself is read from the copy, there is nothing to compare with it. A copy that was saved to a file
-    // but could not be replaced since, as on a full disk, is not saved again.
+    // If the store itself is read from the copy, there is nothing to compare the copy with. A copy that was saved to a
+    // file but could not be replaced afterwards, as on a full disk, is not saved again.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -54,7 +54,7 @@ extension PostgresRecordStore: MachineCopy {
         // Another process may have saved later bytes.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // Larger missing parts are read only on request.
+        // If more bytes are missing, they are read only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
         var wanted: [Range<UInt64>] = []
         var room = Self.completedAtOnce
@@ -129,8 +129,8 @@ extension PostgresRecordStore {
         for bytes in confirmed { bytes.withBytes(of: bytes.range) { confirm($0, at: bytes.offset) } }
     }
 
-    /// The number of bytes that a command reads to complete the local copy, beyond its own needs.
+    /// The maximum number of bytes that a command reads only to complete the local copy.
     static let completedAtOnce: UInt64 = 256 << 10
-    /// The maximum number of missing bytes for which a command does so.
+    /// The maximum number of missing bytes for which a command completes the copy.
     static let mostCompleted: UInt64 = 8 << 20
 }

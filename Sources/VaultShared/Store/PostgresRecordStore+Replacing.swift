@@ -20,7 +20,7 @@ extension PostgresRecordStore {
         var hint: Hint?
         /// Whether the transaction was committed, or may have been.
         var isCommitted = false
-        /// Whether the vault's row may point to this generation, now or later. Then the generation is not deleted.
+        /// Whether the vault's row may point to this generation, now or later. If so, the generation is not deleted.
         var isUndecided = false
     }
 
@@ -47,8 +47,8 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// The time to wait for another process that is writing a generation. Any user of the database can hold that
-    /// process's lock, so the wait is limited. The vault's row determines which generation is current.
+    /// The time to wait for another process that is writing a generation. Any user of the database can hold the lock,
+    /// so the wait is limited. The vault's row determines which generation is current.
     private static let patience: Duration = .seconds(2)
 
     /// Begins a generation once no other one is being written for the vault, or after a time limit.
@@ -69,8 +69,8 @@ extension PostgresRecordStore {
 
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
-        // The lock is checked on the connection that has the vault's lock. Otherwise many processes would each open
-        // another connection, only to find that a replacement is being written. The first bytes acquire the lock.
+        // The lock on new generations is only checked here, on the connection that has the vault's lock. Otherwise many
+        // processes would open another connection, only to find the lock held. The first write acquires it.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
@@ -101,8 +101,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Sends the bytes that were written, which reads require as well. The first call throws `busy` while another
-    /// process is writing a new generation.
+    /// Sends the written bytes to the server. This is also needed before reads. The first call throws `busy` while
+    /// another process is writing a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -174,7 +174,7 @@ extension PostgresRecordStore {
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
-            // The row points to another generation: another vault's, or a later one of this vault after a compaction.
+            // The row points to another generation, either of another vault, or a later one of this vault.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
         }

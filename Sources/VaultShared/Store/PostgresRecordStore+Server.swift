@@ -91,7 +91,7 @@ extension PostgresRecordStore {
 
     private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
-    /// Requests the vault's row and the bytes after an offset; nil if the local copy replaces the server.
+    /// Requests the vault's row and the bytes after an offset. Returns nil if the local copy replaces the server.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
@@ -107,7 +107,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // On this machine, an occasional second flight is faster than a session's first access to another table.
+        // With a local server, a rare second flight is faster than a session's first access to another table.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

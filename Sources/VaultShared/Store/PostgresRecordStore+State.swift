@@ -14,14 +14,14 @@ extension PostgresRecordStore {
                 }
             }
         }
-        /// This store's own last head if another store has replaced this one, whose readers continue.
+        /// The last head of this store's generation once another has replaced it. This store's readers still use it.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
         /// Bytes that were returned with the head: the header's extent, and the end of the initial contents.
         private(set) var pieces: [StoreBytes]
         /// Whether the database has bytes after the stated end of the log.
         var hasMore = false
-        /// The end of the existing bytes, if the stated end is ignored.
+        /// The end of the bytes that exist, once the end that the database states is ignored.
         var sizeFound: UInt64?
         /// The newest bytes of the store.
         var tail: StoreBytes
@@ -38,7 +38,7 @@ extension PostgresRecordStore {
         /// Bytes that have authenticated, until it is known whether the local copy remains in use.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether no server has answered a request for the lock. Changes then go to a file that is merged later.
+        /// Whether changes go to a file that is merged later, because no server has answered a request for the lock.
         var isLeftForPending = false
         /// This process's transaction that holds the vault's lock; nil if there is none.
         var transaction: Transaction?
@@ -55,16 +55,16 @@ extension PostgresRecordStore {
         case found
         /// The log has opened and accepted the store or has written it, so the local copy may save its bytes.
         ///
-        /// - Parameter isNew: whether the log was opened just now, with the vault's row as read for that. A short-lived
-        ///   program need not read the row again.
+        /// - Parameter isNew: whether the log was just opened, and the vault's row was read for that. A short-lived
+        ///   program need not read it again.
         case open(isNew: Bool)
     }
 
     /// The relation of the local copy to this store.
     enum CopyState {
         case own
-        /// The copy may belong to another store, and be needed to repair a server. Once the log has accepted this
-        /// store, the copy becomes this one's.
+        /// The copy may belong to another store, and may be needed to repair a server. Once the log has accepted this
+        /// store, the copy is used for this store.
         ///
         /// - Parameter isContinued: whether the log includes the copy's end, so that the copy's bytes of this
         ///   generation remain.
@@ -85,7 +85,7 @@ extension PostgresRecordStore {
 extension PostgresRecordStore.State {
     /// Sets the head to the one that the database has just returned.
     ///
-    /// - Parameter newBytes: the bytes after the log's end that this process knew.
+    /// - Parameter newBytes: the bytes after the end of the log that this process knew before.
     mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
@@ -134,7 +134,7 @@ extension PostgresRecordStore.State {
     /// Changes the construction. Does nothing if the store is published.
     mutating func construct(_ change: (inout PostgresRecordStore.Construction) -> Void) {
         guard case .constructing(var construction) = phase else { return }
-        // While `phase` also refers to the queue's bytes, the change would copy all of them.
+        // Without this line, `phase` would also refer to the queue's bytes, and the change would copy all of them.
         phase = .found
         change(&construction)
         phase = .constructing(construction)
@@ -190,7 +190,7 @@ extension PostgresRecordStore.State {
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether this process holds the vault's lock. Then no other process can write, so the head need not be requested.
+    /// Whether this process holds the vault's lock. If so, no other can write, so the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }

@@ -6,8 +6,8 @@ import Vault
 
 /// A sealed log's bytes in the tables of a database; see ``Schema``.
 ///
-/// The newest bytes stay in memory until more follow. A check of the log's end costs one round trip, which also returns
-/// the appended bytes.
+/// The newest bytes stay in memory until newer ones follow. A check of the log's end costs one round trip, which also
+/// returns any appended bytes.
 final class PostgresRecordStore: NewStore {
     let location: PostgresLocation
     let generation: UInt64
@@ -116,7 +116,7 @@ final class PostgresRecordStore: NewStore {
         func takeRows(_ rows: Rows) throws(PostgresError) {
             end = try rows.pieces(from: end, upTo: range.upperBound, take)
         }
-        // A writer reads on the connection of its own transaction, and needs no other one.
+        // A writer reads on its transaction's connection, so it needs no other connection.
         let (construction, transaction) = state.withLock { ($0.construction?.connection, $0.transaction?.connection) }
         let own = construction ?? transaction
         do throws(PostgresError) {
@@ -137,7 +137,7 @@ final class PostgresRecordStore: NewStore {
 
     func checkServer() throws(LogError) {
         guard try !location.isOffline() else {
-            throw LogError(.unreachable, "This machine's copy of \(path) is incomplete. Try again with the server.")
+            throw LogError(.unreachable, "This machine's copy of \(path) is incomplete. Retry once the server answers.")
         }
     }
 }

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-/// The difference of the server's and this machine's clocks. It affects no stored data, as a server may be malicious.
+/// The difference between the server's clock and this machine's. Stored data never depends on it, as a server may lie.
 final class ServerClock: Sendable {
     private let found = Mutex<Int64?>(nil)
     private let notices = NoticeBoard()
@@ -19,7 +19,7 @@ final class ServerClock: Sendable {
         }
     }
 
-    /// Reads the server's time from an answer that has just arrived, if the answer has one.
+    /// Reads the server's time from an answer that has just arrived, if the answer contains it.
     func note(_ rows: Rows, _ column: Int32) {
         guard rows.count > 0, let time = try? rows.number(0, column) else { return }
         note(Int64(clamping: time), at: Int64(clamping: Clock.milliseconds))

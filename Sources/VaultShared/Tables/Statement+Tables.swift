@@ -28,7 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the newest extents, from the hint on, up to `count` bytes. Of a vault that is not larger, selects all.
+    /// Selects the newest extents, from the hint on, up to `count` bytes. If the vault is no larger, selects all.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -111,8 +111,8 @@ extension Statement {
     /// The same settings, for a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, because a row is not granted in the order of requests. Only fairness may depend on the queue.
-    /// Any user of the database can hold its lock, and for years CockroachDB's locks of this kind did not wait.
+    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on the
+    /// queue, as any user of the database can hold its lock, and for years, such locks did not wait in CockroachDB.
     ///
     /// The server itself ends the wait, even if this process has exited.
     ///
@@ -125,8 +125,8 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks and selects the vault's row, and selects whether there are listeners, which hold a shared lock. Only if
-    /// there are any does a writer send NOTIFY, because its commit takes a lock on the whole database.
+    /// Locks and selects the vault's row, and selects whether there are listeners, which hold a shared lock. Writers
+    /// send NOTIFY only if there are listeners, because its commit locks the whole database.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
@@ -248,7 +248,7 @@ extension Statement {
         ]
     }
 
-    /// Tries to acquire a lock for this transaction. A session's lock would pass to the next client of a pooler.
+    /// Tries to acquire a lock for this transaction. With a pooler, a session's lock would pass to its next client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
     /// Lifts the server's time limit for a transaction that is idle between its flights.

@@ -6,7 +6,7 @@ import Sealing
 /// They are not authenticated. The end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong hint
 /// only costs time.
 struct StoreHead: Hashable {
-    /// The generation. For a malformed row, these are the column's bits, so that no other row compares as equal.
+    /// The generation. For a malformed row, this is the column's bit pattern, so that no other row compares as equal.
     let generation: UInt64
     let position: LogPosition
     let size: UInt64

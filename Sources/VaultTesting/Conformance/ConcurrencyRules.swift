@@ -59,8 +59,8 @@ extension StoreRule {
         values.contains { $0 != values.first }
     }
 
-    /// Returns whether one key has another batch's value while a second key, read before and after it, is unchanged.
-    /// Each batch sets all keys to a single value, and no two batches use the same one.
+    /// Reads a second key between two reads of a first key. Returns whether the first key is unchanged but the second
+    /// one has another batch's value. Every batch sets all keys to one value, which no other batch uses.
     private static func changesInBetween(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
         let key = keys.randomElement() ?? ""
         let other = keys.randomElement() ?? ""

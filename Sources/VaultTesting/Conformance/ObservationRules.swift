@@ -21,7 +21,7 @@ extension StoreRule {
         findings.expect(failures.0 === failures.1, "`failures` differs from access to access.")
         let scopes = (store.scoped(to: "a").identity, store.scoped(to: "b").identity)
         findings.expect(
-            scopes.0 != scopes.1 && scopes.0 != store.identity, "Its scopes do not have separate identities.")
+            scopes.0 != scopes.1 && scopes.0 != store.identity, "The store's scopes do not have separate identities.")
     }
 
     package static let identitySentence = "Two stores have different identities."

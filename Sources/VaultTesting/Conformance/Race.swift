@@ -2,11 +2,11 @@ import LinuxSystem
 
 /// Rounds in which several threads make a call at the same time, until enough calls have overlapped.
 ///
-/// A store that fails only under simultaneous calls appears correct while calls run one after the other. On a busy
-/// machine they do, even if the threads start together. So only rounds with overlapping calls count.
+/// On a busy machine, calls may run one after the other even if their threads start together. A store that fails only
+/// under simultaneous calls then appears correct. So only rounds with overlapping calls count.
 struct Race {
-    /// The number of overlapping rounds to run. A store that checks and changes a value under two separate locks, 100
-    /// ns apart, fails in one of 25 such rounds. With some hundred commits per second, the rounds take seconds.
+    /// The number of overlapping rounds to run. For example, a store that releases its lock for 100 ns between checking
+    /// and changing a value fails in one of 25 such rounds. At a few hundred commits per second, that takes seconds.
     #if SANITIZER
         // A sanitizer detects an error in any round, and makes each round several times as slow.
         private static let enough = 50

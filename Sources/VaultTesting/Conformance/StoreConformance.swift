@@ -34,7 +34,7 @@ package func brokenRules<Store: ValueStore>(
     let first = try makeStore()
     let second = try makeStore()
     if first.identity == second.identity {
-        broken.append((StoreRule.identitySentence, "Two new stores have the same one."))
+        broken.append((StoreRule.identitySentence, "Two new stores have the same identity."))
     }
     return broken
 }

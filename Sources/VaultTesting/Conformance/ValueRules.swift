@@ -59,7 +59,7 @@ extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
-        // Other orders place capitals next to small letters, and accented letters next to plain ones. UTF-16 order
+        // In a dictionary's order, capitals are next to small letters, and accented letters to plain ones. UTF-16 order
         // swaps the last two. If texts were compared by characters, "e" would not be a prefix of the accented letter.
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",

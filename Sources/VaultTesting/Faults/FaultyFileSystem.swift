@@ -11,7 +11,7 @@ package enum FileCall: Hashable, Sendable, CaseIterable {
 
 package struct FileCallRecord: Hashable, Sendable {
     package let kind: FileCall
-    /// The path. For an open file, it is the one with which the file was opened.
+    /// The file's path. For an open file, this is the path with which the file was opened.
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
@@ -22,9 +22,9 @@ package struct FileCallRecord: Hashable, Sendable {
 package enum Fault: Hashable, Sendable {
     /// The call fails without any effect.
     case error(Int32)
-    /// A write that writes only this many bytes, and then fails.
+    /// The call writes only this many bytes, and then fails.
     case short(Int, Int32)
-    /// A call that changes the disk takes effect, but is reported as failed.
+    /// The call takes effect, but is reported as failed. It must be one that changes the disk.
     case afterwards(Int32)
 }
 

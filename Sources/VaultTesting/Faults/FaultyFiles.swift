@@ -1,4 +1,4 @@
-/// Files whose calls fail on demand, for a test's stores. <doc:IsolatedTests> has an example.
+/// The files of a test's stores, with calls that fail on demand. <doc:IsolatedTests> has an example.
 public final class FaultyFiles: Sendable {
     /// A kind of call.
     public enum Operation: Hashable, Sendable, CaseIterable {

@@ -31,7 +31,7 @@ public struct VaultError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The kind of failure. Later versions may add kinds. Treat unknown ones like ``unavailable``.
+    /// The kind of failure. Later versions may add kinds. Treat an unknown kind like ``unavailable``.
     public struct Code: Hashable, Sendable {
         /// A stable name of the code, for logs and scripts.
         public let name: String
@@ -74,7 +74,7 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let wrongType = Code("wrongType")
         /// The value has the requested type, but that type rejects it, for example as out of bounds.
         public static let unreadable = Code("unreadable")
-        /// An entry would lose the policy that guards it. Only the command preserves policies.
+        /// The change would remove the policy that guards an entry. Only the `vault` command preserves policies.
         package static let guarded = Code("guarded")
     }
 }
@@ -103,7 +103,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
         return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
     }
 
-    /// The error if a transaction could not commit, since others kept changing the values that it had read.
+    /// The error of a transaction that cannot commit, because others keep changing the values that it reads.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
     package static func held(_ path: String) -> VaultError {

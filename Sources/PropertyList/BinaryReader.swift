@@ -3,7 +3,7 @@ import FoundationEssentials
 // The format is documented by the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's
 // CFBinaryPList.c.
 
-/// The header of a file, and the first bytes of objects, with a type in the high half and a size in the low half.
+/// The file's header, and the first bytes of objects, which have a type in the high half and a size in the low half.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -18,15 +18,15 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half of the first byte if the size is larger. An integer object with the size follows.
+    /// The low half for a size that does not fit into it. An integer object with the size follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
 /// A reader that builds the tree of a binary property list from the file's objects.
 ///
 /// A file may refer to an object many times. For example, twenty arrays that each contain the next one twice are a
-/// million values. So each object is read once, and its tree is kept with its size and depth. The reader does not
-/// recurse, since a file may nest without limit.
+/// million values. So each object is read once, and its tree is kept with the tree's size and depth. The reader does
+/// not recurse, since a file may be nested to any depth.
 struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
@@ -49,7 +49,7 @@ struct BinaryReader {
     }
 
     private let bytes: [UInt8]
-    /// Whether UIDs, which only keyed archives contain, are read as XML represents them. Otherwise they are errors.
+    /// Whether UIDs, which only keyed archives contain, are read in their XML form. Otherwise, they are errors.
     private let allowsUIDs: Bool
     private let offsetSize: Int
     private let referenceSize: Int
@@ -103,12 +103,12 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // A known subtree may now be used at a greater depth.
+            // A subtree that was already read may be used here at a greater depth.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
 
-    /// Returns the tree below an object. For a container that was not read yet, opens it and returns nil.
+    /// Returns an object's tree. For a container that was not read yet, opens it and returns nil.
     private mutating func subtree(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let known = subtrees[reference] {
             guard let known else { throw .malformed("a container that contains itself") }
@@ -116,7 +116,7 @@ struct BinaryReader {
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // A scalar is a dictionary only if it is a UID, which contains one value.
+        // Among scalars, only a UID is read as a dictionary, which contains one value.
         if case .dictionary = value {
             subtree.valueCount = 2
             subtree.depth = 1
@@ -248,7 +248,7 @@ extension ArraySlice<UInt8> {
     /// The bytes, at most 8, as a big-endian number.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Returns the big-endian numbers of `size` bytes each. A number that does not fit becomes `Number.max`.
+    /// Returns the big-endian numbers, each of `size` bytes. A number that does not fit is replaced by `Number.max`.
     func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
         stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 struct BinaryWriter {
     private(set) var output = BinaryMarker.header
     private var referenceSize = 0
-    /// The reference of the first child of the next container. Children are in the same order as their parents.
+    /// The reference of the next container's first child. Children are listed in the same order as their parents.
     private var nextChild = 1
 
     init(_ tree: StoredValue) throws(PropertyListError) {
@@ -25,7 +25,7 @@ struct BinaryWriter {
         try PropertyListFormat.check(size: output.count)
     }
 
-    /// Returns all objects, level by level. A container's children are consecutive, a dictionary's keys first.
+    /// Returns all objects, level by level. A container's children are consecutive, and keys come before values.
     private static func objects(of tree: StoredValue) throws(PropertyListError) -> [(value: StoredValue, depth: Int)] {
         var objects = [(value: tree, depth: 1)]
         var index = 0

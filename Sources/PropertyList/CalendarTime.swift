@@ -39,12 +39,12 @@ package enum CalendarTime {
         let dayCount = days(year: fields[0], month: fields[1], day: fields[2]) - referenceDay
         let seconds = dayCount * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
         let date = Date(timeIntervalSinceReferenceDate: Double(seconds))
-        // A date that does not exist, such as February 30, has the text of a different date.
-        guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that no calendar has") }
+        // A date that does not exist, such as February 30, is converted to another date, which has a different text.
+        guard self.text(date)?.utf8.elementsEqual(text) == true else { throw .malformed("a date that does not exist") }
         return date
     }
 
-    /// Returns the text of a date; nil if the date has a fraction of a second or is outside these years.
+    /// Returns the text of a date; nil if the date has a fraction of a second or is not in the years 1 to 9999.
     static func text(_ date: Date) -> String? {
         guard let seconds = Int(exactly: date.timeIntervalSinceReferenceDate), span.contains(seconds)
         else { return nil }

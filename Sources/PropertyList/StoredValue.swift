@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A value in the form that stores keep: a primitive, and the tag that names its type.
+/// A value in the form in which stores keep it: a primitive, and the tag that names its type.
 ///
 /// Stores pass values on without inspecting them. You need this type only to implement a ``ValueStore`` or a
 /// ``StorablePrimitive``. Its textual form shows only the type, never the value.
@@ -28,7 +28,7 @@ public enum StoredValue: Sendable {
 }
 
 extension StoredValue {
-    /// The range that covers all integer types.
+    /// The range of integers that can be stored, from the minimum of Int64 to the maximum of UInt64.
     package static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
     /// The maximum number of nested containers. Deeper nesting is neither read nor written, since decoding and freeing
@@ -58,9 +58,9 @@ extension StoredValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// Values are equal if they have the same bits. The standard library's equality differs in three cases. It treats two
-// spellings of an accented letter as equal, and -0.0 and 0.0, so that a change would go unnoticed. It treats a NaN as
-// different from itself, so that a comparison would never succeed.
+// Values are equal if they have the same bits. The standard library's equality differs in three cases. Two spellings of
+// an accented letter are equal, and so are -0.0 and 0.0, so a change would go unnoticed. A NaN differs from itself, so
+// a comparison would never succeed.
 //
 // The comparison does not recurse, so a value that is nested too deeply does not overflow a thread's stack.
 
@@ -122,8 +122,8 @@ extension [String: StoredValue] {
 
 /// The two formats of property lists. Comments, processing instructions and layout are not preserved.
 ///
-/// The tree of FoundationEssentials is not used because it does not preserve another program's file. It reads
-/// `<real>1.0</real>` as an integer, and 10,000 nested arrays crash it.
+/// FoundationEssentials is not used because it does not preserve another program's file. For example, it reads
+/// `<real>1.0</real>` as an integer. It also crashes on 10,000 nested arrays.
 ///
 /// The limits apply to reading and to writing, so whatever is written can be read back.
 package enum PropertyListFormat: Hashable, Sendable {
@@ -131,7 +131,7 @@ package enum PropertyListFormat: Hashable, Sendable {
 
     /// The maximum size of a file in bytes.
     package static let maximumSize = 64 << 20
-    /// The maximum number of values in a tree. A small binary file can exceed it by many references to objects.
+    /// The maximum number of values in a tree. A small binary file can exceed it by referring to objects many times.
     package static let maximumValues = 1_000_000
 
     /// The only key of the dictionary that represents a keyed archive's UID in XML.
@@ -145,11 +145,11 @@ package enum PropertyListFormat: Hashable, Sendable {
     /// Reads a property list in the format that its first bytes indicate. Any bytes are safe to pass, since the result
     /// is a tree within the limits or an error.
     ///
-    /// In Swift, keys that are canonically equivalent (é as one character, or e and an accent) are equal. A file that
-    /// contains both is refused, like a file that contains a key twice.
+    /// Two keys that are canonically equivalent (é as one character, and e with an accent) are equal in Swift. A file
+    /// that contains both is refused, like a file that contains the same key twice.
     ///
-    /// - Parameter allowsUIDs: whether the UIDs of a binary keyed archive are read as XML represents them. Otherwise
-    ///   they are `unsupported`.
+    /// - Parameter allowsUIDs: whether the UIDs of a binary keyed archive are read in their XML form. Otherwise, they
+    ///   are `unsupported`.
     package static func parse(
         _ bytes: [UInt8], allowsUIDs: Bool = false
     ) throws(PropertyListError) -> (tree: StoredValue, format: Self) {
@@ -174,10 +174,10 @@ package enum PropertyListFormat: Hashable, Sendable {
     }
 
     /// Returns the bytes of a property list that any tool can read. Equal trees have equal bytes. A tree that is nested
-    /// too deeply is safe to pass.
+    /// too deeply causes an error, never a stack overflow.
     ///
-    /// - Throws: `unrepresentable`, which names the location for XML; `tooDeep` or `tooLarge` if the result could not
-    ///   be read back.
+    /// - Throws: `unrepresentable`, which for XML names the value's location; `tooDeep` or `tooLarge` if the result
+    ///   could not be read back.
     package func serialized(_ tree: StoredValue) throws(PropertyListError) -> [UInt8] {
         switch self {
         case .xml: try XMLWriter(tree).output

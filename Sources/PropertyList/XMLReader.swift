@@ -10,7 +10,7 @@ package protocol XMLEvents: AnyObject {
 
 /// An XML reader that uses expat. No other file calls expat.
 ///
-/// No external entity is ever fetched, because expat does so only through a handler, and none is set.
+/// No external entity is ever fetched, because expat does so only through a handler, which this reader does not set.
 package final class XMLReader {
     private let parser: XML_Parser
     private let events: any XMLEvents
@@ -39,7 +39,7 @@ package final class XMLReader {
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
             }
         }
-        // Otherwise expat would skip unknown entities if the document names a document type, which is not fetched.
+        // Without this handler, expat would skip unknown entities in a document that refers to an external DTD.
         XML_SetSkippedEntityHandler(parser) { context, _, _ in
             XMLReader.step(context) { _ throws(PropertyListError) in throw .malformed("an unknown entity") }
         }

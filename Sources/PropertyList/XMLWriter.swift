@@ -50,7 +50,7 @@ struct XMLWriter {
             guard StoredValue.integers.contains(number) else { throw unrepresentable("an integer beyond 64 bits") }
             line("<integer>\(number)</integer>")
         case .real(let number):
-            // The shortest decimal that is read as the same number. Infinity and NaN have CoreFoundation's names.
+            // The shortest decimal that is read back as the same number, or CoreFoundation's name for infinity or NaN.
             let infinity = number < 0 ? "-infinity" : "+infinity"
             line("<real>\(number.isNaN ? "nan" : number.isFinite ? "\(number)" : infinity)</real>")
         case .string(let string): try write(string, in: .string)
@@ -94,7 +94,7 @@ struct XMLWriter {
         append("</\(element.rawValue)>\n")
     }
 
-    /// Writes lines that are 76 columns wide if a tab is 8 columns, as CoreFoundation does.
+    /// Writes base64 in lines of 76 columns, counting a tab as 8 columns, as CoreFoundation does.
     private mutating func write(_ data: Data) {
         line("<data>")
         let encoded = data.base64EncodedData()

@@ -1,4 +1,4 @@
-/// An asynchronous interface for code that works with any store. It keeps values of any Codable type under keys.
+/// An interface with asynchronous methods, for code that works with any store. Values can be of any Codable type.
 ///
 /// ```swift
 /// let store: any DataStore = try Keychain.standard
@@ -6,8 +6,8 @@
 /// let kept = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// All stores of the library conform to it, and an empty extension makes your own ``ValueStore`` conform. A value is
-/// stored in the same form as by a typed key, such as a ``KeychainStorable`` of String.
+/// All stores of the library conform, and your own ``ValueStore`` conforms with an empty extension. A value has the
+/// same stored form as with a typed key. For example, a ``KeychainStorable`` of String can read a stored String.
 ///
 /// Calls run on the library's own threads and may block them for up to ten seconds (see <doc:Gotchas>). A running call
 /// cannot be cancelled.
@@ -20,17 +20,17 @@ public protocol DataStore: Sendable {
 
     /// Sets the value of a key. The store contains the value when this method returns.
     ///
-    /// - Throws: ``VaultError`` as ``read(_:as:)``; `invalid` also for a value that the store cannot hold. The former
-    ///   value remains, unless the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError``, as ``read(_:as:)`` does, and `invalid` also for a value that the store cannot hold.
+    ///   The former value remains, unless the error is `outcomeUnknown`.
     func write<Value: Encodable & Sendable>(_ value: Value, for key: String) async throws(VaultError)
 
     /// Removes the value of a key, if it has one.
     ///
-    /// - Throws: ``VaultError`` as ``write(_:for:)``.
+    /// - Throws: ``VaultError``, as ``write(_:for:)`` does.
     func remove(_ key: String) async throws(VaultError)
 }
 
-// Overloads for programs that list their keys in an enum, with the keys as raw values.
+// Overloads for programs whose keys are the raw values of an enum.
 extension DataStore {
     /// Returns the value whose key is the raw value of `key`, as ``read(_:as:)-(String,_)`` does.
     public func read<Value: Decodable & Sendable>(

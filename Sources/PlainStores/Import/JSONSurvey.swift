@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// A scan for contents that a JSON decoder silently changes or drops: a duplicate key in an object, and an integer that
-/// no type can hold. The scan also limits the number of values and the nesting.
+/// A scan of JSON for contents that a decoder silently changes or drops: a duplicate key in an object, and an integer
+/// beyond 64 bits. The scan also limits the number of values and the nesting depth.
 ///
-/// The decoder checks the rest of the grammar. The scan does not recurse, and it terminates for any bytes.
+/// The scan does not check the grammar, since the decoder does. It does not recurse, and it terminates for any bytes.
 struct JSONSurvey {
-    /// The limit on nesting. Decoding 500 levels overflows the stack of a thread that has 512 KiB.
+    /// The maximum nesting depth. Decoding 500 levels overflows a thread's stack of 512 KiB.
     static let maximumDepth = 128
 
     private struct Container {
         let isObject: Bool
         var expectsKey: Bool
         var key: String?
-        /// The keys so far. As in a dictionary, two spellings of an accented letter are the same key.
+        /// The keys read so far. As in a Swift dictionary, two spellings of an accented letter are the same key.
         var keys: Set<String> = []
     }
 
@@ -43,7 +43,7 @@ struct JSONSurvey {
         case UInt8(ascii: ","):
             try countValue()
             if let last = open.indices.last { open[last].expectsKey = open[last].isObject }
-        // The decoder takes a text with zero bytes for UTF-16, in which this scan cannot find keys.
+        // The decoder treats a text with zero bytes as UTF-16, in which this scan cannot find keys.
         case 0: throw ImportFinding(text: "it is not UTF-8")
         default: break
         }
@@ -66,7 +66,7 @@ struct JSONSurvey {
         offset = min(offset + 1, bytes.count)
         guard let last = open.indices.last, open[last].expectsKey else { return }
         open[last].expectsKey = false
-        // The decoder rejects an invalid string.
+        // An invalid string is skipped here, since the decoder rejects it.
         guard let key = JSONSurvey.string(bytes[start..<offset]) else { return }
         open[last].key = key
         guard !open[last].keys.insert(key).inserted else { return }
@@ -85,17 +85,17 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // A number that fits has at most 20 characters. An invalid number counts as 0, since the decoder rejects it.
+        // A 64-bit number has at most 20 characters. An invalid number counts as 0, since the decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
-        let key = open.reversed().lazy.compactMap(\.key).first.map { " of the key \(PropertyListError.shown($0))" }
+        let key = open.reversed().lazy.compactMap(\.key).first.map { " under the key \(PropertyListError.shown($0))" }
         throw ImportFinding(text: "a number\(key ?? "") does not fit into 64 bits")
     }
 }
 
 extension StoredValue {
-    /// Reads JSON. Throws an ``ImportFinding`` for contents that a decoder would change or drop, and the errors of the
-    /// decoder. The texts of both may quote the JSON.
+    /// Reads JSON. Throws an ``ImportFinding`` for contents that the decoder would change or drop, and the decoder's
+    /// own errors. Both kinds of error may quote the JSON.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes)).stored

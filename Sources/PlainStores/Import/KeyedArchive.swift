@@ -3,13 +3,14 @@ import PropertyList
 
 /// A reader of NSKeyedArchiver's archives: property lists with an array of objects that refer to each other by index.
 ///
-/// An object of a Foundation class is recognized by its fields, whose names begin with `NS.`, because subclasses and
-/// bridged Swift types have the same fields. Any other object becomes a dictionary of its fields, so no field is lost.
+/// The reader recognizes a Foundation object by its fields, whose names begin with `NS.`, and not by its class, because
+/// subclasses and bridged Swift types have the same fields. Any other object becomes a dictionary of its fields.
 ///
-/// Any property list results in values or a finding. An object is decoded once per reference, so a few objects with
-/// many references could become a huge tree. So its size is limited, and also its depth, since decoding is recursive.
+/// An object is decoded once per reference, so a few objects with many references could become a huge tree. Therefore
+/// the tree's size is limited. Its depth is limited too, since decoding is recursive. Any property list results in
+/// values or a finding.
 struct KeyedArchive {
-    /// The same limit as for JSON. A Foundation array uses two levels, one for the object and one for its elements.
+    /// The same maximum depth as for JSON. A Foundation array uses two levels, for the object and for its elements.
     static let maximumDepth = JSONSurvey.maximumDepth
 
     private static let null = StoredValue.string("$null")
@@ -26,7 +27,7 @@ struct KeyedArchive {
         guard case .array(let objects) = list["$objects"], case .dictionary(let top) = list["$top"] else {
             throw .damagedArchive("it has no objects")
         }
-        // Code that chose a key for the root itself has usually archived nothing else.
+        // Code that archived its root under a key of its own choice has usually archived nothing else.
         guard let root = top["root"] ?? (top.count == 1 ? top.first?.value : nil) else {
             throw .unsupportedArchive("it has \(top.isEmpty ? "no root" : "several roots")")
         }
@@ -78,7 +79,7 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds the size of a string or data. A shared one counts for each reference, since each copy is hashed and stored.
+    /// Adds the size of a string or data to the total, once per reference, since each copy is hashed and stored.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -182,7 +183,7 @@ extension ImportFinding {
         Self(text: "this keyed archive is damaged: \(what)")
     }
 
-    /// The finding for an intact archive whose contents a store cannot hold, but which its own program can read.
+    /// Returns the finding for an intact archive that cannot be stored, although the program that wrote it can read it.
     fileprivate static func unsupportedArchive(_ what: String) -> Self {
         Self(
             text: """

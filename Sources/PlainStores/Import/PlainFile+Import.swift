@@ -5,14 +5,14 @@ extension PlainFile {
     ///
     /// - Parameters:
     ///   - path: the path of a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether a value in the file replaces a different one in a store. Otherwise, that is an error.
+    ///   - isReplacing: whether a value in the file replaces a different one in a store; if not, that is an error.
     ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
-    ///     together with the file. Keys are not changed.
+    ///     together with the file. A value keeps its key.
     /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, because it was
     ///   imported before or never existed.
-    /// - Throws: ``VaultError`` with `damaged` as ``init(path:)``, `exists` if a store has a different value, `invalid`
-    ///   for a value that a store cannot hold, `busy` if the file or the same keys are changed meanwhile, and the
-    ///   errors of the stores. The file then remains, and the import can be repeated.
+    /// - Throws: ``VaultError``: `damaged`, as ``init(path:)`` does; `exists` if a store has a different value;
+    ///   `invalid` for a value that a store cannot hold; `busy` if another process changes the file or one of the keys
+    ///   during the import; the errors of the stores. After an error, the file remains, and the import can be repeated.
     @discardableResult
     public static func importValues(
         from path: String, replacing isReplacing: Bool = false, to destination: (_ key: String) -> StoreReference?
@@ -30,11 +30,11 @@ extension PlainFile {
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // Removes it from the dictionary, since a second reference would make each addition copy the whole batch.
+            // Takes the import out of the dictionary, since a second reference would make each addition copy the batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
-                    .exists, "\"\(key)\" already has a different value than in \(path); nothing was imported.")
+                    .exists, "\"\(key)\" has a different value in its store than in \(path). Nothing was imported.")
             }
             imports[identity] = prepared
         }
@@ -46,12 +46,12 @@ extension PlainFile {
 
 private struct PreparedImport {
     let store: any ValueStore
-    /// The changes. The expectations are the values that the store had when `add` read them.
+    /// The changes, which expect that the store still has the values that `add` read.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }
 
-    /// Adds a key's value. Returns false if the store has a different value, which must not be replaced.
+    /// Adds a key's value. Returns false if the store has a different value that must not be replaced.
     mutating func add(_ key: String, _ value: StoredValue, replacing isReplacing: Bool) throws(VaultError) -> Bool {
         try Naming.key.check(key)
         let present = try store.value(of: key)
@@ -64,7 +64,7 @@ private struct PreparedImport {
 
     func commit() throws(VaultError) {
         if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "The same keys were changed during the import; run it again.")
+            throw VaultError(.busy, "Another process changed the same keys during the import. Run the import again.")
         }
         // Also flushes values that the store already had, since an interrupted import may have left them unflushed.
         try store.makeDurable()

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import LinuxSystem
 import PropertyList
 
-/// The plain file of an older program: a property list, a keyed archive or JSON.
+/// An older program's plain file, which is a property list, a keyed archive or JSON.
 ///
 /// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that stores the
 /// values itself must make the stores durable before it removes the file (see <doc:MovingValues>).
@@ -12,13 +12,13 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive or JSON, whichever it is. Returns nil if there is no
-    /// file.
+    /// Reads a file and detects its format: property list (XML or binary), keyed archive or JSON. Returns nil if it is
+    /// missing.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
-    /// - Throws: ``VaultError`` with `damaged` if the file has none of these formats, has no dictionary at its root, or
-    ///   is an archive that cannot be decoded, or if JSON contains a duplicate key, an integer beyond 64 bits, more
-    ///   than 128 levels or more than a million values; `unavailable` if it cannot be read.
+    /// - Throws: ``VaultError``: `damaged` if the file has none of these formats, has no dictionary at its root, or is
+    ///   an archive that cannot be decoded; `damaged` also for JSON with a duplicate key, an integer beyond 64 bits,
+    ///   more than 128 levels or more than a million values; `unavailable` if the file cannot be read.
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
@@ -31,7 +31,7 @@ public struct PlainFile: ~Copyable {
         self.file = file
     }
 
-    /// Returns the values in bytes that have one of the formats of ``init(path:)``. The path is only used in errors.
+    /// Parses bytes in one of the formats of ``init(path:)`` and returns the values. The path is only used in errors.
     package static func values(in bytes: [UInt8], from path: String) throws(VaultError) -> [String: StoredValue] {
         do { return try values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
@@ -46,15 +46,14 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably if it is unchanged since it was read. Does nothing if it no longer exists.
     ///
-    /// The content is compared right before the removal. If another file replaces this one between the two steps, the
-    /// other file is removed, so the older program should not run meanwhile. <doc:MovingValues> describes what remains
-    /// on the disk.
+    /// The content is compared right before the removal. If the older program replaces the file in between, its new
+    /// file is removed, so that program should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
     ///
-    /// - Throws: ``VaultError`` with `busy` if the content was changed after it was read, `damaged` if it exceeds 64
-    ///   MiB; `unavailable`.
+    /// - Throws: ``VaultError``: `busy` if the content was changed after it was read, `damaged` if it exceeds 64 MiB;
+    ///   `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {
-            throw VaultError(.busy, "\(file.path) was changed after it was read; run the import again.")
+            throw VaultError(.busy, "\(file.path) was changed after it was read. Run the import again.")
         }
         // Renaming the file first would detect a replacement, but a crash would leave secrets under an unknown name.
         do { try file.remove() } catch { throw VaultError(system: error, file.path) }

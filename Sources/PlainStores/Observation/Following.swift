@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// A part of a store that an observer follows, such as a key.
 ///
-/// `Content` is the stored state; only a different content is a change. Observers receive an `Element` made of it.
+/// `Content` is the stored state, by which changes are detected. Observers receive an `Element` that is made from it.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
     /// The notices of possible changes. The stream must start before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
@@ -10,7 +10,7 @@ struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
     let element: @Sendable (Content) throws(VaultError) -> Element
 }
 
-/// A follower of a part of a store. It reads the part again after each notice, and returns it if it has changed.
+/// An iterator that follows a part of a store. It reads the part after each notice, and returns it if it has changed.
 struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
 
@@ -21,7 +21,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 
     private let start: Start
     private var part: FollowedPart<Content, Element>?
-    /// The content that was last read; nil before the first read, and after a failed one.
+    /// The content from the last read; nil before the first read, and after a failed read.
     private var latest: Content?
     private var isDue = true
     /// The failure that ``nextResult(isolation:)`` returned last; nil if it returned an element.
@@ -29,10 +29,10 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
 
     init(_ start: @escaping Start) { self.start = start }
 
-    /// Returns the current element; nil if it was returned before. Blocks while it reads the store.
+    /// Returns the current element; nil if it has not changed since the last call. Blocks while it reads the store.
     mutating func current() throws(VaultError) -> Element? { try take(look()) }
 
-    /// Returns the current element first, and then the latest one after each change; nil if the task is cancelled.
+    /// Returns the current element. Later calls wait for a change and return the latest one, or nil after cancellation.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         while !Task.isCancelled {
             if isDue, let element = try await currentElsewhere() { return element }
@@ -41,7 +41,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Returns elements as ``next(isolation:)`` does, and a failure once. The next call continues after the failure.
+    /// Works like ``next(isolation:)``, but returns failures too. The next call waits until a failure changes or ends.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
             // The store may send no notice when a failure ends, for example when a missing key file reappears.
@@ -99,7 +99,7 @@ extension ValueKey where Self: Sendable {
         let oldStore = try? self.store.history.oldStore?()
         // Storing the default of a key that has no value is not a change for an observer.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
-        // The old store is followed too, since a value that an older program writes to it is moved as well.
+        // The old store is followed too, since values that an older program writes there are also moved.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
         return FollowedPart(notices: notices) { () throws(VaultError) in
             try finishMove(into: store, for: .reading)

@@ -1,7 +1,7 @@
 import LinuxSystem
 public import Observation
 
-/// The followed value of a key, for `@Observable` models, `withObservationTracking` and `Observations`.
+/// An observable copy of a key's value, for `@Observable` models, `withObservationTracking` and `Observations`.
 ///
 /// ```swift
 /// @MainActor @Observable final class Session {
@@ -11,8 +11,8 @@ public import Observation
 /// ```
 ///
 /// The value is read at creation, and the key is followed until this object is released. Changes arrive on one actor,
-/// by default the main actor, and code on that actor misses none. Other code may use this object too, but may miss a
-/// change that arrives just while it reads. Code that must miss none uses ``ValueKey/values``.
+/// by default the main actor, and code on that actor misses none. Code on other actors may use this object too, but can
+/// miss a change that arrives while it reads. If it must not miss any change, use ``ValueKey/values``.
 public final class Observed<Value: Sendable>: Observable, Sendable {
     private struct State {
         var value: Value
@@ -23,7 +23,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let state: Mutex<State>
     private let registrar = ObservationRegistrar()
 
-    /// The result of reading the key. During an ``error``, this is the last result that could be read.
+    /// The result of the last successful read of the key. Before the first one, it is the key's default or nil.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
@@ -35,18 +35,18 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
         return state.withLock { $0.error }
     }
 
-    /// Reads the value of a key and follows it, in the store to which the key resolves in the current task. Changes
-    /// arrive on the main actor.
+    /// Reads a key's value and follows the key, in the store to which it resolves in this task. Changes arrive on the
+    /// main actor.
     @MainActor
     public convenience init<Key: ValueKey & Sendable>(_ key: Key) where Key.Reading == Value {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Reads the value of a key and follows it. Changes arrive on `actor`, which is not retained, until it is released.
+    /// Reads a key's value and follows the key. Changes arrive on `actor`, which is not retained, until its release.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
-        // Observers need no notice, since no code observes this object yet.
+        // No notification is needed, since no code observes this object yet.
         do throws(VaultError) {
             if let value = try follower.current() { state.withLock { $0.value = value } }
         } catch { state.withLock { $0.error = error } }
@@ -56,7 +56,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Follows the key. While it waits, the task retains neither this object nor the actor, which may own this object.
+    /// Returns a task that follows the key. A waiting task retains neither this object nor `actor`, which may own it.
     private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower

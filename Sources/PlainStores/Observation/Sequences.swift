@@ -7,18 +7,18 @@ extension ValueKey where Self: Sendable {
     /// }
     /// ```
     ///
-    /// An element is the default if there is no value, and nil if there is neither, as with ``read()-8f9bj``. If there
-    /// are several changes, some may be skipped, but never the last (see <doc:Gotchas>). Storing an equal value is not
-    /// a change. The last value stays in memory for the comparison.
+    /// If there is no value, the element is the key's default, or nil if it has no default, as with ``read()-8f9bj``.
+    /// If several changes follow each other quickly, some may be skipped, but never the last (see <doc:Gotchas>).
+    /// Storing an equal value is not a change. The last value stays in memory for the comparison.
     ///
-    /// An error ends the sequence, with a ``VaultError`` as ``read()-8f9bj`` throws it; ``results`` continues instead.
-    /// Cancelling the task ends the sequence without an error. Each iteration follows the key independently, in the
-    /// store to which the key resolves in the iterating task. Reads run on the library's own threads.
+    /// An error ends the sequence with the ``VaultError`` that ``read()-8f9bj`` would throw; ``results`` continues
+    /// instead. Cancelling the task ends the sequence without an error. Each iteration follows the key independently,
+    /// in the store to which the key resolves in the iterating task. Reads run on the library's own threads.
     public var values: some AsyncSequence<Reading, VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed() }
     }
 
-    /// The same values as ``values``, but the sequence continues after an error. It is meant for long-running programs.
+    /// The same elements as ``values``, in a sequence that continues after an error. Use it in long-running programs.
     ///
     /// ```swift
     /// for await result in account.token.results {

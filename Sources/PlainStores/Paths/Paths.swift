@@ -1,13 +1,13 @@
 private import Glibc
 package import LinuxSystem
 
-/// The environment variables that contain paths, or the `given` values instead. An empty variable counts as not set.
+/// The environment variables that contain paths, or the values in `given` if it is set. Empty variables are ignored.
 package struct LocationVariables {
     package var given: [String: String]?
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// Returns a variable. Throws ``VaultError/Code/invalid`` if it is not UTF-8, since repair would change the path.
+    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` for invalid UTF-8, since repair would alter it.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -49,9 +49,9 @@ package enum WrittenPath {
         guard !isThere, let other = files.partOfAnotherUser(above: resolvedPath(path).parentFolder) else { return }
         throw VaultError(
             .unavailable,
-            "\(path) was left alone: \(other) belongs to another user, who could not write to what root creates there. "
-                + "Run this as that user (`sudo -u NAME`), or with root's own HOME and without that user's XDG "
-                + "variables (`sudo -H`).")
+            "\(path) was left alone: \(other) belongs to another user, who could not change a file that root creates "
+                + "there. Run this as that user (`sudo -u NAME`), or with root's own HOME and without that user's "
+                + "XDG variables (`sudo -H`).")
     }
 }
 
@@ -59,7 +59,7 @@ extension VaultError {
     package init(_ path: String, leadingThrough link: String) {
         self.init(
             .unavailable,
-            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes through none. Run "
-                + "this as that user, or name the link's target.")
+            "\(path) was left alone: \(link) is a symbolic link of another user, and root writes only through its own. "
+                + "Run this as that user, or name the link's target.")
     }
 }

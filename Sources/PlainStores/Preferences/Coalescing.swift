@@ -2,9 +2,9 @@ private import Glibc
 import LinuxSystem
 
 extension Preferences {
-    /// Writes the changes that are waiting to be coalesced. They are on the disk when this method returns.
+    /// Writes the pending changes of preferences that coalesce writes. They are on the disk when this method returns.
     ///
-    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`. The changes then stay pending.
+    /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
     public func flush() throws(VaultError) {
         // The changes are read under the writer's lock; otherwise the later of two flushes could write older values.
         try writer.withLock { _ throws(VaultError) in
@@ -25,7 +25,7 @@ extension Preferences {
         // Values that cannot be written are refused now, while the error can still be thrown to the caller.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
-            // Reads the file under the lock of `pending`, which a change leaves only after it was written.
+            // `pending` is locked while the file is read, so that no change moves to the file between the two reads.
             let present = try current()
             let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
             return (holds, holds && pending.add(batch.changes))
@@ -46,7 +46,7 @@ struct PendingChanges: Sendable {
     private(set) var changes: [String: StoredValue?] = [:]
     private var isScheduled = false
     private var lastWrite: ContinuousClock.Instant?
-    /// An upper bound of a year, because adding a huge duration to a clock's time would overflow.
+    /// The maximum interval, a year. Adding a huge duration to a clock's time would overflow.
     private static let longestInterval: Duration = .seconds(365 * 86_400)
 
     /// Adds changes, and returns whether the caller must schedule a write.
@@ -56,12 +56,12 @@ struct PendingChanges: Sendable {
         return !isScheduled
     }
 
-    /// Returns when the scheduled write is due. If that is now, ends the schedule and returns nil.
+    /// Returns the time at which the scheduled write is due. If it is already due, ends the schedule and returns nil.
     mutating func nextWrite(every interval: Duration) -> ContinuousClock.Instant? {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // The interval starts with a write, even if it fails, since changes during the write need the next one.
+        // The interval counts from the start of a write, even if it fails. A change meanwhile schedules the next one.
         lastWrite = .now
         return nil
     }
@@ -76,7 +76,7 @@ struct PendingChanges: Sendable {
 /// The preferences whose pending changes are written when the process exits.
 enum ExitFlush {
     private static let references = Mutex<[@Sendable () -> Preferences?]>([])
-    /// Runs once, because a static property is initialized at its first use.
+    /// Registers the exit handler once, because a static property is initialized only once.
     private static let registration = atexit {
         for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }

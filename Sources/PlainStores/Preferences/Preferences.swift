@@ -1,18 +1,18 @@
 package import LinuxSystem
 
-/// A store of values, such as settings, in a plain property list that any plist tool reads and writes. Not for secrets.
+/// A store of values, such as settings, in a property list that any plist tool can use. Don't keep secrets in it.
 ///
 /// Each suite is one file of mode 0600, `$XDG_CONFIG_HOME/vault/preferences/SUITE.plist`, usually XML. Several
-/// processes and threads may use it at the same time. A write is on the disk when its call returns, and no write of
-/// another process is lost, unless changes are coalesced. Keys of other programs keep their values and types. A damaged
-/// file causes an error, and is never overwritten.
+/// processes and threads may use a suite at the same time. A write is on the disk when its call returns, and no write
+/// of another process is lost, unless changes are coalesced. Keys of other programs keep their values and types. A
+/// damaged file causes an error, and is never overwritten.
 public final class Preferences: ValueStore {
     public let changes: ChangeFeed
     public let failures: FailureLog
     /// The path of the property list, without symbolic links.
     ///
-    /// - Throws: ``VaultError/Code/unavailable`` if there is no home folder for it, ``VaultError/Code/invalid`` if the
-    ///   suite's name is too long.
+    /// - Throws: ``VaultError`` with `unavailable` if there is no home folder, `invalid` if the suite's name is too
+    ///   long.
     public var path: String { get throws(VaultError) { try file.get().path } }
 
     let file: Result<PreferencesFile, VaultError>
@@ -22,24 +22,24 @@ public final class Preferences: ValueStore {
     /// The file's metadata when this object last flushed the file and its directory entry.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
-    /// Held while the file is written, so that this process's threads wait here and not for the folder's lock.
+    /// A mutex that is held during a write, so that this process's threads wait for it and not for the folder's lock.
     let writer = Mutex(())
 
     /// Creates the preferences of a suite, without opening its file. A suite's name is any text, such as a user's id.
     ///
     /// - Parameters:
-    ///   - interval: the minimum time between two writes, for values that change many times a second. Changes are then
-    ///     written together, and when the process exits. If another object or process changes the same key meanwhile,
-    ///     the later write wins, even after an ``ValueKey/update(_:)-5awi7`` (see <doc:WhichStoreForWhat>). An error
-    ///     goes to ``failures``. By default, a change is written before its call returns.
+    ///   - interval: the minimum time between two writes, for values that change many times a second. Changes within
+    ///     this time are written together, at the latest when the process exits. If another object or process changes
+    ///     the same key meanwhile, the later write wins, even after an ``ValueKey/update(_:)-5awi7`` (see
+    ///     <doc:WhichStoreForWhat>). Errors go to ``failures``. By default, each change is written immediately.
     ///   - failures: receives the errors that a property's getter or setter cannot throw.
     public convenience init(suite: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         let path = Result { () throws(VaultError) in try Preferences.path(ofSuite: suite) }
         self.init(path, interval, failures, in: PosixFileSystem())
     }
 
-    /// Creates preferences in the property list at a path, for programs that keep theirs elsewhere. The other
-    /// parameters are those of ``init(suite:coalescing:failures:)``.
+    /// Creates preferences in the property list at a path, instead of a suite's default path. The other parameters are
+    /// those of ``init(suite:coalescing:failures:)``.
     public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         self.init(.success(path), interval, failures, in: PosixFileSystem())
     }
@@ -79,7 +79,7 @@ extension Preferences {
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
         // Excludes keys of other programs that are invalid here.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // Reads the file under the lock of `pending`, which a change leaves only after it was written.
+        // `pending` is locked while the file is read, so that no change moves to the file between the two reads.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
@@ -99,8 +99,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the pending changes, then flushes the file and its directory entry, even if another process wrote it. If
-    /// that process was killed before its flush, a power loss would undo its write.
+    /// Writes the pending changes, then flushes the file and its directory entry, even if another process wrote the
+    /// file. If that process was killed before its flush, a power loss would undo its write.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -133,10 +133,10 @@ extension Preferences {
         return holds
     }
 
-    /// Flushes the file unless this object has already flushed this state. A flush costs half as much as a write.
+    /// Flushes the file, unless this object has done so since the last change. A flush costs half as much as a write.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The status is read before the flush. Read after it, the status could be that of a newer, unflushed change.
+        // The status is read before the flush. Afterwards, it could be that of a newer change, which is not flushed.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()
@@ -161,8 +161,8 @@ extension Preferences {
         return "\(folder)/vault/preferences/\(name).plist"
     }
 
-    /// Returns a suite's percent-encoded name. Encoding gives each suite its own file, which is neither hidden nor
-    /// outside of the folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// Returns a suite's percent-encoded file name. Encoding gives each suite its own file, neither hidden nor outside
+    /// of the folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
         let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
@@ -176,6 +176,6 @@ extension Preferences {
 // MARK: - Redaction
 
 extension Preferences: Redacted {
-    /// The property list's path.
+    /// The names of the type and the property list's path.
     public var description: String { described(Preferences.self, (try? path) ?? "") }
 }

@@ -5,10 +5,10 @@ import PropertyList
 /// The property list file of a suite. It is read as a whole, and replaced as a whole under its folder's lock.
 struct PreferencesFile: Sendable {
     let file: WholeFile
-    /// The path as the caller gave it, before symbolic links were resolved; nil if it is the same.
+    /// The path as the caller gave it, before symbolic links were resolved; nil if it is the same as `path`.
     var namedPath: String?
     var path: String { file.path }
-    /// The maximum size of a file that is read: 64 MiB.
+    /// The maximum size of the file, 64 MiB. A larger file is not read.
     static let sizeLimit = UInt64(PropertyListFormat.maximumSize)
 
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
@@ -16,9 +16,9 @@ struct PreferencesFile: Sendable {
     /// Reads the file. A missing file has no values.
     ///
     /// - Parameter known: the previous content. If the file has the same bytes, for example because this process wrote
-    ///   it, it is not parsed again. That saves a fifth of the cost of a write.
+    ///   it, it is not parsed again. This saves a fifth of the cost of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
-        // Tries five times, because another tool may be writing the file in place and complete it soon.
+        // Tries five times, because another tool may be writing the file in place and may soon complete it.
         for _ in 0..<4 {
             do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
@@ -46,7 +46,7 @@ struct PreferencesFile: Sendable {
     /// - Parameters:
     ///   - forms: the changes in their property list forms.
     ///   - known: the previous content.
-    /// - Returns: whether the expectations hold, and the new content; nil if the file was left unchanged.
+    /// - Returns: whether the expectations hold, and the new content, which is nil if the file was left unchanged.
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
     ) throws(VaultError) -> (holds: Bool, new: PreferencesSnapshot?) {
@@ -124,7 +124,7 @@ final class PreferencesSnapshot: Sendable {
 }
 
 extension VaultError {
-    /// Creates the error of a failed read. Unlike after a write, EFBIG here means that the file is too large.
+    /// Creates the error of a failed read. After a read, unlike after a write, EFBIG means that the file is too large.
     fileprivate init(reading error: SystemError, _ path: String) {
         if let kind = error.kindOfNoFile {
             self.init(.unavailable, "The property list \(path) is \(kind), not a file. Move it away.")
@@ -138,7 +138,7 @@ extension VaultError {
     fileprivate init(damagedPreferences reason: String, _ path: String) {
         self.init(
             .damaged,
-            "The property list \(path) is damaged: \(reason). Fix it, or move it away; nothing is written to it.")
+            "The property list \(path) is damaged and was left alone: \(reason). Fix it or move it away.")
     }
 
     /// Creates the error of a failed flush, after which the new file is in place, but may be lost in a crash.
@@ -151,15 +151,15 @@ extension VaultError {
 
 // MARK: - The forms of values
 
-// Three cases have a special form in a property list. `untyped` is written as data. `null` is written as
-// `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as
-// `{$date: seconds since 2001}`. No other value is written as one of these two dictionaries.
+// Three kinds of values have a special form in a property list. `untyped` is written as data. `null` is written as
+// `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as `{$date: seconds since
+// 2001}`. A value that is itself such a dictionary is refused.
 
 extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Converts a property list to the value that it represents. All but these special forms represent themselves.
+    /// Converts a property list to the value that it represents. All but the special forms represent themselves.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))

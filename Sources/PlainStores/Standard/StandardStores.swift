@@ -14,7 +14,7 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// The error for test code without stores of its own, which would use the user's files; nil outside of tests.
+    /// The error for test code that has no stores of its own and would use the user's files; nil outside of tests.
     package static var refusal: VaultError? {
         guard vault_is_under_test() != 0 else { return nil }
         return VaultError(
@@ -60,7 +60,7 @@ extension MemoryStore {
 extension StoreReference {
     /// A reference to ``Preferences/standard``.
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
-    /// Returns a reference to the preferences of a suite, such as a user's own.
+    /// Returns a reference to the preferences of a suite, for example one for each user.
     public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
     /// A reference to ``MemoryStore/standard``. In test code without stores of its own, each use throws `unavailable`.
     public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
@@ -74,7 +74,7 @@ public enum VaultApp {
     package struct Identity: Sendable {
         package let name: String
         let preferences: String?
-        /// The location of the program's own vault, of a type that only the module Vault knows.
+        /// The location of the program's own vault. Only the module Vault knows its type.
         package let vault: (any Hashable & Sendable)?
     }
 
@@ -88,13 +88,13 @@ public enum VaultApp {
 
     /// Sets the program's name. Call it once, before the first use of a standard store.
     ///
-    /// In the user's vault, the entries of a named program begin with its name and a slash, so that `vault` shows
-    /// `mail/u.token` for its key `"u.token"`. Its preferences are the suite of that name. A program without a name
-    /// uses that of its executable file. If the file is renamed, the program does not find its values.
+    /// In the user's vault, the entries of a named program begin with its name and a slash. For example, `vault` shows
+    /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are the suite of that name. A program that sets
+    /// no name uses its executable file's name. If the file is renamed, the program no longer finds its values.
     ///
     /// - Parameters:
     ///   - name: a name that no other program has, such as `com.example.mail`. It must never change.
-    ///   - preferences: the path of a property list that replaces the suite's.
+    ///   - preferences: the path of a property list to use instead of the suite's.
     /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program already has
     ///   another identity or has used a standard store.
     public static func identify(as name: String, preferences: String? = nil) throws(VaultError) {
@@ -120,7 +120,7 @@ public enum VaultApp {
         }
     }
 
-    /// The name that the program was given; otherwise the name of its executable file.
+    /// The name that the program has set, or the name of its executable file if it has set none.
     public static var name: String { state.withLock { $0.identity }?.name ?? fileName }
 
     package static func fixedIdentity() -> Identity? {

@@ -16,8 +16,8 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     private let make: @Sendable () -> Value
     private let ofProgram = Mutex<Value?>(nil)
 
-    /// Creates a StoreLocal whose value `make` returns at the first use. If several threads use it first at the same
-    /// time, `make` may run in each of them, and one of the values is kept.
+    /// Creates a StoreLocal whose value `make` returns at the first use. If several threads make the first use at the
+    /// same time, `make` may run in each of them, but only one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
     /// The value that belongs to the current standard stores. Reading it opens none of these stores.
@@ -36,7 +36,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 
 final class StoreLocals: Sendable {
     private struct Entry {
-        /// Retained, so that no other StoreLocal can get the same address and thereby this value.
+        /// The StoreLocal, retained so that no other one can get its address and thereby this value.
         let local: any AnyObject & Sendable
         let value: any Sendable
     }
@@ -45,13 +45,13 @@ final class StoreLocals: Sendable {
 
     func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
-            // The entry is unwrapped first. If `Value` is optional, a missing entry would be cast to the value nil.
+            // The entry is unwrapped first, because a cast to an optional `Value` would turn a missing entry into nil.
             guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }
     }
 
-    /// Stores the value unless there is one already. Returns the stored value.
+    /// Stores the value, unless there already is one. Returns the stored value.
     func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
             let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)

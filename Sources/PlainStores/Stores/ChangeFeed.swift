@@ -1,10 +1,10 @@
 private import Glibc
 import LinuxSystem
 
-/// A feed that notifies observers of a store that something may have changed.
+/// A feed that notifies a store's observers that something may have changed.
 ///
-/// A notice contains neither what has changed nor how often, so observers read again and compare. Many changes in quick
-/// succession are one notice, and a slow observer still gets the latest state.
+/// A notice contains neither what has changed nor how often, so observers read again and compare. Changes in quick
+/// succession are combined into one notice, and a slow observer still gets the latest state.
 public final class ChangeFeed: Sendable {
     private struct State {
         var observers = [Int: AsyncStream<Void>.Continuation]()
@@ -16,14 +16,14 @@ public final class ChangeFeed: Sendable {
     private let state = Mutex(State())
     private let watch: Watch
 
-    /// Starts to watch for changes. The watch ends when the returned object is released.
+    /// A function that starts to watch for changes. The watch ends when the returned object is released.
     package typealias Watch =
         @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
-    /// Creates a feed for changes by this process.
+    /// Creates a feed that notices only changes by this process.
     public init() { watch = { _ in nil } }
 
-    /// Creates a feed that also notices changes by other processes, while there is an observer.
+    /// Creates a feed that also notices changes by other processes, as long as it has an observer.
     package init(_ watch: @escaping Watch) { self.watch = watch }
 
     /// Creates a feed that also notices changes to a file by other processes.
@@ -43,8 +43,8 @@ public final class ChangeFeed: Sendable {
         for observer in observers { observer.yield() }
     }
 
-    /// Returns a stream of notices. The notices since the last element was taken become one element. Every change after
-    /// this call is noticed. Soon after the call, there may be a notice without a change.
+    /// Returns a stream of notices. Several notices are combined until the observer takes the next element. Every
+    /// change after this call is noticed. Soon after the call, there may be a notice without a change.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
     public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }
@@ -83,7 +83,7 @@ public final class ChangeFeed: Sendable {
 
 /// A log of the errors that the getter and setter of ``ValueKey/value`` cannot throw.
 ///
-/// Each error is stored as ``lastError`` and passed to the handler. The default one writes a line to standard error.
+/// It stores each error as ``lastError`` and calls the handler. The default handler writes a line to standard error.
 public final class FailureLog: Sendable {
     /// - Parameters:
     ///   - error: the failure, which contains no secret.
@@ -107,7 +107,7 @@ public final class FailureLog: Sendable {
 
     /// Replaces the handler.
     ///
-    /// A handler that uses a store of this log must capture it weakly, or neither the store nor the log is ever freed.
+    /// A handler that uses the log's store must capture the store weakly. Otherwise, neither of them is ever released.
     public func setHandler(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
 
     /// Stores an error as ``lastError`` and passes it to the handler.
@@ -119,7 +119,7 @@ public final class FailureLog: Sendable {
         handler(error, key)
     }
 
-    /// Writes `vault: KEY: SENTENCE` and a newline to standard error. Control characters and invisible characters are
+    /// Writes `vault: KEY: MESSAGE` and a newline to standard error. Control characters and invisible characters are
     /// escaped, as in `\u{a}`.
     @Sendable public static func standardErrorLine(_ error: VaultError, key: String) {
         // The key may not have been checked, and a newline in it could forge another line.

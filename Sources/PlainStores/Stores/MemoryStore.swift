@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// A store that keeps values in memory until the process exits.
 ///
-/// Values are converted as in the other stores, so a type that works here works in those. Values are neither wiped nor
-/// protected from being swapped out, so don't keep secrets here.
+/// Values are converted as in the other stores, so a type that works in this store works in all of them. Values are
+/// neither wiped nor protected from being swapped out, so don't keep secrets here.
 public final class MemoryStore: ValueStore {
     public let changes = ChangeFeed()
     public let failures: FailureLog

@@ -20,7 +20,7 @@ public struct NameLock: ~Copyable, Sendable {
 
     deinit { onRelease() }
 
-    /// Throws if the lock was lost and another program may hold it. Call it right before the guarded action.
+    /// Throws if the lock was lost and another program may hold it. Call this method right before the guarded action.
     ///
     /// The lock of a vault in a database ends with the connection to the server. This call sends the server a query.
     ///
@@ -55,7 +55,7 @@ extension ValueStore {
     }
 }
 
-/// A name whose lock only excludes tasks of this process.
+/// A locked name. The lock only excludes tasks of this process.
 private struct LockedName: Hashable {
     static let all = Mutex<Set<LockedName>>([])
 

@@ -28,9 +28,9 @@ extension OptimisticTransaction where Self: ~Copyable {
     }
 }
 
-/// The pauses between the attempts of a transaction under contention. Throws ``VaultError/Code/busy`` if the attempts
-/// take too long. One of the competitors always succeeds. The winner then has the newest state, and would often win
-/// again without pauses of random length.
+/// The pauses between the attempts of a transaction under contention. One of the competitors always succeeds. It then
+/// has the newest state and would often win again, so the pauses have random lengths. If the attempts take too long,
+/// `pause()` throws ``VaultError/Code/busy``.
 package struct Contention: ~Copyable {
     package static let patience: Duration = .seconds(10)
 
@@ -54,7 +54,7 @@ package struct Contention: ~Copyable {
     }
 }
 
-/// The exclusive turn of a thread that has failed for a long time. The other threads of this process wait meanwhile.
+/// The turn of a thread whose transaction has failed for a long time. Meanwhile, this process's other threads wait.
 private struct Turn: ~Copyable {
     /// The thread whose turn it is; 0 if there is none.
     private static let holder = Atomic<UInt>(0)
@@ -69,7 +69,7 @@ private struct Turn: ~Copyable {
     }
 
     /// Waits while it is another thread's turn, but only up to a second, since that thread's transaction may take much
-    /// longer. The thread whose turn it is calls this too, since its commit can itself be a transaction.
+    /// longer. The thread whose turn it is also calls this method, since its commit can be a transaction.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

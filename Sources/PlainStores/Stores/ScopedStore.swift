@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// The part of a store that belongs to one scope, such as a user.
 ///
-/// The underlying store has its keys as `scope/key`, with `%` and `/` encoded in the scope's name. So one scope can
-/// neither see nor change another's values. The underlying store shows the values of all scopes.
+/// In the underlying store, its keys are `scope/key`, with `%` and `/` encoded in the scope's name. So one scope can
+/// neither see nor change another's values, but the underlying store shows the values of all scopes.
 public struct ScopedStore: ValueStore {
     package let base: any ValueStore
     package let prefix: String
@@ -14,8 +14,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns the same scope, but its changes also drop earlier values from a keychain's history. This is meant for
-    /// tokens that are useless or harmful once they are replaced.
+    /// Returns the same scope with a difference: a change also drops the key's earlier values from a keychain's
+    /// history. Use it for tokens that are useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -59,7 +59,7 @@ extension String {
     /// The prefix of a scope's keys. Slashes are encoded, so that no scope's prefix is a prefix of another's.
     package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
-    /// Returns the text after a prefix. Counts bytes, since an accent may combine with the character before it.
+    /// Returns the text after a prefix. Counts bytes, since an accent after the prefix may combine with it.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
@@ -70,10 +70,10 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// The kinds of names in error messages: an entry's name, or a value's key in any store. Both have the same rule.
+/// The kinds of names in error messages: an entry's name, or a value's key in any store. Both follow the same rule.
 package enum Naming: String, Sendable {
     case name, key
-    /// The key of an attribute. It is checked only if somebody else has written the attribute.
+    /// The key of an attribute. It is checked only in drops, whose attributes an unknown sender has chosen.
     case attribute = "key of an attribute"
 
     /// Throws ``VaultError/Code/invalid`` unless `text` has 1 to 1,024 bytes of UTF-8 without control characters.
@@ -116,9 +116,9 @@ public struct StoreReference: Sendable {
         return reference
     }
 
-    /// Returns the store to which the reference resolves now.
+    /// Returns the store to which the reference currently resolves.
     ///
-    /// - Throws: ``VaultError`` as ``Keychain/standard`` and the other standard stores.
+    /// - Throws: ``VaultError``, as ``Keychain/standard`` and the other standard stores do.
     public func store() throws(VaultError) -> any ValueStore { try resolve() }
 
     /// Returns a reference to a scope of the store, as ``ValueStore/scoped(to:)`` does.
@@ -129,9 +129,9 @@ public struct StoreReference: Sendable {
 
 /// The earlier name, store and type of a key (see <doc:MovingValues>).
 struct KeyHistory: Sendable {
-    /// Returns the former store of the value; nil if it is the same one.
+    /// A function that returns the value's former store; nil if the store is the same.
     var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
-    /// The value's name in the former store; nil if it is the same one.
+    /// The value's name in the former store; nil if the name is the same.
     var oldName: String?
     /// Converts a value of an earlier type to its current form; returns nil for a value of any other type.
     var conversion: (@Sendable (StoredValue) -> StoredValue?)?

@@ -3,7 +3,7 @@ public struct StoreIdentity: Hashable, Sendable {
     private var object: ObjectIdentifier?
     private var file: String?
     private var scope = ""
-    /// The scope in which a name is looked up if this scope has no value for it; nil if there is none.
+    /// The scope in which the store looks up a name that has no value in `scope`; nil if there is no such fallback.
     private var shownScope: String?
 
     /// Creates the identity of a store with this underlying object and scope.
@@ -18,7 +18,7 @@ public struct StoreIdentity: Hashable, Sendable {
         self.shownScope = shownScope
     }
 
-    /// Creates the identity of a store in a file. The path has no symbolic links, so all stores on one file are equal.
+    /// Creates the identity of a store in a file. The path has no symbolic links, so all stores in one file are equal.
     init(file path: String) { file = path }
 
     func scoped(to scope: String) -> StoreIdentity {
@@ -32,7 +32,7 @@ public struct StoreIdentity: Hashable, Sendable {
     /// the values of a scope are also values of the underlying store.
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
-        // Bytes are compared because equal strings can be different names.
+        // Bytes are compared because two equal strings with different bytes are different names.
         let bytes = (other.scope + otherName).utf8
         return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
     }

@@ -1,10 +1,10 @@
-/// A store of values under keys. Typed keys such as ``Storable``, transactions and observation need only these methods.
+/// A store of values under keys. Typed keys such as ``Storable``, transactions and observation build on these methods.
 ///
-/// Your own store, besides ``Keychain``, ``Preferences`` and ``MemoryStore``, needs three methods and two constants;
-/// `VaultTesting` has a conformance suite for it. If it can return values that a crash may undo, it also needs
-/// ``makeDurable()``. Typed keys and ``DataStore`` check each key before the store gets it.
+/// The library's stores are ``Keychain``, ``Preferences`` and ``MemoryStore``. Your own store must implement three
+/// methods and two properties; `VaultTesting` has a conformance suite. If a crash can undo values that it has returned,
+/// it also needs ``makeDurable()``. Typed keys and ``DataStore`` check each key before the store gets it.
 ///
-/// Any thread can use a store, which calls no outside code while it holds a lock. For keys, see <doc:Gotchas>.
+/// Any thread may use a store. A store must not call outside code while it holds a lock. For keys, see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
     /// Returns the value of a key; nil if, and only if, the key has no value.
     ///
@@ -13,14 +13,14 @@ public protocol ValueStore: Sendable {
 
     /// Returns the keys that begin with `prefix`, sorted bytewise.
     ///
-    /// - Throws: as ``value(of:)``.
+    /// - Throws: the errors of ``value(of:)``.
     func keys(prefix: String) throws(VaultError) -> [String]
 
     /// Returns the values of all keys that begin with `prefix`, as of one point in time.
     ///
     /// The default implementation reads the keys one by one, until two results in a row are equal.
     ///
-    /// - Throws: as ``value(of:)``; `busy` if others keep changing the store.
+    /// - Throws: the errors of ``value(of:)``; `busy` if other threads or processes keep changing the store.
     func contents(prefix: String) throws(VaultError) -> [String: StoredValue]
 
     /// Makes all changes of a batch atomically, or none of them if an expectation does not hold. No other thread can
@@ -29,19 +29,19 @@ public protocol ValueStore: Sendable {
     /// The store calls ``ChangeFeed/notify()`` after a commit that changed something.
     ///
     /// - Returns: false, with nothing changed, if a key no longer has the value that the batch expects.
-    /// - Throws: as ``value(of:)``, and `invalid` for a value that the store cannot hold; nothing is changed then.
+    /// - Throws: the errors of ``value(of:)``; `invalid`, with nothing changed, for a value that the store cannot hold.
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes all values that the store returns durable, whichever process wrote them. Callers use this before they
     /// remove the only other copy of a value. A store whose values are always durable, or never, does nothing.
     ///
-    /// - Throws: as ``commit(_:)``; it is then unknown which values are durable.
+    /// - Throws: the errors of ``commit(_:)``. After an error, it is unknown which values are durable.
     func makeDurable() throws(VaultError)
 
     /// Erases removed and replaced values from the store's data, except those in its history. A store that retains no
     /// such values does nothing.
     ///
-    /// - Throws: as ``commit(_:)``.
+    /// - Throws: the errors of ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
 
     /// Waits for the exclusive lock on a name. A key of the same name stays usable.
@@ -50,14 +50,14 @@ public protocol ValueStore: Sendable {
     /// immediately. The default implementation only excludes tasks of this process. Waiting blocks no thread and has no
     /// time limit; cancel the task to give up. A lock on a server can be lost, which ``NameLock/check()`` detects.
     ///
-    /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses.
+    /// - Throws: ``VaultError`` with `busy` if the task is cancelled, `unavailable` if the system refuses the lock.
     func acquireLock(_ name: String) async throws(VaultError) -> NameLock
 
     /// The feed that notifies observers of possible changes.
     var changes: ChangeFeed { get }
     /// The log of the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }
-    /// The store's identity, which is equal for two objects that are the same store. Classes have it by default.
+    /// The store's identity, which is equal for two objects that represent the same store. Classes have a default one.
     var identity: StoreIdentity { get }
 }
 
@@ -76,7 +76,7 @@ extension ValueStore {
 
     /// Returns all keys, sorted bytewise.
     ///
-    /// - Throws: as ``keys(prefix:)``.
+    /// - Throws: the errors of ``keys(prefix:)``.
     public func keys() throws(VaultError) -> [String] { try keys(prefix: "") }
 
     public func makeDurable() throws(VaultError) {}
@@ -88,7 +88,7 @@ extension ValueStore {
     /// that another thread or process adds meanwhile may remain.
     ///
     /// - Returns: the number of keys.
-    /// - Throws: as ``commit(_:)``.
+    /// - Throws: the errors of ``commit(_:)``.
     @discardableResult
     public func removeAll(prefix: String = "") throws(VaultError) -> Int {
         let keys = try keys(prefix: prefix)

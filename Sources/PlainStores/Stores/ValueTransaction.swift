@@ -9,7 +9,7 @@ public struct StoreBatch: Sendable {
     /// Whether the commit drops earlier values of the changed keys. Only a keychain has a history of such values.
     public var forgetsHistory = false
 
-    /// Creates a batch of changes, where nil removes a key. They are made only if all `expectations` hold.
+    /// Creates a batch of changes, where nil removes a key. The changes are made only if all `expectations` hold.
     public init(_ changes: [String: StoredValue?], expecting expectations: [String: StoredValue?] = [:]) {
         self.changes = changes
         self.expectations = expectations
@@ -29,7 +29,7 @@ extension StoreBatch: Redacted {
     public var description: String { "StoreBatch(\(changes.keys.sortedByBytes()))" }
 }
 
-/// A transaction that changes several keys of one store atomically: see `atomically` of ``ValueStore``.
+/// A transaction that changes several keys of one store atomically. See `atomically` of ``ValueStore``.
 public struct ValueTransaction: ~Copyable, OptimisticTransaction {
     let store: any ValueStore
     private var batch = StoreBatch([:])
@@ -58,7 +58,7 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
     }
 
-    /// Runs `body` and records the keys that it reads, so that calls within it can be checked for conflicts.
+    /// Runs `body` and records the keys that it reads, so that other calls within `body` cannot change them.
     mutating func run<Result, Failure: Error>(
         _ body: (inout ValueTransaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -87,14 +87,14 @@ extension ValueStore {
         return try ValueTransaction.run({ ValueTransaction(on: self) }, rethrowing: { $0 }, run)
     }
 
-    /// Commits a batch. Refuses one that changes a value that an enclosing transaction has read, because that
-    /// transaction could never commit. Each of its attempts would make the same change again.
+    /// Commits a batch. Refuses to change a value that an enclosing transaction has read. That transaction could never
+    /// commit, because each of its attempts would make the same change again.
     func commitChecked(_ batch: StoreBatch) throws(VaultError) -> Bool {
         try Readings.current?.check(batch, of: self)
         return try commit(batch)
     }
 
-    /// Refuses a change of one key as ``commitChecked(_:)`` does, for a change that is made without a batch.
+    /// Throws if ``commitChecked(_:)`` would refuse to change the key, for a change that is made without a batch.
     package func checkChange(of name: String) throws(VaultError) {
         try Readings.current?.check(StoreBatch([name: nil]), of: self)
     }
@@ -109,7 +109,7 @@ extension ValueStore {
     }
 }
 
-/// The keys that a transaction has read, with those of the transactions that enclose it.
+/// The keys that a transaction has read, linked to those of its enclosing transactions.
 private final class Readings: Sendable {
     @TaskLocal static var current: Readings?
 

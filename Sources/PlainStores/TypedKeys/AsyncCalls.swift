@@ -43,13 +43,13 @@ extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
 }
 
 extension ValueStore {
-    /// Runs `body`, which may block, on one of the library's own threads, for methods without an asynchronous form.
+    /// Runs `body`, which may block, on one of the library's own threads. Use it to call methods that are not async.
     ///
     /// ```swift
     /// let items = try await keychain.asynchronously { try $0.items(prefix: "u.") }
     /// ```
     ///
-    /// There are at most eight such threads. A running call cannot be cancelled.
+    /// The library has at most eight of these threads. A running call cannot be cancelled.
     ///
     /// - Throws: the errors of `body`.
     public func asynchronously<Result: Sendable, Failure: Error>(

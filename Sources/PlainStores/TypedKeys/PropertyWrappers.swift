@@ -5,8 +5,8 @@
 /// @Stored("s.launches", default: 0) var launches: Int
 /// ```
 ///
-/// `$name` is the key, which has methods that throw. Failures are reported as with ``ValueKey/value``. A failed read
-/// returns the default, or nil if there is none.
+/// The key itself, `$nickname`, has methods that throw. The property reports failures as ``ValueKey/value`` does. After
+/// a failed read, it returns the default, or nil if there is none.
 @propertyWrapper
 public struct Stored<Key: ValueKey> {
     /// The key.

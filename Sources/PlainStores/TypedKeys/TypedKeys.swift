@@ -1,6 +1,6 @@
 /// A key whose type determines its standard store: ``Storable``, ``KeychainStorable`` or ``RAMStorable``.
 public protocol StandardKey<Value>: ValueKey, ExpressibleByStringLiteral where Reading == Value? {
-    /// The store of keys that are created without naming one.
+    /// The store of keys that are created without a store argument.
     static var standardStore: StoreReference { get }
 
     /// Creates a key.
@@ -12,7 +12,7 @@ extension StandardKey {
     ///
     /// - Parameters:
     ///   - name: the key's name.
-    ///   - store: a store other than the standard one, such as a user's own.
+    ///   - store: the key's store, if it is not the standard one.
     ///   - oldStore: the store that had the value before. The first use moves the value (see <doc:MovingValues>).
     ///   - formerName: the value's former name, if it was different. The first use renames the value.
     public init(
@@ -33,8 +33,8 @@ extension StandardKey {
     /// Creates a key in the standard store.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// Returns the same key, which can also read a value of an earlier type. Reading converts such a value, which stays
-    /// stored unchanged until the next write.
+    /// Returns the same key with the ability to read a value of an earlier type. Reading converts such a value. The
+    /// stored value is unchanged until the next write.
     ///
     /// - Parameter conversion: converts a value of the earlier type; returns nil to refuse it.
     public func migrating<Earlier: StoredObject>(

@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// A name in a store and the type of its value. Keys are ``Storable``, ``KeychainStorable``, ``RAMStorable``, and a
-/// ``DefaultedKey`` of one of these.
+/// A name in a store, together with the type of its value. The library's keys are ``Storable``, ``KeychainStorable``,
+/// ``RAMStorable``, and a ``DefaultedKey`` of one of these.
 public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The type of the value.
     associatedtype Value: StoredObject
@@ -22,7 +22,7 @@ public protocol ValueKey<Value, Reading>: CustomStringConvertible, CustomDebugSt
 extension ValueKey where Reading == Value? {
     /// Returns the value itself.
     public func reading(_ value: Value?) -> Value? { value }
-    /// Returns the result of reading itself.
+    /// Returns the reading itself.
     public static func value(of reading: Value?) -> Value? { reading }
 }
 
@@ -46,18 +46,18 @@ extension ValueKey {
 
     /// Sets the value. The store contains the value when this method returns.
     ///
-    /// - Throws: ``VaultError`` as ``read()-8f9bj``; `invalid` for a value that its type refuses or the store cannot
-    ///   hold. The former value remains, unless the error is `outcomeUnknown`.
+    /// - Throws: ``VaultError``, as ``read()-8f9bj`` does; `invalid` for a value that its type refuses or the store
+    ///   cannot hold. The former value remains, unless the error is `outcomeUnknown`.
     public func write(_ value: Value) throws(VaultError) { try set(value) }
 
     /// Removes the value, if there is one.
     ///
-    /// - Throws: as ``write(_:)-5u2oi``.
+    /// - Throws: ``VaultError``, as ``write(_:)-5u2oi`` does.
     public func remove() throws(VaultError) { try set(nil) }
 
     /// Returns whether the key has a value, of any type. A default does not count.
     ///
-    /// - Throws: ``VaultError`` as ``read()-8f9bj``.
+    /// - Throws: ``VaultError``, as ``read()-8f9bj`` does.
     public func exists() throws(VaultError) -> Bool { try storedValue() != nil }
 
     /// Changes the value atomically, so that no write of another thread or process is lost. (For preferences that
@@ -65,11 +65,11 @@ extension ValueKey {
     ///
     /// `body` receives the result of ``read()-8f9bj``, which is nil if there is neither a value nor a default. Setting
     /// it to nil removes the value. `body` may run more than once, so it should only change the value. It must not
-    /// write this key by another call. No lock is held while `body` runs. If it throws, nothing is changed.
+    /// change this key in any other way. No lock is held while `body` runs. If it throws, nothing is changed.
     ///
-    /// A closure that throws errors of its own declares that: `{ value throws(any Error) in … }`.
+    /// If the closure throws errors of its own, declare it as `{ value throws(any Error) in … }`.
     ///
-    /// - Throws: ``VaultError`` as ``write(_:)-5u2oi``, and the errors of `body`.
+    /// - Throws: ``VaultError``, as ``write(_:)-5u2oi`` does, and the errors of `body`.
     @discardableResult
     public func update<Result>(_ body: (inout Reading) throws(VaultError) -> Result) throws(VaultError) -> Result {
         try resolved().atomically { (transaction) throws(VaultError) in
@@ -139,7 +139,7 @@ extension ValueKey {
     /// ``read()-8f9bj`` distinguishes a failure from a missing value.
     public var value: Reading {
         get { reporting(read) ?? reading(nil) }
-        // Only this setter is mutating, so that it cannot be used on the keys of a struct in a `let` constant.
+        // Unlike `write`, this setter is mutating, so the keys of a struct in a `let` constant cannot be set with it.
         mutating set { setReporting(newValue) }
     }
 
@@ -165,7 +165,7 @@ extension ValueKey {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
 
-    /// Moves the value from the old store to the new one. If the new one already has a value, only removes the old one.
+    /// Moves the value from the old store to the new one. If the new store has a value, only removes the old one.
     ///
     /// An old value that is not readable as this key's type stays in the old store. That is an error, unless the new
     /// store has a value or the caller is about to write one.
@@ -173,7 +173,7 @@ extension ValueKey {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
-            // If both are the same entry, the move would mistake its value for a newer one and remove it.
+            // If both names refer to the same entry, the move would mistake its value for a newer one and remove it.
             guard !new.identity.shows(old.identity, oldName, as: name) else { return }
             guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
@@ -184,8 +184,8 @@ extension ValueKey {
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process finished the move and removed the value, so it must not return. If the old value
-                // still exists, the stored one stays, since a process that finishes the move may rely on it.
+                // Another process has finished the move, and then the value was removed, so it must not reappear. If
+                // the old value still exists, the new one stays, since a process that finishes the move may rely on it.
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
@@ -197,7 +197,7 @@ extension ValueKey {
         }
     }
 
-    /// Ignores the failure of an old store if the use allows that, and reports it unless it is the last reported one.
+    /// Ignores an old store's failure if the use allows that. Reports the failure, unless it was the last one reported.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -221,8 +221,8 @@ extension ValueKey {
     /// already has a value, which is newer.
     ///
     /// The value is stored unchanged, since converting it to the key's type and back could lose fields that another
-    /// version of the type has. Only untyped bytes get the type as which they are read, and a value that the store
-    /// refuses is converted to the type's current form.
+    /// version of the type has. There are two exceptions. Untyped bytes get the type as which the key reads them, and a
+    /// value that the new store refuses is converted to the type's current form.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil
@@ -239,7 +239,7 @@ extension ValueKey {
     }
 }
 
-/// A lock for moving a value. Two threads of this process could each mistake the other's value for its own.
+/// A lock for moving a value. Without it, two threads of this process could each mistake the other's value for its own.
 private struct MoveTurn: Hashable {
     private static let all = Mutex<Set<MoveTurn>>([])
 

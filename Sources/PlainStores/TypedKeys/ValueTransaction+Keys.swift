@@ -1,7 +1,7 @@
 extension ValueTransaction {
     /// Returns a key's value, including this transaction's changes. If there is none, returns the key's default or nil.
     ///
-    /// - Throws: ``VaultError`` as ``ValueKey/read()-8f9bj``; `invalid` for a key of another store.
+    /// - Throws: ``VaultError``, as ``ValueKey/read()-8f9bj`` does; `invalid` for a key of another store.
     public mutating func read<Key: ValueKey>(_ key: Key) throws(VaultError) -> Key.Reading {
         try prepare(key, for: .reading)
         return try key.reading(key.converted(value(of: key.name)))
@@ -9,7 +9,7 @@ extension ValueTransaction {
 
     /// Sets the value of a key.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for a value that its type refuses to store, or a key of another store.
+    /// - Throws: ``VaultError`` with `invalid` for a value that its type refuses, or for a key of another store.
     public mutating func write<Key: ValueKey>(_ value: Key.Value, to key: Key) throws(VaultError) {
         try put(value, for: key)
     }
@@ -29,7 +29,7 @@ extension ValueTransaction {
     private func prepare(_ key: some ValueKey, for use: KeyUse) throws(VaultError) {
         let home = try key.resolved()
         guard home.identity == store.identity else {
-            throw VaultError(.invalid, "The key \"\(key.name)\" belongs to another store than the transaction's.")
+            throw VaultError(.invalid, "The key \"\(key.name)\" belongs to a different store than the transaction.")
         }
         try key.finishMove(into: home, for: use)
     }

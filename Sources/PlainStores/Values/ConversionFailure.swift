@@ -24,7 +24,7 @@ struct ConversionFailure {
     /// The placeholder for a key that may be part of the value.
     static let hiddenKey = "*"
 
-    /// The location, as indices and field names that types declare.
+    /// The location, as a list of indices and declared field names.
     let path: [String]
     let problem: ConversionProblem
 
@@ -39,7 +39,7 @@ extension ConversionFailure {
         self.init(path: path.map(\.shown), problem: problem)
     }
 
-    /// Creates the failure for an error of Codable. The error's text may quote the value, so only its path is used.
+    /// Creates the failure for an error of Codable. The error's own text is not used, since it may quote the value.
     init(_ error: any Error) {
         switch error {
         case DecodingError.keyNotFound(let key, let context): self.init(.missing(key.shown), at: context.codingPath)
@@ -65,16 +65,16 @@ extension VaultError {
             self.init(.wrongType, "\(value) is \(found), but was asked for as \(expected) (\(type)).")
         case .refused where failure.path.isEmpty, .outOfBounds where failure.path.isEmpty:
             let found = stored.typeName
-            self.init(.unreadable, "\(value) is \(found), but not one that \(type) can be read from; it stays stored.")
-        default: self.init(.unreadable, "\(value) cannot be read as \(type) (\(failure.text)); it stays stored.")
+            self.init(.unreadable, "\(value) is \(found), but \(type) cannot be created from it. It stays stored.")
+        default: self.init(.unreadable, "\(value) cannot be read as \(type) (\(failure.text)). It stays stored.")
         }
     }
 }
 
 // MARK: - The location of a failure
 
-// A conversion returns nil when it fails. These functions repeat a failed conversion and return the reason, or nil if
-// it succeeds. That way, a successful conversion need not track a path.
+// A failed conversion returns nil without a reason. These functions repeat the conversion and return the reason, or nil
+// if it succeeds. So a successful conversion need not track a path.
 
 extension StoredObject {
     static func failure(reading stored: StoredValue) -> ConversionFailure? {

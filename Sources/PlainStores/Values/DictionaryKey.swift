@@ -4,13 +4,13 @@ public import FoundationEssentials
 ///
 /// For an enum with a raw value, the conformance is enough: `enum Side: String, DictionaryKey`.
 ///
-/// A dictionary is stored with its keys as texts, so that other tools see a `[Int: String]` as a dictionary, too. If a
-/// text is not a key of the type, or two texts are the same key, the whole value is ``VaultError/Code/unreadable``.
+/// A dictionary is stored with its keys as texts, so other tools also see a `[Int: String]` as a dictionary. If a text
+/// is not a key of the type, or two texts represent the same key, the whole value is ``VaultError/Code/unreadable``.
 ///
 /// A dictionary inside a Codable type is stored as Codable encodes it. If its keys are neither strings, integers nor
 /// CodingKeyRepresentable, it becomes an array of alternating keys and values.
 public protocol DictionaryKey: Hashable, SendableMetatype {
-    /// Returns the text for a key, which no other key may have.
+    /// Returns the text for a key. No other key may have the same text.
     static func text(of key: Self) -> String
     /// Returns the key for a text; nil if there is none.
     static func key(of text: String) -> Self?
@@ -19,7 +19,7 @@ public protocol DictionaryKey: Hashable, SendableMetatype {
 extension DictionaryKey where Self: RawRepresentable, RawValue: DictionaryKey {
     /// Returns the raw value's text.
     public static func text(of key: Self) -> String { RawValue.text(of: key.rawValue) }
-    /// Returns the key with the raw value of this text; nil if there is none.
+    /// Returns the key whose raw value has this text; nil if there is none.
     public static func key(of text: String) -> Self? { RawValue.key(of: text).flatMap(Self.init(rawValue:)) }
 }
 

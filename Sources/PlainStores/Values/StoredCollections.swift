@@ -1,7 +1,7 @@
 import PropertyList
 
-// Arrays, dictionaries and optionals of primitives are primitives. Such collections of objects are objects, and are
-// stored as collections of the objects' primitives.
+// Arrays, dictionaries and optionals of primitives are primitives. If they contain StoredObjects instead, they are
+// StoredObjects, and are stored as collections of the elements' primitives.
 
 extension Array: StorablePrimitive where Element: StorablePrimitive {
     public static var primitiveName: String { "an array" }

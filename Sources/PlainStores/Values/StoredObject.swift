@@ -44,9 +44,9 @@ public protocol StoredObject: SendableMetatype {
     /// The type of the stored primitive.
     associatedtype Primitive: StorablePrimitive
 
-    /// Returns the primitive to store; nil throws ``VaultError/Code/invalid`` and is never a removal.
+    /// Returns the primitive to store. If it is nil, the write throws ``VaultError/Code/invalid`` and removes nothing.
     func toPrimitive() -> Primitive?
-    /// Returns the value of a primitive; nil throws ``VaultError/Code/unreadable``, and the primitive stays stored.
+    /// Returns the value that a primitive represents. If it is nil, the read throws ``VaultError/Code/unreadable``.
     static func from(primitive: Primitive) -> Self?
 }
 
@@ -77,8 +77,8 @@ extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive
 /// The fields become a dictionary of primitives, which have real plist types in the preferences. nil is stored if the
 /// type's code encodes it, as in an array; nil fields are left out. For types that change, see <doc:MovingValues>.
 ///
-/// An error names the location in the value, such as `points.3.x`. It only shows names that types declare (the cases of
-/// `CodingKeys`). Other keys, such as a dictionary's, may be part of the value: `users.*.age`.
+/// An error names the location in the value, such as `points.3.x`. It shows only the names of `CodingKeys` cases. Other
+/// keys, such as a dictionary's, may be part of the value, so an asterisk replaces them: `users.*.age`.
 ///
 /// An enum with a raw value, `enum Mode: String, Codable, StoredAsCodable`, is stored as its raw value. Values can be
 /// nested up to 511 levels deep. The coders' `userInfo` is empty.
@@ -149,7 +149,7 @@ extension Float: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Float? {
         guard let double = Double(stored: stored) else { return nil }
         let value = Float(double)
-        // The number is rounded like a literal, since other tools write decimals such as 0.1, but not to infinity.
+        // Other tools write decimals such as 0.1, so the number is rounded, as a literal is, but never to infinity.
         return value.isFinite || !double.isFinite ? value : nil
     }
 }
@@ -161,7 +161,7 @@ extension Decimal: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
         if text == Decimal.nan.description { return .nan }
-        // The initializer ignores text after the number, and rounds a number with too many digits.
+        // The text is compared, since the initializer ignores text after the number and rounds long numbers.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
         return number
     }

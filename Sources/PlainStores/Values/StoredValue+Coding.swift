@@ -5,11 +5,11 @@ package enum StoredKind: UInt8, CaseIterable {
     case unspecified, text, data, boolean, integer, real, date, array, dictionary, null
 }
 
-// The keychain stores a value with the entry's kind as its tag and the entry's bytes as its content (see "Values of a
-// kind" in Format.md). Strings and data are just their bytes, and scalars are text, so that `vault get` shows them.
+// In the keychain, the entry's kind is the value's tag, and the entry's bytes are the value's content (see "Values of a
+// kind" in Format.md). Strings and data are stored as bytes, and scalars as text for `vault get`.
 
 extension StoredValue {
-    /// The value as bytes, for a store that can only keep bytes. They are one byte for the type, and then the content.
+    /// The value as bytes, for a store that can only keep bytes. The first byte is the type; the content follows.
     ///
     /// Equal values have equal bytes, in every process and on every machine. Like the value, the bytes are in ordinary
     /// memory, which is never wiped.

@@ -87,7 +87,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         throw DecodingError.keyNotFound(key, decoder.context(.missing(key.shown)))
     }
 
-    /// Returns the decoder of a field, or of null if it is missing, since a superclass without fields is not stored.
+    /// Returns a field's decoder. A missing field is decoded as null, since a superclass without fields is not stored.
     private func fieldOrNull(_ key: any CodingKey) -> StoredValueDecoder {
         decoder.inside(fields[key.stringValue] ?? .null, at: key)
     }

@@ -3,8 +3,8 @@ extension StoredValue {
     init(encoding value: some Encodable) throws { self = try StoredValueEncoder().encoded(value) }
 }
 
-/// A value that is being encoded. Codable first requests a container, and fills it afterwards. Primitives, such as Data
-/// and Date, are not encoded by their own code.
+/// An encoder of one value. Codable first requests a container from it, and then fills the container. Primitives, such
+/// as Data and Date, are stored as they are, without calling their `encode(to:)`.
 private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     enum Form { case undecided, single, array, dictionary }
 
@@ -13,11 +13,11 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         case pending(StoredValueEncoder)
     }
 
-    /// The first error that could not be thrown immediately, because requesting a container cannot throw.
+    /// A holder of the first error that could not be thrown immediately, because requesting a container cannot throw.
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value. It includes levels that the stored form does not show, since each uses stack.
+    /// The nesting depth of this value. It includes levels that the stored form does not have, since all use stack.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -75,14 +75,14 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // The result is dropped. The depth stays the same, however many containers are requested inside the result.
+            // This encoder's value is dropped. Its depth stays the same, so encoders inside it are dropped too.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
         return inner
     }
 
-    /// Decides this value's form and returns this encoder. If it has another form, returns one whose value is dropped.
+    /// Sets this value's form and returns this encoder. If the form differs, returns an encoder whose value is dropped.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }
@@ -105,7 +105,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .invalidValue(value, context)
     }
 
-    /// The encoded value so far. A type without fields becomes an empty dictionary, since a later version may add some.
+    /// The encoded value so far. A type without fields becomes an empty dictionary, since it may get fields later.
     private var finished: StoredValue {
         func finished(_ content: Content) -> StoredValue {
             switch content {
@@ -142,7 +142,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func put(_ value: StoredValue, _ key: Key) { encoder.fields[key.stringValue] = .finished(value) }
 
     private func nested(_ key: any CodingKey) -> StoredValueEncoder {
-        // A container that is requested again is filled further.
+        // A container that is requested a second time keeps its contents.
         if case .pending(let present) = encoder.fields[key.stringValue] { return present }
         return encoder.nested(at: key) { encoder.fields[key.stringValue] = $0 }
     }
@@ -172,7 +172,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 // MARK: - Stable order
 
 /// A collection whose order of elements differs between processes. The elements are stored sorted, so that equal
-/// collections have equal stored forms, and no observer mistakes another order for a change.
+/// collections have equal stored forms, and no observer mistakes a different order for a change.
 private protocol Unordered {
     /// The number of consecutive elements that belong together when the collection is stored as an array.
     static var groupSize: Int { get }

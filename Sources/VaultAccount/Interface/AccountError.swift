@@ -3,9 +3,9 @@ public import Vault
 
 /// The reason why an operation of ``AccountManager`` failed.
 public enum AccountError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The server answered and refused.
+    /// The server answered and refused the request.
     case rejected(AccountServiceError)
-    /// The server did not answer. Nothing was changed here, but the server may have executed the request.
+    /// The server did not answer. Nothing was changed on this machine, but the server may have executed the request.
     case unreachable(AccountServiceError)
     /// The calling task was cancelled. A refresh that other tasks wait for continues.
     case cancelled
@@ -38,9 +38,9 @@ extension AccountError: LocalizedError {
 
 /// The reason why the server did not do what was requested.
 public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Distinguishes an answer from the lack of one.
+    /// The kind of an error, which tells whether the server answered.
     public enum Kind: Hashable, Sendable {
-        /// The server answered and refused. It will refuse the same request again.
+        /// The server answered and refused the request. It will refuse the same request again.
         case rejected
         /// There is no usable answer (no network, a timeout, an internal server error). A later attempt may succeed.
         case unreachable
@@ -52,22 +52,22 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
     public let message: String
     /// The pause that the server demands before the next request; nil if it demands none.
     public let retryAfter: Duration?
-    /// Whether the server ended the session. Such a rejection logs the person out as ``LogoutReason/endedByServer``.
+    /// Whether the server ended the session, which logs the person out as ``LogoutReason/endedByServer``.
     public let isEndedByServer: Bool
 
     var isRejection: Bool { kind == .rejected }
 
-    /// Creates an error for a server that answered and refused.
+    /// Creates an error for a request that the server refused.
     public static func rejected(_ message: String) -> AccountServiceError {
         AccountServiceError(kind: .rejected, message: message, retryAfter: nil, isEndedByServer: false)
     }
 
-    /// Creates an error for a server that refused because it ended the session.
+    /// Creates an error for a request that the server refused because it ended the session.
     public static func endedByServer(_ message: String) -> AccountServiceError {
         AccountServiceError(kind: .rejected, message: message, retryAfter: nil, isEndedByServer: true)
     }
 
-    /// Creates an error for a server without a usable answer.
+    /// Creates an error for a request without a usable answer.
     public static func unreachable(_ message: String, retryAfter: Duration? = nil) -> AccountServiceError {
         AccountServiceError(kind: .unreachable, message: message, retryAfter: retryAfter, isEndedByServer: false)
     }
@@ -82,8 +82,8 @@ extension AccountServiceError: LocalizedError {
 
 // MARK: - The module's boundary
 
-// Inside the module, errors of the stores and of the server are thrown as they are. Each public call reports them as
-// ``AccountError``, through these functions.
+// Inside the module, errors of the stores and of the server are thrown as they are. Each public method uses these
+// functions to throw them as an ``AccountError``.
 
 extension AccountError {
     init(_ error: any Error) {

@@ -8,7 +8,7 @@ public enum AccountHeaderValue {
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
 
-    /// Returns a cookie pair, `name=value`. Bytes beyond RFC 6265, section 4.1.1, are percent-encoded.
+    /// Returns a cookie pair, `name=value`. Bytes that RFC 6265, section 4.1.1, does not allow are percent-encoded.
     public static func cookie(name: String, value: String) -> String {
         name.percentEncoded(allowing: tokenBytes) + "=" + value.percentEncoded(allowing: cookieOctets)
     }
@@ -21,7 +21,7 @@ extension String {
     /// Returns the text with each byte of UTF-8 that is not allowed replaced by `%` and two hexadecimal digits (RFC
     /// 3986, section 2.1).
     ///
-    /// - Parameter allowed: the bytes to keep; without `%` if the text will be decoded.
+    /// - Parameter allowed: the bytes to keep, which must not include `%` if the text will be decoded.
     func percentEncoded(allowing allowed: Set<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = utf8.flatMap { byte in

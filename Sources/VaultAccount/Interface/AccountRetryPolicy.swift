@@ -28,8 +28,8 @@ public struct AccountClock: Sendable {
     /// Creates a clock, usually for a test.
     ///
     /// - Parameters:
-    /// - now: returns the current time.
-    /// - sleep: waits; throws if the task is cancelled.
+    ///   - now: returns the current time.
+    ///   - sleep: waits; throws if the task is cancelled.
     public init(now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void) {
         self.now = now
         self.sleep = sleep

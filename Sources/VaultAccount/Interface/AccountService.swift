@@ -3,10 +3,10 @@ public import Vault
 
 /// The interface to an account's server. An app implements it, and ``AccountManager`` calls it.
 ///
-/// Distinguish the errors with care: *rejected* logs the person out, unless a kept password allows another login;
+/// Choose the kind of an error with care: *rejected* logs the person out, unless a kept password allows another login;
 /// *unreachable* changes nothing.
 public protocol AccountService<Profile>: Sendable {
-    /// The data about a person, beyond the login.
+    /// The data about a person, apart from the login.
     associatedtype Profile: AccountProfile
 
     /// Logs in with a user name and a password.
@@ -23,12 +23,12 @@ public protocol AccountService<Profile>: Sendable {
 
     /// Checks whether the server still accepts the tokens.
     ///
-    /// - Returns: the profile that the server has now; nil if the server does not send it.
+    /// - Returns: the server's current version of the profile; nil if the server does not send it.
     /// - Throws: ``AccountServiceError``: `rejected` if the server does not accept them, `unreachable` otherwise.
     func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile?
 }
 
-/// The data about a person, beyond the login: any Codable type, stored field by field. A field that a later version
+/// The data about a person, apart from the login: any Codable type, stored field by field. A field that a later version
 /// adds must be optional, or be decoded with a default. See <doc:KeepingAPersonLoggedIn>.
 ///
 /// The fields are stored in the preferences, unencrypted, except ``secretFields``.
@@ -69,9 +69,9 @@ public struct AccountLogin<Profile: AccountProfile>: Sendable {
 public struct AccountTokens: StoredAsCodable, Hashable, Sendable {
     /// The token that is sent with each request.
     public var access: String
-    /// The token to request new tokens with; nil if the server has no refresh tokens.
+    /// The token with which to request new tokens; nil if the server has no refresh tokens.
     public var refresh: String?
-    /// The time at which the access token expires; nil if the server does not say.
+    /// The time at which the access token expires; nil if the server does not send it.
     public var expires: Date?
 
     /// Creates tokens from a server's answer.

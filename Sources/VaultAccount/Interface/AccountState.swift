@@ -9,12 +9,12 @@ public enum AccountState<Profile: AccountProfile>: Sendable, Equatable {
     case loggedOut(LogoutReason)
     /// This person is logged in.
     case loggedIn(AccountDetails<Profile>)
-    /// The login is too old, or its token has expired and only the person can renew it.
+    /// The login is too old, or its token has expired and only the person can renew the login.
     case expired(AccountDetails<Profile>)
-    /// The vault's key is missing or wrong, so it is unknown whether anyone is logged in. Nothing is cleared.
+    /// The vault's key is missing or wrong, so it is unknown whether anyone is logged in. No data is removed.
     case locked(VaultError)
-    /// The vault cannot be read for another reason, perhaps only temporarily. Nothing is cleared, and the next call
-    /// reads it again.
+    /// The vault cannot be read for another reason, perhaps only temporarily. No data is removed, and the next call
+    /// reads the vault again.
     case unavailable(VaultError)
 
     /// Whether a person is logged in.

@@ -1,7 +1,7 @@
 import Vault
 
 extension AccountManager {
-    /// Returns the ids of the accounts that are logged in here, including the current one.
+    /// Returns the ids of the accounts that are logged in on this machine, including the current one.
     ///
     /// - Throws: ``AccountError/store(_:)``.
     public func accountIDs() throws(AccountError) -> [String] { try reported { try storage.vault().accountIDs() } }
@@ -9,15 +9,15 @@ extension AccountManager {
     /// Makes another account the current one. Each account has its own tokens and profile.
     ///
     /// - Returns: the state afterwards.
-    /// - Throws: ``AccountError``: `notLoggedIn` if that account is not logged in here; `store`.
+    /// - Throws: ``AccountError``: `notLoggedIn` if that account is not logged in on this machine; `store`.
     @discardableResult
     public func switchAccount(to id: String) throws(AccountError) -> State {
         guard try reported({ try storage.vault().switchAccount(to: id) }) else { throw .notLoggedIn(.never) }
         return reload()
     }
 
-    /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If it
-    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may leave only the others changed.
+    /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If `body`
+    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may leave only the latter changed.
     ///
     /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` if there is no profile); the error of
     ///   `body`.
@@ -41,7 +41,7 @@ extension AccountManager {
         try updateProfile { try body(&$0[keyPath: field]) }
     }
 
-    /// Migrates an account that older code stored unencrypted, once. Call it before ``autoLogin()``.
+    /// Migrates an account that older code stored unencrypted. Call this before ``autoLogin()``.
     ///
     /// <doc:Migrating> explains where each part is stored. If a call is interrupted, the next one finishes the
     /// migration.

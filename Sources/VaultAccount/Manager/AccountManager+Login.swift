@@ -3,19 +3,19 @@ import Synchronization
 import Vault
 
 extension AccountManager {
-    /// Logs in. The login is in the vault when this returns. An account that was logged in before stays available.
+    /// Logs in. The login is in the vault when this method returns. Another account that was logged in stays available.
     ///
     /// - Returns: the state afterwards.
-    /// - Throws: ``AccountError``: `rejected`, `cancelled`, or `unreachable` after all attempts. Nothing was changed
-    ///   then. `store` if the login could not be stored. If ``state`` shows it nevertheless, only the profile is
-    ///   missing from the preferences, and is written at the next start.
+    /// - Throws: ``AccountError``: `rejected`, `cancelled`, or `unreachable` after all attempts, each with nothing
+    ///   changed; `store` if storing the login failed. If ``state`` shows the login nevertheless, only its profile is
+    ///   missing from the preferences. The profile is then written at the next start.
     @discardableResult
     public func login(userName: String, password: String) async throws(AccountError) -> State {
         try await reportedAsynchronously { try await logIn(userName, password) }
         return state
     }
 
-    /// - Parameter former: the session that this login renews without a person's request.
+    /// - Parameter former: the session that this login renews automatically; nil if a person logs in.
     func logIn(_ userName: String, _ password: String, renewing former: Session? = nil) async throws {
         let login = try await withRetries(await service.login(userName: userName, password: password))
         let kept = options.keepsPassword ? password : nil
@@ -26,10 +26,10 @@ extension AccountManager {
         }
     }
 
-    /// Determines at a program's start who is logged in. The server is contacted only to renew a login that is too old
-    /// with a kept password, and to log in with a password that ``migrate(from:)`` found.
+    /// Determines who is logged in. Call this at the program's start. The server is contacted in two cases only: to
+    /// renew an expired login with a kept password, and to log in with a password that ``migrate(from:)`` found.
     ///
-    /// - Returns: the state. A server that cannot be reached and a vault that cannot be opened change nothing.
+    /// - Returns: the state. If the server cannot be reached or the vault cannot be opened, nobody is logged out.
     @discardableResult
     public func autoLogin() async -> State {
         let (state, pending) = await blocking {
@@ -37,7 +37,7 @@ extension AccountManager {
             return (self.reload(), pending)
         }
         switch state {
-        // These states contain the error already.
+        // These states already contain the error.
         case .locked, .unavailable: return state
         case .unknown, .loggedOut, .loggedIn, .expired:
             if case .failure(let error) = pending { storage.report(error) }
@@ -62,7 +62,7 @@ extension AccountManager {
     }
 
     private func renewedLogin() async -> State {
-        // A server that cannot be reached changes nothing.
+        // If the server cannot be reached, the state stays the same.
         do { _ = try await freshSession() } catch { storage.report(error) }
         return state
     }
@@ -92,8 +92,8 @@ extension AccountManager {
         }
     }
 
-    /// Records that the server ended the session that ``state`` shows. Call it if one of the app's own requests reveals
-    /// that. In contrast to ``logout()``, the profile stays for the next login.
+    /// Records that the server ended the session that ``state`` shows. Call this if one of the app's own requests
+    /// reveals it. In contrast to ``logout()``, the profile is kept for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()`` does.
     public func endedByServer() throws(AccountError) {
@@ -108,8 +108,8 @@ extension AccountManager {
         }
     }
 
-    /// Ends the session of an account, which need not be the current one. If the account has other tokens by now,
-    /// changes nothing and returns false.
+    /// Ends the session of an account, which need not be the current one. If `tokens` are given and the account has
+    /// different ones, changes nothing and returns false.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

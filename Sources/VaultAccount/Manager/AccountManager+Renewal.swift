@@ -2,7 +2,7 @@ import FoundationEssentials
 import Synchronization
 import Vault
 
-// A session is renewed by a refresh of its tokens, or by a login with a kept password. One task does it for all tasks
+// A session is renewed by a refresh of its tokens, or by a login with a kept password. One task renews it for all tasks
 // in this process that need the account's tokens. The account's lock ensures that only one process sends a request.
 
 extension AccountManager {
@@ -26,13 +26,13 @@ extension AccountManager {
     func presentSession() async throws -> Session {
         if let view = core.withLock({ $0.reliableView }) {
             let session = try session(of: view)
-            // If the session seems to have expired, another process may have used or renewed it.
+            // If the session seems expired, the stores are read, since another process may have used or renewed it.
             if !isPast(end(of: session)) { return session }
         }
         return try session(of: await blocking { self.load() })
     }
 
-    /// Records that the session is in use. If the vault cannot be written now, the token is returned nevertheless.
+    /// Records that the session is in use. A failure is only reported, so that the caller gets the token nevertheless.
     private func recordUse(of session: Session) async {
         guard options.extendsValidityWithUse, let validity = options.validity else { return }
         let now = options.clock.now()
@@ -48,7 +48,7 @@ extension AccountManager {
     /// Returns the session with new tokens. Each account has one renewal at a time, which continues if this caller is
     /// cancelled.
     ///
-    /// - Parameter rejection: the rejection after which a refresh would be useless; nil to try one.
+    /// - Parameter rejection: the server's rejection, if it shows that a refresh is useless; nil to try a refresh.
     func renewed(_ session: Session, after rejection: AccountServiceError? = nil) async throws -> Session {
         let id = session.accountID
         let task = core.withLock { core in
@@ -75,7 +75,7 @@ extension AccountManager {
         if isPast(end(of: session)), !options.keepsPassword { throw AccountError.expired }
         do {
             try await storage.exclusively(session.accountID) { (lock: borrowing NameLock) in
-                // No request is sent if the account has other tokens by now, or is not the current one.
+                // No request is sent if the account's tokens were replaced, or if it is no longer the current account.
                 guard try await isCurrent(session) else { return }
                 do {
                     if let rejection { throw rejection }
@@ -101,7 +101,7 @@ extension AccountManager {
         let new = tokens
         let now = options.clock.now()
         // The tokens are stored even if the lock was lost in the meantime, since the server has revoked the former
-        // ones. If another process has stored tokens, those are not overwritten.
+        // ones. If another process has stored its own tokens, they are not overwritten.
         try await blocking {
             try self.storage.vault().change(session) { session in
                 session.tokens = new
@@ -110,14 +110,14 @@ extension AccountManager {
         }
     }
 
-    /// Requests new tokens from the server, unless the lock was lost and another process may do the same.
+    /// Requests new tokens from the server. Throws if the lock was lost, since another process may do the same.
     private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
 
-    /// Logs in with the kept password, unless there is none, the app no longer wants it kept, or the server ended the
-    /// session. A rejection of the tokens alone proves nothing, because a server that rotates tokens rejects the former
+    /// Logs in with the kept password. If there is none, the options exclude it, or the server ended the session, logs
+    /// out. Rejected tokens alone are no reason to log out, because a server that rotates tokens rejects the former
     /// ones even if its answer with the new ones was lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
@@ -140,7 +140,7 @@ extension AccountManager {
         try await end(session, rejection, under: lock)
     }
 
-    /// Logs out and throws the rejection. Returns if the account has other tokens by now, since those are valid.
+    /// Logs out and throws the rejection. If the tokens were replaced, returns instead, since the new ones are valid.
     private func end(
         _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
     ) async throws {
@@ -153,7 +153,7 @@ extension AccountManager {
         if isEnded { throw rejection }
     }
 
-    /// Logs out after a rejection, unless another manager has renewed the session or is about to.
+    /// Logs out after a rejection, unless another manager has renewed or is renewing the session.
     func ended(_ session: Session, _ rejection: AccountServiceError) async throws -> Session {
         try await storage.exclusively(session.accountID) { (lock: borrowing NameLock) in
             try await end(session, rejection, under: lock)
@@ -167,7 +167,7 @@ extension AccountManager {
         return session
     }
 
-    /// Repeats a request until there is an answer, the attempts are used up or the task is cancelled. Half of each
+    /// Repeats a request until the server answers, the attempts are used up or the task is cancelled. Half of each
     /// pause is random, so that not all clients return at the same instant to a server that has just recovered.
     func withRetries<Answer: Sendable>(_ request: @autoclosure () async throws -> Answer) async throws -> Answer {
         let policy = options.retries
@@ -176,7 +176,7 @@ extension AccountManager {
         while true {
             do { return try await request() } catch let error as AccountServiceError where !error.isRejection {
                 guard !Task.isCancelled else { throw AccountError.cancelled }
-                // If the server demands a pause beyond the limit, it must not be contacted earlier.
+                // A server that demands a pause beyond the limit must not be contacted earlier, so the call fails.
                 guard attempt < policy.attempts, error.retryAfter ?? .zero <= policy.longestPause else { throw error }
                 let wanted = error.retryAfter.map { max($0, pause) } ?? pause * Double.random(in: 0.5...1)
                 do { try await options.clock.sleep(min(wanted, policy.longestPause)) } catch {

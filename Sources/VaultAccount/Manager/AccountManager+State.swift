@@ -31,7 +31,7 @@ extension AccountManager {
         return state
     }
 
-    /// Reads the stores. If another task has applied a view in the meantime, which may be newer, reads them again.
+    /// Reads the stores and applies the view. If another task has meanwhile applied one, which may be newer, retries.
     @discardableResult
     func load() -> View {
         while true {
@@ -64,8 +64,8 @@ extension AccountManager {
         }
     }
 
-    /// Reads the stores. An unreadable profile does not log the person out. In that case, the result contains the
-    /// former view's profile and the error.
+    /// Reads the stores. If the profile is unreadable, the person stays logged in, and the result contains the former
+    /// view's profile and the error.
     private func readView(_ former: View?) -> (View, profileError: VaultError?) {
         do throws(VaultError) {
             let (session, held, reason) = try storage.vault().present()
@@ -89,9 +89,9 @@ extension AccountManager {
         return try stores()
     }
 
-    /// Notifies observers, after a change of the state. If they were notified before it, an observer that immediately
-    /// read the state on another thread would get the old one and no further notification. The main actor sends the
-    /// notification, so that a view that is reading the state there subscribes first.
+    /// Notifies observers after the state has changed. Before the change, an observer on another thread could still
+    /// read the old state, and would get no further notification. The main actor sends the notification, so that a view
+    /// that is reading the state on the main actor subscribes first.
     private func notifyObservers() {
         feed.notify()
         Task { @MainActor [weak self] in
@@ -104,7 +104,7 @@ extension AccountManager {
 // MARK: - Expiry of a login
 
 extension AccountManager {
-    /// Returns a task that notifies observers when a login expires, since no store changes then.
+    /// Returns a task that notifies observers when a login expires, since that changes no store.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
         return Task.detached { [clock = options.clock, weak self] in
@@ -114,7 +114,7 @@ extension AccountManager {
                     self?.notifyObservers()
                     return
                 }
-                // A sleep lasts at most an hour, since the clock may be set, and since a sleep has a maximum length.
+                // A sleep lasts at most an hour, since the clock may be changed, and sleeps have a maximum length.
                 try? await clock.sleep(.seconds(min(end.timeIntervalSince(before), 3_600)))
                 // A clock that stands still, or was set back, must not turn this into a busy loop.
                 if clock.now() <= before { try? await Task.sleep(for: .seconds(1)) }
@@ -132,7 +132,7 @@ extension AccountManager {
         return [window, token].compactMap { $0 }.min()
     }
 
-    /// Returns the time from which the tokens of a session are refreshed; nil if they cannot be.
+    /// Returns the time from which a session's tokens are due for a refresh; nil if they never are.
     func refreshTime(of session: Session) -> Date? {
         guard let expires = session.tokens.expires, session.tokens.refresh != nil else { return nil }
         let life = expires.timeIntervalSince(session.renewedAt ?? session.loggedInAt)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Vault
 
 extension AccountManager {
-    /// Returns the access token, renewed first if it has expired or is about to (``Options/leeway``).
+    /// Returns the access token. If it has expired or is about to (``Options/leeway``), this method renews it first.
     ///
     /// The token is renewed by a refresh, or by a login with a kept password (``Options/keepsPassword``). All callers
     /// that need the account's token at that time share one renewal, and other processes wait for it. A cancelled
@@ -16,10 +16,10 @@ extension AccountManager {
         try await reportedAsynchronously { try await freshSession().tokens.access }
     }
 
-    /// Returns a replacement for an access token that the server has just rejected in one of the app's own requests:
-    /// the current token if it is another one, or a renewed one.
+    /// Returns a replacement for an access token that the server has just rejected in one of the app's own requests.
+    /// This is the current token if it differs, and otherwise a renewed one.
     ///
-    /// However many requests fail with the same token, and whenever their answers arrive, it is refreshed only once.
+    /// A token is renewed only once, however many requests fail with it, and whenever their answers arrive.
     ///
     /// - Throws: ``AccountError``, as ``accessToken()`` does.
     public func accessToken(insteadOf rejected: String) async throws(AccountError) -> String {
@@ -58,8 +58,8 @@ extension AccountManager {
         return pair + "; " + AccountHeaderValue.cookie(name: userNameCookie, value: session.userName)
     }
 
-    /// Checks whether the server still accepts the login. If it sends a profile, the profile is stored field by field,
-    /// except for fields that were changed here after the request.
+    /// Checks whether the server still accepts the login. If the server sends a profile, its fields are stored, except
+    /// those that the app has changed since the request.
     ///
     /// If the access token is rejected, it is renewed, and the check is repeated once before the person is logged out.
     ///

@@ -3,15 +3,15 @@ public import Observation
 import Synchronization
 public import Vault
 
-/// Keeps a person logged in. It stores tokens in the vault and the profile in the preferences, and publishes a state.
+/// A manager that keeps a person logged in. It stores tokens in the vault and the profile in the preferences.
 ///
 /// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
-/// use on, it follows the stores, so that its state shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
+/// use on, it follows the stores, so its ``state`` shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
 ///
-/// Observers are notified on the main actor after a change, so a view there misses none. Code on other actors, and
-/// programs whose main thread is blocked, use ``states``.
+/// Observers are notified on the main actor after a change, so a view misses none. Use ``states`` in code on other
+/// actors, and in programs whose main thread is blocked.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
-    /// The data about a person, beyond the login.
+    /// The data about a person, apart from the login.
     public typealias Profile = Service.Profile
     /// The person who is logged in, or the reason why nobody is.
     public typealias State = AccountState<Profile>
@@ -20,30 +20,30 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     public struct Options: Sendable {
         /// The maximum age of a login; nil for no limit.
         public var validity: Duration?
-        /// Whether ``validity`` counts from the last use of the login instead of its beginning. A use is a token that
-        /// was returned or renewed. It is recorded once a tenth of the validity has passed since the last record.
+        /// Whether ``validity`` counts from the last use of the login instead of its beginning. Returning or renewing a
+        /// token is a use. It is recorded only if a tenth of the validity has passed since the last record.
         public var extendsValidityWithUse = false
         /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
         /// renewed automatically wherever a token is needed.
         public var keepsPassword = false
-        /// The time before its expiry at which an access token is renewed, at most half of the token's lifetime. It
+        /// The interval before its expiry in which an access token is renewed, at most half of the token's lifetime. It
         /// allows for the duration of a request and for differences between clocks.
         public var leeway: Duration = .seconds(30)
         /// The number of attempts to reach a server, and the pauses between them.
         public var retries = AccountRetryPolicy()
         /// The source of time. Tests set their own.
         public var clock = AccountClock.system
-        /// Whether the manager follows changes by other processes. Tests that control the time of changes turn it off.
+        /// Whether the manager follows changes by other processes. Tests that control the time of changes disable it.
         var followsStores = true
 
-        /// Creates options: logins of any age, no kept password and three attempts.
+        /// Creates the default options: logins of any age, no kept password and three attempts.
         public init() {}
     }
 
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory is separate for each test's stores, since a static manager serves many tests.
+    /// The data in memory. Each test's stores have their own, since a static manager serves many tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -52,8 +52,8 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     /// Creates a manager. It reads nothing yet.
     ///
     /// - Parameters:
-    /// - keychain: the store for tokens and passwords; managers on the same store share their accounts.
-    /// - preferences: the store for profiles and the last user name.
+    ///   - keychain: the store for tokens and passwords; managers on the same store share their accounts.
+    ///   - preferences: the store for profiles and the last user name.
     public init(
         service: Service, keychain: StoreReference = .keychain, preferences: StoreReference = .preferences,
         options: Options = Options()
@@ -91,12 +91,12 @@ extension AccountManager {
     struct Core: Sendable {
         /// The result of the last read; nil before the first.
         var view: View?
-        /// The last view of a session, with its profile, until a read finds that nobody is logged in.
+        /// The last view that has a session; nil if nobody was logged in at a later read.
         var lastSession: View?
-        /// The reason why the last read did not get the profile. The view then contains an earlier profile.
+        /// The reason why the last read could not read the profile. In that case, the view keeps the earlier profile.
         var profileError: VaultError?
         var version = 0
-        /// The task that notifies observers when the view's login becomes too old.
+        /// The task that notifies observers when the view's login expires.
         var timer: Task<Void, Never>?
         /// The tasks that read the stores again after each change.
         var followers: [Task<Void, Never>] = []

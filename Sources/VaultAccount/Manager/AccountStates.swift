@@ -1,11 +1,11 @@
 import Vault
 
 extension AccountManager {
-    /// Returns the current state, then the latest after each change, until the task is cancelled.
+    /// A sequence of the current state and then the latest one after each change, until the task is cancelled.
     public var states: AccountStates<Service> { AccountStates(manager: self) }
 }
 
-/// The current state of an ``AccountManager``, then the latest after each change.
+/// A sequence of the current state of an ``AccountManager`` and then the latest one after each change.
 public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     public typealias Element = AccountState<Service.Profile>
 

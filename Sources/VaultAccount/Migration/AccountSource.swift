@@ -5,7 +5,7 @@ public import Vault
 public struct AccountSource: Sendable {
     /// The name that distinguishes this source from others.
     let name: String
-    /// Returns the account of the plain copy and a closure that removes the copy; nil if there is none.
+    /// Returns the account in the plain copy and a closure that removes the copy; nil if there is no account.
     let account: @Sendable () throws -> (PlainAccount, removeCopy: () throws -> Void)?
 
     /// Returns a source for a property list, a keyed archive or a JSON file that contains only the account, with its
@@ -42,15 +42,15 @@ public struct AccountSource: Sendable {
 
 /// The names under which older code stored the parts of an account; nil for a part to ignore. See <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
-    /// The name of the account id, which the server sends at each login. If the field is absent, the user name is used.
+    /// The name of the field with the id that the server sends at each login. If it is absent, the user name is the id.
     public var id: String?
-    /// The name of the user name. If the field is absent, the id is used.
+    /// The name of the field with the user name. If it is absent, the id is used.
     public var userName: String?
-    /// The name of the access token.
+    /// The name of the field with the access token.
     public var token: String?
-    /// The name of the refresh token.
+    /// The name of the field with the refresh token.
     public var refreshToken: String?
-    /// The name of the password.
+    /// The name of the field with the password.
     public var password: String?
     /// The names of fields that are removed with the plain copy but not migrated, above all secrets.
     public var dropped: Set<String>
@@ -78,7 +78,7 @@ public struct AccountMigration: Hashable, Sendable {
     public enum Outcome: Hashable, Sendable {
         /// There is no plain copy, or no account in it. A file without an account stays.
         case nothingFound
-        /// The tokens are in the vault. The person is logged in, unless someone else was.
+        /// The tokens are in the vault. The person is logged in, unless someone else already was.
         case tokensKept
         /// There was a password but no token. The next ``AccountManager/autoLogin()`` logs in with it.
         case passwordKept

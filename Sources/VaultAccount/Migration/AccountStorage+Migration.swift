@@ -2,10 +2,10 @@ import FoundationEssentials
 import Vault
 
 extension AccountStorage {
-    /// Migrates the account of a source as of `now`, and removes the plain copy last.
+    /// Migrates a source's account as a login at the time `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have left its mark. If this fails, the next migration removes the mark.
+            // An interrupted migration may have left its mark. If removing it fails, the next migration removes it.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
@@ -77,8 +77,8 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// Keeps a password without a token for the next automatic login. If someone is logged in with that user name, the
-    /// password is kept for that account instead.
+    /// Keeps the password of an account without a token for the next automatic login. If someone is logged in with that
+    /// user name, the password is kept for that account instead.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws -> AccountMigration.Outcome {

@@ -1,6 +1,6 @@
 import Vault
 
-/// The unencrypted part of the accounts, in the preferences: a key for each profile field, and the last user name.
+/// The accounts' unencrypted data in the preferences: a key for each profile field, and the last user name.
 struct AccountPreferences: Sendable {
     private let store: ScopedStore
 
@@ -18,8 +18,8 @@ struct AccountPreferences: Sendable {
 
     /// Applies a change. Other fields stay, since a later or an older version of the app may use them.
     ///
-    /// - Parameter isPending: called after the fields were read and before they are written, and called again if
-    ///   another process writes them in between.
+    /// - Parameter isPending: returns whether to write. It is called after the fields were read and before they are
+    ///   written, and again if another process writes them in between.
     func write(_ change: ProfileChange, of id: String, if isPending: @autoclosure () throws -> Bool = true) throws {
         let store = profile(id)
         try store.atomically { transaction in
@@ -43,7 +43,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Updates a profile that has secret fields as well. Returns the change to the secret fields, for the vault.
+    /// Updates a profile's plain fields. Returns the change to its secret fields, which the caller stores in the vault.
     func update<Profile: AccountProfile>(
         _ id: String, adding secrets: [String: StoredValue], _ body: (inout Profile) throws -> Void
     ) throws -> ProfileChange {

@@ -2,8 +2,8 @@ import Vault
 
 // A login or a logout is one commit in the vault. The same commit records the pending work: a profile change to write
 // to the preferences, or a profile to remove from them. Several processes may do the pending work at the same time. So
-// each first reads the preferences, then checks that the work is still pending, and writes only if no other process has
-// written since. It checks the vault once more afterwards.
+// each process first reads the preferences, then checks that the work is still pending, and writes only if no other
+// process has written since. It checks the vault once more afterwards.
 
 extension AccountStorage {
     func finishPendingWork() throws { for id in try vault().pendingIDs() { try finishPendingWork(for: id) } }
@@ -26,7 +26,7 @@ extension AccountStorage {
                 if try preferences.fields(of: id).isEmpty { try transaction.remove(vault.pendingRemoval(id)) }
                 return
             }
-            // Another process finished this logout. This may have removed the profile of a new login, so restore it.
+            // Another process finished this logout. The removed profile may be that of a new login, so restore it.
             guard !removed.isEmpty, try transaction.read(vault.session(id)) != nil,
                 try transaction.read(vault.pendingChange(id)) == nil, try preferences.fields(of: id).isEmpty
             else { return }

@@ -11,8 +11,8 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Stores a login. The plain fields of its profile are pending until they are in the preferences.
     ///
-    /// - Parameter former: the session that this login renews without a person's request. Nothing is changed if that
-    ///   session has ended or was renewed in the meantime.
+    /// - Parameter former: the session that this login renews automatically; nil if a person logs in. Nothing is
+    ///   changed if that session has ended or was renewed in the meantime.
     func logIn(_ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil) throws {
         // If the preferences cannot be read now, fields that this profile no longer has are removed at a later login.
         let known = (try? fields(of: session.accountID)) ?? [:]
@@ -26,7 +26,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
 
     /// Stores a profile that the server sent, unless the session has ended.
     ///
-    /// - Parameter baseline: the fields at the time of the request. A field that was changed since is newer.
+    /// - Parameter baseline: the fields at the time of the request. A field that has changed since then is kept.
     func keep(_ profile: Profile, since baseline: [String: StoredValue], of session: Session) throws {
         let change = try profile.change(since: baseline)
         guard !change.isEmpty else { return }
@@ -36,7 +36,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     }
 
     func update(_ id: String, _ body: (inout Profile) throws -> Void) throws {
-        // The pending change of a login is older than this one.
+        // A login's pending change is older than this change, so it is written first.
         try finishPendingWork(for: id)
         let vault = try vault()
         let secrets = try Profile.secretFields.isEmpty ? [:] : vault.secrets(id).read() ?? [:]
@@ -49,7 +49,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         try vault().store.eraseRemoved()
     }
 
-    /// Reports an error of a store that does not affect who is logged in.
+    /// Reports a store's error that does not affect who is logged in.
     func report(_ error: any Error) {
         if let error = error as? VaultError { (try? plain.store().failures)?.report(error, key: "account") }
     }

@@ -2,10 +2,10 @@ import FoundationEssentials
 import Vault
 
 extension AccountVault {
-    /// Makes the session's account the current one. The change to its plain fields becomes pending.
+    /// Stores a session and makes its account the current one. The change to the plain fields becomes pending.
     ///
-    /// - Parameter former: the session that this one renews; the current account then stays the same. Nothing is
-    ///   changed if the former session has other tokens by now.
+    /// - Parameter former: the session that this one renews, which leaves the current account as it is. If the former
+    ///   session's tokens were replaced in the meantime, nothing is changed.
     func logIn(
         _ session: Session, _ plain: ProfileChange, _ secret: ProfileChange, password: String?,
         renewing former: Session?
@@ -49,8 +49,8 @@ extension AccountVault {
         }
     }
 
-    /// Changes the session, unless it has ended or has other tokens by now, which are newer and come from another
-    /// process. The account need not be the current one.
+    /// Changes a session, unless it has ended or another process has replaced its tokens. The account need not be the
+    /// current one.
     func change(_ session: Session, _ body: (inout Session) -> Void) throws {
         let key = self.session(session.accountID)
         try store.atomically { transaction in

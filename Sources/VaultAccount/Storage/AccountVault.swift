@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Vault
 
-/// The secret part of the accounts, in the vault. It determines who is logged in.
+/// The accounts' secret data in the vault, which determines who is logged in.
 ///
 /// All of it is in one scope of a store, so that a login or a logout is one commit.
 struct AccountVault: Sendable {
@@ -18,7 +18,7 @@ struct AccountVault: Sendable {
     func session(_ id: String) -> KeychainStorable<Session> { key("session/", id) }
     func password(_ id: String) -> KeychainStorable<String> { key("password/", id) }
     func secrets(_ id: String) -> KeychainStorable<[String: StoredValue]> { key("secret/", id) }
-    /// A change to a profile that is not yet in the preferences.
+    /// A profile change that is not yet in the preferences.
     func pendingChange(_ id: String) -> KeychainStorable<ProfileChange> { key("pendingChange/", id) }
     /// Whether a profile is still to be removed from the preferences.
     func pendingRemoval(_ id: String) -> KeychainStorable<Bool> { key("pendingRemoval/", id) }
@@ -29,7 +29,7 @@ struct AccountVault: Sendable {
     func pendingIDs() throws -> [String] { try ids("pendingChange") + ids("pendingRemoval") }
     func migratedIDs() throws -> [String] { try ids("migrated") }
 
-    /// Waits for the lock on the renewal of the account's session, which all managers and processes share.
+    /// Waits for an account's lock, which all managers and processes share. Only its holder may renew the session.
     ///
     /// A server that rotates tokens accepts each refresh token only once, and may end the session after a second use.
     func acquireLock(_ id: String) async throws -> NameLock {
@@ -54,11 +54,11 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var accountID: String
     var userName: String
     var tokens: AccountTokens
-    /// The time of the login, which distinguishes it from others.
+    /// The time of the login, which distinguishes the session from others.
     var loggedInAt: Date
-    /// The time at which the tokens were renewed after the login.
+    /// The time of the tokens' last renewal; nil if there was none since the login.
     var renewedAt: Date?
-    /// The time of the last use. It is recorded at intervals, and only if the validity counts from it.
+    /// The time of the last use. It is recorded at intervals, and only if each use extends the validity.
     var usedAt: Date?
 }
 

@@ -4,13 +4,13 @@ struct ProfileChange: Equatable, Sendable {
     var fields: [String: StoredValue] = [:]
     /// The fields to remove, since the profile no longer has them.
     var cleared: Set<String> = []
-    /// The stored fields at the time of the request to the server; nil if there was none. A field that was changed
-    /// since then is left alone.
+    /// The stored fields at the time of the request to the server; nil if there was no request. A field that was
+    /// changed since then is left alone.
     var baseline: [String: StoredValue]?
 
     var isEmpty: Bool { fields.isEmpty && cleared.isEmpty }
 
-    /// Returns the fields to write, with nil for those to remove, given the stored fields.
+    /// Returns the fields to write over the stored ones, where nil removes a field.
     func writes(to stored: [String: StoredValue]) -> [String: StoredValue?] {
         var writes: [String: StoredValue?] = fields.mapValues { $0 }
         for name in cleared where stored[name] != nil { writes.updateValue(nil, forKey: name) }
@@ -50,7 +50,7 @@ extension ProfileChange: StoredObject {
 
 extension AccountProfile {
     /// Returns the stored form of the profile. Throws ``VaultError/Code/invalid`` if the profile is not stored as
-    /// fields, or the name of one suggests a secret.
+    /// fields, or if a field's name suggests a secret.
     func fields() throws -> [String: StoredValue] {
         guard case .dictionary(let fields)? = toPrimitive() else {
             throw VaultError(.invalid, "A profile must be a type with fields that can be stored.")
@@ -63,15 +63,15 @@ extension AccountProfile {
     func change(from stored: [String: StoredValue]) throws -> ProfileChange {
         let fields = try fields()
         let own = Self.from(primitive: .dictionary(fields))
-        // A stored field that this profile lacks was cleared if decoding the profile with it yields another profile, or
-        // fails. Otherwise, the field belongs to another version.
+        // If this profile lacks a stored field, it is decoded once with that field. If the result differs or decoding
+        // fails, the field was cleared. Otherwise, the field belongs to another version.
         let cleared = stored.filter { name, value in
             fields[name] == nil && Self.from(primitive: .dictionary(fields.merging([name: value]) { $1 })) != own
         }
         return ProfileChange(fields: fields, cleared: Set(cleared.keys))
     }
 
-    /// Returns the change that a server's answer makes, given the stored fields at the time of the request.
+    /// Returns the change to this profile, which the server sent, from the fields stored at the time of the request.
     func change(since baseline: [String: StoredValue]) throws -> ProfileChange {
         var change = try change(from: baseline)
         change.fields = change.fields.filter { baseline[$0.key] != $0.value }

@@ -20,11 +20,11 @@ struct JSONSurveyTests {
         (#"{"a": [{"t": {}, "u": [], "t": "canary"}]}"#, "the key \"t\" occurs twice in one object"),
         (#"{"t": 1, "\u0074": 2}"#, "the key \"t\" occurs twice in one object"),
         ("{\"\u{e9}\": 1, \"e\u{301}\": 2}", "the key \"e\u{301}\" occurs twice in one object"),
-        (#"{"t": 18446744073709551616}"#, #"a number of the key "t" does not fit into 64 bits"#),
-        (#"{"t": -9223372036854775809}"#, #"a number of the key "t" does not fit into 64 bits"#),
+        (#"{"t": 18446744073709551616}"#, #"a number under the key "t" does not fit into 64 bits"#),
+        (#"{"t": -9223372036854775809}"#, #"a number under the key "t" does not fit into 64 bits"#),
         (
             #"{"t": [1, {}, [340282366920938463463374607431768211456]]}"#,
-            #"a number of the key "t" does not fit into 64 bits"#
+            #"a number under the key "t" does not fit into 64 bits"#
         ),
         ("[99999999999999999999]", "a number does not fit into 64 bits"),
         (nested(129), "it is nested more than 128 levels deep"),
@@ -32,7 +32,7 @@ struct JSONSurveyTests {
         ("[" + String(repeating: "0,", count: 1_000_000) + "0]", "it holds more than 1000000 values"),
         (
             #"{"\u001b[2J\#(String(repeating: "k", count: 99))": [-9223372036854775809]}"#,
-            #"a number of the key "\u{1B}[2J\#(String(repeating: "k", count: 60))"… does not fit into 64 bits"#
+            #"a number under the key "\u{1B}[2J\#(String(repeating: "k", count: 60))"… does not fit into 64 bits"#
         ),
     ])
     func isFound(_ text: String, _ sentence: String) {

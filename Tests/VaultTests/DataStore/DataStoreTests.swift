@@ -93,7 +93,7 @@ struct DataStoreTests {
             #expect(inner?.code == .unreadable)
             #expect(
                 inner?.message
-                    == "The value of \"k\" cannot be read as Session (at scopes: expected an array, found a string); it stays stored."
+                    == "The value of \"k\" cannot be read as Session (at scopes: expected an array, found a string). It stays stored."
             )
             #expect(try await store.read("k", as: [String: String].self)?.count == 2)
         }

@@ -75,7 +75,7 @@ struct CodableErrorTests {
         #expect(try StoredValue.dictionary(CodableErrorTests.stored).decoded(as: Profile.self).mode == .dark)
         let error = try failure(reading: .dictionary(value), as: Profile.self)
         #expect(error.code == .unreadable)
-        #expect(error.message == "The value of \"k\" cannot be read as Profile (\(text)); it stays stored.")
+        #expect(error.message == "The value of \"k\" cannot be read as Profile (\(text)). It stays stored.")
         // The same within collections of the type.
         let nested = try failure(
             reading: .dictionary([CodableErrorTests.canary: .array([.null, .dictionary(value)])]),
@@ -90,7 +90,7 @@ struct CodableErrorTests {
         #expect(error.code == .unreadable)
         #expect(
             error.message
-                == "The value of \"k\" cannot be read as Profile (the field mode is missing); it stays stored.")
+                == "The value of \"k\" cannot be read as Profile (the field mode is missing). It stays stored.")
     }
 
     @Test func ofASuperclassAndOfByHandSayWhereTheyAre() throws {
@@ -142,7 +142,7 @@ struct CodableErrorTests {
         #expect(error.code == .unreadable)
         #expect(
             error.message
-                == "The value of \"k\" is a string, but not one that Talkative can be read from; it stays stored.")
+                == "The value of \"k\" is a string, but Talkative cannot be created from it. It stays stored.")
         let key: KeychainStorable<[Talkative]> = "k"
         do throws(VaultError) {
             try key.write([Talkative()])

@@ -10,7 +10,10 @@ extension FileRecordStore {
         for path: String, mergedInto target: (any StoreLocation)? = nil, in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
-        return try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
+        let new = try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
+        // Until the file is published, its name is that of a left replacement.
+        new.hasTidied.store(true, ordering: .relaxed)
+        return new
     }
 
     /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes its

@@ -64,6 +64,20 @@ import Testing
         }
     }
 
+    /// A machine that keeps the copy of a database cuts what follows its end, before the file has its name.
+    @Test func aNewFileIsClearedBehindItsEndAndPublished() throws {
+        let vault = try Vault(.file)
+        let path = vault.folder.file("kept.vault")
+        let new = try FileLocation(path, in: PosixFileSystem()).createLocked()
+        try new.write(Array(1...48), at: 0)
+        try new.finish(at: 48, nil)
+        try new.prepareAppend(behind: LogEnd(at: 20, needsClearing: true))
+        try new.publish(over: nil, LogPosition(sequence: 7, authenticator: .zero))
+        let stored = try Array(Data(contentsOf: URL(filePath: path)))
+        #expect(stored.prefix(20) == Array(1...20)[...])
+        #expect(stored.count >= 48 && stored.dropFirst(20).allSatisfy { $0 == 0 })
+    }
+
     @Test(arguments: Kind.allCases) func showsWhatOthersHaveWritten(_ kind: Kind) throws {
         let vault = try Vault(kind)
         let (one, two) = (try vault.open("one"), try vault.open("two"))

@@ -240,7 +240,7 @@ def test_a_terminal_copies_by_itself_and_clears_what_it_has(home: Home) -> None:
     home.set("u.token", VALUE)
     with Terminal(home, "copy", "u.token", "--clear-after", "1s") as terminal:
         code, shown = terminal.end()
-        assert code == 0 and osc52(VALUE) in shown and b"cleared in 1 s, whatever it contains then" in shown
+        assert code == 0 and osc52(VALUE) in shown and b"cleared in 1 s, whatever it contains" in shown
         terminal.screen.expect_exact(osc52(b" ") + osc52(b""))
 
 

@@ -228,12 +228,12 @@ def advised(finished: subprocess.CompletedProcess[str], label: str) -> str:
 
 
 def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str, str, str]:
-    """The commands that write the other side to a file, merge that, and tell git; git's own files are not named.
+    """The commands that write the other version to a file, merge that, and tell git; git's own files are not named.
 
     The first stands before all others, and the last behind them. A merge that was refused would be so again."""
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
     assert ".merge_file_" not in finished.stdout + finished.stderr
-    first = advised(finished, "write the other side to a file")
+    first = advised(finished, "write the other version to a file")
     [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)
     assert finished.stderr.index(f"{clone.vault}.other") == finished.stderr.index(first) + first.index(f"{clone.vault}.other")
     assert "vault --vault" not in finished.stderr[finished.stderr.index(add):]
@@ -284,7 +284,7 @@ def test_a_copy_under_a_former_data_key_is_taken_by_name_as_the_message_says(apa
     two.git("commit", "--quiet", "--all", "--message", "rotate")
     finished = pull(two)
     first, _, add = told(two, finished)
-    assert f"The other side of {two.vault} is from before" in finished.stderr and "\n  of-one\n" in finished.stderr
+    assert f"The other version of {two.vault} is from before" in finished.stderr and "\n  of-one\n" in finished.stderr
     take = advised(finished, "accept it").replace("NAME", "of-one")
     for line in (first, take, add):
         ended = by_shell(two, line)
@@ -303,7 +303,7 @@ def test_what_a_rotation_on_the_other_side_shuts_out_is_kept_or_left_out_as_the_
     one.git("push", "--quiet")
     finished = pull(two)
     first, _, add = told(two, finished)
-    assert f"The other side of {two.vault} has removed someone's access" in finished.stderr
+    assert f"The other version of {two.vault} has removed someone's access" in finished.stderr
     lines = {advised(finished, "keep them"): 0} if is_kept else dict(zip(leaving_out(finished.stderr), (0, 9, 9)))
     assert by_shell(two, first).returncode == 0
     for line, code in lines.items():
@@ -385,7 +385,7 @@ def test_the_advice_names_the_key_that_the_driver_was_given_and_any_path(apart: 
     hidden = key.rename(key.with_name("hidden"))
     finished = pull(two)
     hidden.rename(key)
-    (first,) = re.findall(r"write the other side to a file: (.*)$", finished.stderr, re.MULTILINE)
+    (first,) = re.findall(r"write the other version to a file: (.*)$", finished.stderr, re.MULTILINE)
     (merge, add) = re.findall(r"Once it can be merged: (.*), and mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
     for line in (first, merge, add):
         ended = by_shell(two, line)

@@ -165,13 +165,13 @@ def test_a_key_that_the_member_never_had_stays(mia: Home, tom: Home) -> None:
 def test_a_removal_offers_the_rotation(mia: Home, tom: Home) -> None:
     before = fingerprint(mia)
     with Terminal(mia, "member", "rm", "tom") as terminal:
-        terminal.answer("Rotate it now? [y/N] ", "n\n")
+        terminal.answer("Rotate the data key? [y/N] ", "n\n")
         code, shown = terminal.end()
         assert code == 0 and b"have these keys: 1.\nThe data key was not rotated. Before" in shown and b"* 1  key file" in shown
     assert fingerprint(mia) == before
     mia.output("member", "add", "tom", "--device", device(tom))
     with Terminal(mia, "member", "rm", "tom") as terminal:
-        terminal.answer("Rotate it now? [y/N] ", "y\n")
+        terminal.answer("Rotate the data key? [y/N] ", "y\n")
         terminal.answer("never had it): ", "new.key\n")
         assert terminal.end()[0] == 0
     assert fingerprint(mia, "--key-file", "new.key") != before
@@ -220,7 +220,7 @@ def test_the_last_member_is_removed_if_that_is_meant(mia: Home, tmp_path: Path) 
     assert [author for _, author, _ in changes(mia)][-2:] == ["mia", None]
 
 
-@pytest.mark.parametrize("name", ["nobody", "unsigned", "mia (not a member then)", 'mia", since 2020', "mia, tom", 'mia" after 9'])
+@pytest.mark.parametrize("name", ["nobody", "unsigned", "mia (not a member at that time)", 'mia", since 2020', "mia, tom", 'mia" after 9'])
 def test_a_name_cannot_look_like_what_stands_beside_names(mia: Home, tmp_path: Path, name: str) -> None:
     """A member's, a key's label, and an entry's."""
     mia.output("key", "add", "--file", "second.key", "--label", name)
@@ -335,6 +335,6 @@ def test_a_removal_names_whom_the_member_has_added_before_it_is_done(mia: Home, 
     finished = mia.run("member", "rm", "zoe", "--keep", "1")
     assert (finished.returncode, finished.stderr) == (0, b"")
     with Terminal(mia, "member", "rm", "tom") as terminal:
-        terminal.answer("Rotate it now? [y/N] ", "n\n")
+        terminal.answer("Rotate the data key? [y/N] ", "n\n")
         assert terminal.end()[0] == 0
     assert json.loads(mia.output("member", "rm", "bob", "--keep", "1", "--json"))["added"] == []

@@ -559,7 +559,7 @@ def test_removals_that_are_not_taken_over_are_told_apart_from_values(base: Copie
     vault = base.right.vault
     assert (
         f"\nThey may have written these in {vault}:\n  plain\n  {marked}\n"
-        f"They may have removed these in {vault}:\n  away\n  purged\nIf you know that they are right") in failed
+        f"They may have removed these in {vault}:\n  away\n  purged\nIf you know that these changes are right") in failed
     assert base.left.run("merge", "--from-former-key", "away", str(base.right.vault)).returncode == ALARM
     assert "away" not in base.left.names() and "purged" in base.left.names()
 
@@ -594,7 +594,7 @@ def test_an_alarm_that_stays_after_a_merge_ends_as_the_message_says(apart: Copie
     left.vault.unlink()
     shutil.copy(right.vault, left.vault)
     finished = left.run("merge", str(own))
-    (command,) = re.findall(rb"accept them as a whole: `(vault [^`]+)`", finished.stderr)
+    (command,) = re.findall(rb"accept all of them: `(vault [^`]+)`", finished.stderr)
     assert finished.returncode == ALARM and b"You may delete" not in finished.stdout
     assert left.shell(command.decode()).returncode == 0
     assert all_values(left) == MERGED

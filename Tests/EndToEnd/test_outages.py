@@ -185,7 +185,7 @@ def test_changes_that_wait_for_another_url_are_found(home: Home, cluster: Cluste
     home.output("merge", str(pending))
     assert home.values() == {"a": b"1", "b": b"2"}
     pending.unlink()
-    assert b"are waiting for another URL" not in home.output("doctor")
+    assert b"changes made without the server, for another URL" not in home.output("doctor")
 
 
 def test_a_copy_that_is_behind_another_urls_is_no_alarm(home: Home, cluster: Cluster) -> None:

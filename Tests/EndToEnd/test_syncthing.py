@@ -89,7 +89,7 @@ def test_the_alarm_says_what_the_merge_refuses(apart: Copies) -> None:
     left.vault.write_bytes(old)
     beside(left, apart.right.vault)
     sentence = left.refusal(ALARM, "ls")
-    assert "That merges nothing if no copy has the changes that this machine has seen." in sentence
+    assert "This merge helps only if one of the copies has the changes that this machine has seen." in sentence
     command = re.search(r"`(vault merge .*?)`", sentence)[1]
     assert "Nothing was merged" in left.refusal(ALARM, *shlex.split(command)[1:])
     assert left.vault.read_bytes() == old

@@ -157,7 +157,7 @@ def test_what_a_removed_member_signs_is_told_apart(commands: Command) -> None:
         vault.compact(adding(BOB, Device("Eve")))
     assert authors(commands) == {"a": ["Bob"], "b": ["Bob?"], "before": [None]}
     assert [name for name, _ in commands.members()] == ["Ann"]
-    told = b'"Bob" (not a member then)'
+    told = b'"Bob" (not a member at that time)'
     for name, by_a_member in (("a", True), ("b", False)):
         commands.set(name, b"Ann's")
         [version] = json.loads(commands.run("history", name, "--json"))["versions"]

@@ -56,7 +56,7 @@ enum CommandName: String, CaseIterable, Sendable, Encodable {
 }
 
 extension CommandName {
-    /// The first word of the commands whose names have two words.
+    /// The first words of the command names that have two words.
     static let groups = ["key", "member", "setup", "prefs"]
 
     static func inGroup(_ group: String) -> [CommandName] { allCases.filter { $0.rawValue.hasPrefix(group + " ") } }
@@ -215,7 +215,7 @@ enum GlobalOptions {
             name: .identity, value: "PATH", completion: .file, help: "A file with age identities that open the vault."),
         .init(
             name: .vaultFingerprint, value: "HEX",
-            help: "Open the vault with an age identity only if it has this fingerprint, and remember it."),
+            help: "Open the vault with an age identity only if the vault has this fingerprint, and remember it."),
         .init(name: .json, help: "Write results and errors as JSON; see `vault help json`."),
         .init(
             name: .timeout, value: "SECONDS",
@@ -223,7 +223,7 @@ enum GlobalOptions {
         .init(
             name: .offline,
             help: "Use this machine's copy of a vault in a database, without the server, and report the copy's age."),
-        .init(name: .acceptRolledBack, help: "Accept, once, a vault file that is older than this machine remembers."),
+        .init(name: .acceptRolledBack, help: "Accept, once, a vault file older than the one this machine remembers."),
         .init(
             name: .acceptDiverged,
             help: "Accept, once, a vault file whose history differs from the one this machine remembers."),
@@ -239,11 +239,11 @@ enum GlobalOptions {
 extension OptionDescription {
     static let recursive = OptionDescription(
         name: .recursive, short: "r",
-        help: "Include NAME/... and the fields NAME.... A NAME that ends with a slash is a folder.")
+        help: "Include the names below NAME/ and the fields NAME.FIELD. A NAME that ends with a slash is a folder.")
 
     static let detached = OptionDescription(
         name: .detached,
-        help: "Do not compare the file with what this machine remembers, as if it were a copy elsewhere.")
+        help: "Treat the file as a copy from elsewhere, and do not compare it with what this machine remembers.")
 
     static let stretchCost = OptionDescription(
         name: .argon2id, value: "PASSES,MIB",

@@ -21,7 +21,7 @@ enum HelperName: String, CaseIterable {
     static func words(forProgramAt path: String) -> [String] {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         guard let helper = HelperName(rawValue: String(name)) else { return [] }
-        // A server may have written the prompt. It must not act as an option, since --help would print an answer.
+        // A server may have written the prompt. Parsed as an option such as --help, it would produce an answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Vault
 
-/// A checked command line: a known command, known options, the right number of arguments.
+/// A validated command line, with a known command, known options and the right number of arguments.
 struct Invocation: Equatable, Sendable {
     let command: CommandName
     var arguments: [String] = []

@@ -1,19 +1,19 @@
 import Formats
 import LinuxSystem
 
-/// A command that a message advises, ready to be copied. It includes the command line's options for the vault and its
-/// key.
+/// A command that a message recommends, ready to be copied. It includes the command line's options for the vault and
+/// its key.
 struct AdvisedCommand {
     /// The value of `--vault`, if it was given, and the path of the command line's vault.
     private var vault: (option: String?, path: String?)
     /// The options that name the key, each after a space.
     private var keyOptions: String
-    /// The key options for a vault that is named by its path, so that no section of the configuration applies to it.
+    /// The key options for commands that name the vault by its path, to which no section of the configuration applies.
     private var otherKeyOptions: String
 
     /// - Parameters:
     ///   - keyOptions: the options that name the key, as they were given.
-    ///   - keyFile: the key file that a section of the configuration names.
+    ///   - keyFile: the key file that the vault's section of the configuration names.
     init(
         vault: (option: String?, path: String?) = (nil, nil), keyOptions: [(option: String, value: String)] = [],
         keyFile: String? = nil
@@ -34,7 +34,7 @@ struct AdvisedCommand {
         return other
     }
 
-    /// - Parameter path: the path of the vault; nil for the one of the command line.
+    /// - Parameter path: the path of the vault; nil for the command line's vault.
     func line(_ words: String, of path: String? = nil) -> String {
         let option = path == nil || path == vault.path ? vault.option : path
         let vaultOption = option.map { " \(AdvisedCommand.option(OptionName.vault.spelling, $0))" } ?? ""
@@ -89,13 +89,13 @@ struct AdvisedCommand {
     }
 }
 
-/// The other side of a vault with a merge conflict in git.
+/// The other version of a vault that has a merge conflict in git.
 struct GitSide {
-    /// A command that writes this side to a file, and the path of that file.
+    /// A command that writes this version to a file, and the path of that file.
     let (command, file): (String, String)
 
     /// - Parameters:
-    ///   - reference: git's name of the side, such as MERGE_HEAD, or :3 for a file in conflict.
+    ///   - reference: git's name for the version, such as MERGE_HEAD, or :3 for a file in conflict.
     ///   - path: the path of the vault.
     init(_ reference: String, of path: String) {
         file = "\(path).other"

@@ -32,7 +32,7 @@ extension CommandError {
         return .unavailable("\(what): \(SystemError.message(for: number)).\(advice)")
     }
 
-    /// Returns the error for a failed write to standard output. The number is EPIPE if the reader has closed the pipe.
+    /// Returns the error for a failed write to standard output. `number` is EPIPE if the reader has closed the pipe.
     static func unwritableOutput(_ number: Int32) -> CommandError {
         system("Standard output could not be written", number)
     }
@@ -104,7 +104,7 @@ extension CommandError {
     }
 
     /// Returns the hint for a vault that was rolled back or has diverged and has other copies next to it. The hint
-    /// begins with the most common cause, and ends with acceptance.
+    /// begins with the most common cause, and ends with the option that accepts the vault.
     private static func hint(
         _ copies: CopiesBeside, tried: [String], isMerged: Bool, _ alarm: VaultError.Code, _ advised: AdvisedCommand
     ) -> String {
@@ -114,7 +114,7 @@ extension CommandError {
         if !copies.files.isEmpty {
             sentences.append(
                 "Merge them with `\(merging(tried + copies.files))`. "
-                    + "That merges nothing if no copy has the changes that this machine has seen.")
+                    + "This merge helps only if one of the copies has the changes that this machine has seen.")
         }
         if let reference = copies.gitReference {
             let side = GitSide(reference, of: "\(copies.folder)/\(copies.name)")
@@ -122,13 +122,13 @@ extension CommandError {
         }
         if tried.isEmpty, copies.gitReference == nil, copies.isInRepository {
             sentences.append(
-                "If git replaced it, write `kept-in = git` in the vault's section of the configuration (see `vault "
-                    + "help locations`), and accept this version once.")
+                "If git replaced the file, write `kept-in = git` in the vault's section of the configuration (see "
+                    + "`vault help locations`), and accept this version once.")
         }
         if isMerged {
             let line = advised.merge(tried, into: copies.vault, with: .allFromFormerKey)
             sentences.append(
-                "If no one without access can have written the merged changes, accept them as a whole: `\(line)`.")
+                "If only people with access can have made the merged changes, accept all of them: `\(line)`.")
         }
         if tried.isEmpty {
             sentences.append(
@@ -155,7 +155,7 @@ extension CommandError {
             ? VaultExchange(of: copies.vault, for: copy).moves
             : "ln -T \(words[0]) \(words[1]) && rm \(words[0])"
         return "Check the copy first: `\(advised.line("verify", of: copy))`. "
-            + "If that reports no problem, replace the vault by it: `\(moves)`."
+            + "If this reports no problem, replace the vault by the copy: `\(moves)`."
     }
 
     private static func puttingBack(_ url: String, _ advised: AdvisedCommand) -> String {
@@ -176,12 +176,12 @@ extension CommandError {
             "Copy the intact parts to a new vault with `\(advised.line("salvage OUT", of: vault))`."
         case .unflushedCopy(let path): "Verify it with `\(advised.line("verify", of: path))`."
         case .usedUpVault(let vault):
-            "Do that with `\(advised.line("salvage NEW", of: vault))`; `vault help salvage` explains how NEW replaces "
-                + "it."
+            "Do that with `\(advised.line("salvage NEW", of: vault))`; `vault help salvage` explains how to "
+                + "replace the vault by NEW."
         case .changesLeft(let path, isLocked: true):
-            "If OLD is the key file that opened the vault when they were made, and NEW the current one, run "
-                + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))`. The next command then "
-                + "stores them."
+            "If OLD is the key file that opened the vault when the changes were made, and NEW the current one, run "
+                + "`\(advised.withKeyFile("OLD").line("key add --file NEW", of: path))`. The next command "
+                + "then stores the changes."
         case .changesLeft(let path, isLocked: false):
             "Copy its intact parts to a new vault with `\(advised.line("salvage OUT", of: path))`. Store the values "
                 + "that you still need from there, then delete the file."
@@ -204,8 +204,8 @@ extension CommandError {
         case .fingerprintUnknown: "Pass it with --vault-fingerprint."
         case .olderDrop: "To store it anyway, use \(OptionName.acceptOlder.spelling)."
         case .fieldLeft(let field, let policy):
-            "With -r, `vault rm` and `vault mv` include the fields of a login. A field that should stay needs the "
-                + "policy itself: `vault attr \(AdvisedCommand.name(field)) \(Login.policyKey)=\(policy)`."
+            "With -r, `vault rm` and `vault mv` include the fields of a login. To keep a field, give it "
+                + "the policy too: `vault attr \(AdvisedCommand.name(field)) \(Login.policyKey)=\(policy)`."
         case .accessLogUnusable:
             "While the log is on, values can only be read if it can be written. Fix that, or run `vault log --off`."
         case .targetLacked(let vault, let target, isOffline: false):

@@ -4,11 +4,11 @@ import LinuxSystem
 /// The commands that replace a vault by another copy, and keep the old vault under another name.
 struct VaultExchange {
     let moves: String
-    /// The path of the old vault afterwards.
+    /// The path to which the old vault is moved.
     let former: String
 
     init(of vault: String, for copy: String) {
-        // The folder may be synchronized through a symbolic link.
+        // The path may contain a symbolic link, for example to a synchronized folder.
         let resolved = resolvedPath(vault)
         former = VaultExchange.freePath(resolved)
         let words = [resolved, former, copy].map { AdvisedCommand.path($0) }
@@ -16,7 +16,7 @@ struct VaultExchange {
         moves = "ln -T \(words[0]) \(words[1]) && mv -T -f \(words[2]) \(words[0])"
     }
 
-    /// Returns a path for the old vault at which not even a dangling symbolic link exists now.
+    /// Returns an unused path for the old vault. Not even a dangling symbolic link exists at this path.
     private static func freePath(_ resolved: String) -> String {
         let paths = (1...99).lazy.map { "\(resolved).before\($0 == 1 ? "" : "-\($0)")" }
         return paths.first { path in

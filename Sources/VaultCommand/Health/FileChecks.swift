@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import Vault
 
-/// The checks of a vault's files that do not open the vault. They concern modes, folders and file systems.
+/// The checks of a vault's files that are made without opening the vault. They concern modes, folders and file systems.
 struct FileChecks {
     let location: VaultLocation
     /// How the vault and the key file were located.
@@ -21,7 +21,7 @@ struct FileChecks {
         .warning("vault", "No vault exists yet at \(described).", fix: "Create it with `vault init`.")
     }
 
-    /// The check of the vault file, or nil if the file is missing. Opening the vault reports whether it existed before.
+    /// The check of the vault file; nil if it is missing. Opening the vault then reports whether it existed before.
     private var vault: HealthCheck? {
         guard let status = Self.status(location.vault) else { return nil }
         guard status.st_mode & 0o022 == 0 else {
@@ -65,7 +65,7 @@ struct FileChecks {
         let files = CopiesBeside(location.vault).files
         guard !files.isEmpty else { return nil }
         return .warning(
-            "copies", "A file synchronization has left other copies: \(files.joined(separator: ", ")).",
+            "copies", "File synchronization has left other copies: \(files.joined(separator: ", ")).",
             fix: "Once the vault opens, merge them with `vault merge`.")
     }
 

@@ -29,10 +29,10 @@ struct HealthCheck {
 /// build of the executable.
 struct LinkedLibrary: Equatable {
     let package, version: String
-    /// The Debian source that the package is built from, which also builds packages of shared libraries.
+    /// The Debian source package that this package is built from. Packages of shared libraries are built from it too.
     let source, sourceVersion: String
 
-    /// The packages, or nil if the build does not record them, such as a plain `swift build`.
+    /// The packages, or nil if the build did not record them, like a plain `swift build`.
     static let all: [LinkedLibrary]? = parse(String(cString: vault_linked_libraries()))
 
     /// Parses a table with four words per line; nil if it is empty.

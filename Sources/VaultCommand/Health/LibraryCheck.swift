@@ -1,7 +1,7 @@
 import LinuxSystem
 
 /// The comparison of the executable's libraries with the machine's packages. If the distribution has fixed a library
-/// since the build, only a new build brings the fix.
+/// since the build, only a new build contains the fix.
 enum LibraryCheck {
     private static let database = "/var/lib/dpkg/status"
     private static let sizeLimit: UInt64 = 256 << 20
@@ -37,7 +37,7 @@ enum LibraryCheck {
             guard let package = fields["Package"], let version = fields["Version"],
                 fields["Status"]?.hasSuffix(" installed") == true
             else { return }
-            // The field reads `Source: gcc-12 (12.2.0-14)` if the source has a different version.
+            // The field reads `Source: gcc-12 (12.2.0-14)` if the source package has a different version.
             let words = (fields["Source"] ?? package).split(separator: " ").map(String.init)
             guard let source = words.first, sources.contains(source) else { return }
             let own = words.count > 1 ? String(words[1].dropFirst().dropLast()) : version

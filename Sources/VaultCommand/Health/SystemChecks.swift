@@ -12,8 +12,8 @@ enum SystemChecks {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_cur == 0,
             vault_is_dumpable() == 0
-        else { return .warning("core dumps", "The system prevents this process from forbidding them.") }
-        return .ok("core dumps", "forbidden; your other programs cannot read its memory either")
+        else { return .warning("core dumps", "The system does not let this process forbid them.") }
+        return .ok("core dumps", "forbidden; your other programs cannot read the memory of vault either")
     }
 
     private static var lockedMemory: HealthCheck {
@@ -65,7 +65,7 @@ enum SystemChecks {
             return .warning("command", "`vault` is not in the PATH.", fix: "Add its folder to the PATH.")
         }
         guard let own = vault_program_path().map({ String(cString: $0) }) else { return .ok("command", found) }
-        // `vault` starts the program for vaults in databases, which is in the same folder.
+        // `vault` starts `vault-shared`, the program for vaults in databases, from the same folder.
         let isOwn = [own, "\(own.parentFolder)/vault"].contains { OtherProgram.isSameFile($0, found) }
         guard !isOwn else { return .ok("command", found) }
         return .warning(

@@ -10,7 +10,7 @@ enum VaultChecks {
     ) throws -> [HealthCheck] {
         let information = try keychain.maintenance.information()
         return [
-            .ok("opening", "The key opens the vault. The parts that were read are intact; `vault verify` checks all."),
+            .ok("opening", "The key opens the vault. All parts read are intact; `vault verify` checks the rest."),
             self.memory(memory, isKept: information.memoryIsKept), keysInMemory(information), upkeep(information),
         ] + (try store(keychain, advised)) + information.problems.map { .warning("upkeep", $0) }
             + (try entries(keychain))
@@ -24,7 +24,7 @@ enum VaultChecks {
         return found + (keychain.copies.keptCopy.map { [copy($0, advised)] } ?? [])
             + keychain.copies.changesElsewhere.map { path in
                 .warning(
-                    "changes", "Changes made without the server are waiting for another URL, in \(path).",
+                    "changes", "\(path) contains changes made without the server, for another URL.",
                     fix: "If they belong to this vault, store them with `\(advised.merge([path]))`; then delete the "
                         + "file.")
             }
@@ -40,7 +40,7 @@ enum VaultChecks {
         guard !copy.isComplete else { return .ok("copy", copy.line) }
         return .warning(
             "copy",
-            "\(copy.line): without the server, values that were never read here are missing, nothing can be stored, "
+            "\(copy.line): without the server, values that this machine never read are missing, nothing can be stored, "
                 + "and the server cannot be restored from this copy.",
             fix: "Complete it with `\(advised.line("verify"))`.")
     }
@@ -90,7 +90,7 @@ enum VaultChecks {
     }
 
     /// - Parameters:
-    ///   - newest: the time of an entry's newest change.
+    ///   - newest: the time of the newest change to any entry.
     ///   - difference: how far this machine's clock is ahead of the server's, in milliseconds; nil if they agree or
     ///     there is no server.
     static func clock(at now: Date, newest: Date, ahead difference: Int64?) -> HealthCheck {
@@ -100,7 +100,7 @@ enum VaultChecks {
                 "clock", "\(here), \(ClockDifference.words(difference)) the server's clock.",
                 fix: "Correct the wrong clock. Expiry, history and merges depend on it.")
         }
-        // The clocks of machines that share a vault may differ by some seconds.
+        // The clocks of machines that share a vault may differ slightly.
         guard newest > now.addingTimeInterval(300) else { return .ok("clock", Timestamp.text(now)) }
         return .warning(
             "clock", "\(here), but an entry was changed at \(Timestamp.text(newest)).",

@@ -42,15 +42,15 @@ enum CloneCommand: Command {
         ],
         options: [.init(name: .force, short: "f", help: "Replace an earlier copy of this vault at TO.")],
         details: """
-            The copy is the same vault. The same keys open it, and a machine that remembers one accepts the other \
-            instead. It is read and authenticated in full before it appears at TO. In a database the copy is bound to \
+            Both are the same vault. The same keys open them, and a machine that remembers either accepts the other. \
+            The copy is read and authenticated in full before it appears at TO. In a database, the copy is bound to \
             its name, so a server cannot present it under another name.
 
-            If a server was reset to an older state, restore its vault from the local copy on any machine: \
-            `vault clone --offline URL URL --force`. `vault info` shows where that copy is.
+            If a server was reset to an older state, restore its vault from the local copy on any machine: `vault \
+            clone --offline URL URL --force`. `vault info` shows the path of the local copy.
 
             With --force, TO is replaced only if the copy contains everything in it. Otherwise merge the two: see \
-            `vault help merge`. Move a different vault, or a file that does not open, away first.
+            `vault help merge`. If TO is a different vault or a file that does not open, move it away first.
             """,
         examples: [
             .init("vault clone team.vault postgresql://db.example.org/vaults#team", "move a file into a database"),

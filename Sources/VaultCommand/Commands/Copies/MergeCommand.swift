@@ -9,47 +9,45 @@ enum MergeCommand: Command {
         arguments: [
             .init(
                 name: "OTHER", count: .any, completion: .file,
-                help: "Another copy, which is only read (default: conflict copies that a file synchronization left).")
+                help: "Another copy; it is not changed (default: conflict copies that file synchronization has left).")
         ],
         options: [
             .detached,
             .init(
                 name: .fromFormerKey, value: "NAME", isRepeatable: true,
                 help: "Accept this name's change, although someone without access may have made it."),
-            .init(name: .allFromFormerKey, help: "Accept all such changes."),
+            .init(name: .allFromFormerKey, help: "Accept all changes of this kind."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
-                help: "Keep this key of the vault, although the copy has, or may have, removed it."),
+                help: "Keep this key of the vault, although it was, or may have been, removed in the copy."),
             .init(
                 name: .gitPath, value: "PATH",
                 help: "The vault's path in the repository. git's merge driver passes it along with temporary files."),
         ],
         details: """
-            Merges copies that have diverged, by file synchronization, git or a backup. For each name the later change \
-            wins, even if it is a removal, and the history gets all values of both copies. Names that both copies have \
-            changed are listed. Merging in the other direction has the same result.
+            Merges diverged copies, for example those that file synchronization, git or a backup has left. For each \
+            name the later change wins, even if it is a removal, and the history gets all values of both copies. Names \
+            that were changed in both copies are listed. Merging in the other direction has the same result.
 
-            The keys of the vault and the limits of its history stay as they are here. But if the data key was rotated \
-            in the other copy, its keys replace those of this copy. A key that either copy has removed no longer opens \
-            the vault; the report lists added and removed keys. If it is unknown who removed a key, or if both copies \
-            were rotated, decide about each key that opens only this copy: keep it with --keep, or leave it out as the \
-            message explains.
+            This vault keeps its keys and its history limits. But if the data key was rotated in the other copy, that \
+            copy's keys replace them. A key that either copy has removed no longer opens the vault; the report lists \
+            added and removed keys. If it is unknown who removed a key, or the data key was rotated in both copies, \
+            decide about each key that opens only this copy: keep it (--keep), or leave it out as the message explains.
 
             From a copy that is older than this vault's last rotation of the data key, only changes signed by a \
-            current member are accepted. From any copy, changes signed by a removed member are left out. These names \
-            are listed: accept the right ones by name.
+            current member are accepted. From any copy, changes signed by a removed member are left out. The names \
+            with such changes are listed, so that you can accept the legitimate ones by name.
 
             Afterwards this file can replace both copies: machines that remember either one accept it as a later \
             version. With `vault setup git-merge`, git merges vaults this way.
 
-            A file synchronization may have put the other machine's copy in place of the vault, and this machine's \
-            copy beside it. If the vault lacks changes that this machine has seen, it is still merged, provided that \
-            one of the copies has them. Without OTHER, copies are found by the names that Syncthing, Nextcloud and \
-            Dropbox give them.
+            File synchronization may have replaced the vault with another machine's copy and left this machine's copy \
+            beside it. The vault may then lack changes that this machine has seen. It is still merged if one of the \
+            copies has them. Without OTHER, finds copies by the names that Syncthing, Nextcloud and Dropbox use.
 
-            A copy that cannot be merged does not stop the others. The report names it with its error, which also sets \
-            the exit code. But if a copy may have removed an access that this vault still grants, decide about that \
-            first. The copies after it are not merged.
+            If a copy cannot be merged, the others still are. The report contains the error, which also sets the exit \
+            code. But if access that this vault still grants may have been removed in a copy, decide about that first. \
+            The copies after it are not merged.
             """,
         examples: [
             .init("vault merge", "merge the copies that Syncthing left beside the vault"),
@@ -60,9 +58,9 @@ enum MergeCommand: Command {
             .init(.notFound, "no copy has one of the given names; nothing was merged"),
             .init(
                 .alarm,
-                "changes in OTHER were left out, since someone without access may have made them; or the vault still "
-                    + "lacks changes that this machine has seen, and if no copy has them, nothing was merged; or keys "
-                    + "were, or may have been, removed in OTHER, and nothing was merged"),
+                "changes in OTHER were left out because someone without access may have made them; or the vault "
+                    + "still lacks changes that this machine has seen (if no copy has them, nothing was merged); or "
+                    + "keys were, or may have been, removed in OTHER (nothing was merged)"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -112,7 +110,7 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // The flushed merge is verified before the user deletes the only other copy. An error follows the results.
+            // The flushed merge is verified before the user deletes the only other copy. Errors follow the results.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -137,7 +135,7 @@ enum MergeCommand: Command {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
                 (invocation.options[.keep] ?? []).map { try invocation.number($0, OptionName.keep.spelling) })
-            // A merge may remove keys, which renumbers the keys after them. A key's salt stays the same.
+            // A merge may remove keys and renumber those after them, so the keys to keep are identified by their salts.
             let keptKeys = Set(try kept.sorted().map { try keychain.key($0).salt })
             var copies: [Keychain.Copies.Copy] = []
             for path in paths {

@@ -10,9 +10,9 @@ enum SetupGitMergeCommand: Command {
             Adds a merge driver and a converter for `git diff` to the repository's configuration, and one line to its \
             .gitattributes. git then compares names, sizes and times, never values. Remove these lines to undo it.
 
-            git passes the vault as a temporary file, so no section of the configuration applies to it. If its key is \
-            at none of the locations that `vault help locations` lists, name it here, with --key-file, --key-command \
-            or --identity, or with --vault NAME for the key of a configured vault.
+            git passes the vault as a temporary file, so no section of vault's configuration applies to it. If the \
+            vault's key is at none of the locations that `vault help locations` lists, name it here, with --key-file, \
+            --key-command or --identity, or with --vault NAME for the key of a configured vault.
             """,
         examples: [
             .init("vault setup git-merge --dry-run", "preview the lines"),
@@ -50,7 +50,7 @@ enum SetupGitMergeCommand: Command {
         ]
     }
 
-    /// Returns the options that specify the key, or none if the key file is at its standard path.
+    /// Returns the options that specify the key. A key file at its standard path needs none.
     private static func keyOptions(_ invocation: Invocation) throws -> String {
         guard !invocation.has(.keyFD) else { throw UsageError.descriptorHandedOn }
         let location = try invocation.location()
@@ -65,8 +65,8 @@ enum SetupGitMergeCommand: Command {
     }
 }
 
-/// A conflict in a merge by git, which passes both sides in temporary files and then removes them. Messages therefore
-/// name the vault by its path in the repository, and explain how to get the other side.
+/// A conflict in a merge by git. git deletes its temporary files for the two versions, so messages name the vault by
+/// its path in the repository and explain how to write the other version to a file.
 struct GitConflict {
     private let vault: String
     private let side: GitSide
@@ -86,7 +86,7 @@ struct GitConflict {
     }
 
     var sides: MergedSides {
-        MergedSides(vault: vault, copy: side.file, shownCopy: "The other side of \(vault)", advised: advised)
+        MergedSides(vault: vault, copy: side.file, shownCopy: "The other version of \(vault)", advised: advised)
     }
 
     /// Returns the error with commands that still work after git has stopped at the conflict.
@@ -101,13 +101,13 @@ struct GitConflict {
         let adding =
             "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
             + AdvisedCommand.word("./" + vault.lastPathComponent)
-        // A refusal already explains how to get the file that is to be added.
+        // A refusal already explains how to produce the file that is to be added.
         let ending =
             error.exit == .alarm
             ? "Then mark it as resolved: \(adding)"
             : "Once it can be merged: \(advised.merge([side.file])), and mark it as resolved: \(adding)"
         error.message =
-            "\(vault) has a merge conflict. First write the other side to a file: \(side.command)\n"
+            "\(vault) has a merge conflict. First write the other version to a file: \(side.command)\n"
             + "\(error.message)\n\(ending)"
         return error
     }

@@ -19,7 +19,7 @@ enum HistoryCommand: Command {
             """,
         examples: [
             .init("vault history u.token", "list the earlier values, newest first"),
-            .init("vault history --keep 3,30", "keep less for all names, and drop the rest immediately"),
+            .init("vault history --keep 3,30", "keep fewer values of all names, and drop the others immediately"),
         ],
         exitCodes: [.init(.notFound, "no earlier value of the name is kept")])
 
@@ -102,9 +102,9 @@ enum UndoCommand: Command {
     static let description = CommandDescription(
         name: .undo, section: .earlierValues, summary: "undo the newest change",
         details: """
-            Each name that the newest change has set or removed gets its previous value back, with its attributes and \
-            expiry, or is removed if it had none. A change of several names is undone as a whole or not at all. A \
-            second `vault undo` redoes the change. A merge cannot be undone.
+            Each name that the newest change set or removed gets back its previous value, attributes and expiry, or is \
+            removed if it did not exist before. A change of several names is undone as a whole or not at all. A second \
+            `vault undo` redoes the change. A merge cannot be undone.
             """,
         examples: [.init("vault undo", "undo a mistaken `vault set` or `vault rm`")],
         exitCodes: [.init(.notFound, "there is nothing to undo, or a previous value is not kept")])

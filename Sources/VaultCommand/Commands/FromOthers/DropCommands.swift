@@ -62,7 +62,7 @@ enum CollectCommand: Command {
             """,
         examples: [.init("vault collect token.drop", "review the value, then store it")],
         exitCodes: [
-            .init(.refused, "it was not confirmed, or is older than the last change of its name; nothing was stored"),
+            .init(.refused, "a drop was not confirmed, or is older than its name's last change; nothing was stored"),
             .init(.locked, "a drop was sealed for another vault"),
         ])
 
@@ -102,7 +102,7 @@ enum CollectCommand: Command {
             let time = Timestamp.text(drop.created)
             lines += "\(drop.name.forTerminal)  \(Quantity.size(drop.size)), sealed \(time), \(state)\n"
             for (key, value) in drop.attributes.sorted(by: { $0.key < $1.key }) {
-                // With a line feed, a value could imitate the line of another drop.
+                // A value that contains a line feed could imitate another drop's line.
                 let isOneLine = !value.utf8.contains(UInt8(ascii: "\n"))
                 lines += "    \(key.forTerminal)=\(isOneLine ? value.forTerminal : value.quoted)\n"
             }

@@ -1,6 +1,6 @@
 import Vault
 
-/// The possible continuations of a command line, derived from the table of commands.
+/// The possible completions of a command line, derived from the table of commands.
 struct Candidates {
     enum Kind: String, Encodable { case words, files }
 
@@ -107,7 +107,7 @@ extension Invocation {
     /// fails if the vault was rolled back, has diverged or was exchanged.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
-        // The shell that completes the words has not expanded a ~ in them.
+        // During completion, the shell has not expanded a ~ in these words.
         let home = environmentVariable("HOME")
         let named = options.filter { naming.contains($0.key) }.mapValues { values in
             values.map { value in home.flatMap { value.hasPrefix("~/") ? $0 + value.dropFirst() : nil } ?? value }

@@ -89,7 +89,7 @@ struct CommandLineParser {
     private let count: Int
     private var rest: ArraySlice<String?>
     private(set) var description: CommandDescription?
-    /// The first word of a command whose name has two words.
+    /// The first word of a two-word command name, such as `key`.
     private(set) var group: String?
     private(set) var arguments: [String] = []
     private(set) var options: [OptionName: [String]] = [:]
@@ -113,8 +113,8 @@ struct CommandLineParser {
         return invocation
     }
 
-    /// Whether the command line contains `--json`, even after a word that the parser rejected, because that error must
-    /// be JSON too.
+    /// Whether the command line contains `--json`, even after a word that the parser rejected, because the error for
+    /// that word must be JSON too.
     var wantsJSON: Bool { options[.json] != nil || rest.prefix { $0 != "--" }.contains(OptionName.json.spelling) }
 
     mutating func readWords() throws(UsageError) {

@@ -9,7 +9,7 @@ enum CompletionsCommand: Command {
         options: [
             .init(
                 name: .words,
-                help: "Read a command line's words from a pipe, and print its completions. The script uses this.")
+                help: "Read a command line's words from a pipe, and print completions. Used by the script.")
         ],
         details: """
             Names are completed if the vault opens without a prompt: by its key file, an age identity, or after `vault \

@@ -52,7 +52,7 @@ enum VersionCommand: Command {
         name: .version, section: .help, summary: "show the version",
         details: """
             With --json, also lists the Debian packages that are linked into the executable, with their revisions. \
-            Only a new build of the executable brings their fixes. A build without that information writes null.
+            Their fixes require a new build of the executable. A build without this information writes null.
             """)
     static var report: JSONObject { ["version": ToolVersion.number, "libraries": LinkedLibrary.all?.map(\.report)] }
 

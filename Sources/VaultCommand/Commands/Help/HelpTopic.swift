@@ -20,7 +20,7 @@ enum HelpTopic: String, CaseIterable {
         TextLayout.definitions(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
     }
 
-    /// All environment variables that this tool itself reads. HashiCorp's Vault uses none of them.
+    /// All environment variables that this tool itself reads. HashiCorp's Vault reads other VAULT_ variables.
     static let variables = [
         ("VAULT_FILE", "The vault file, like --vault."),
         ("VAULT_KEY_FILE", "The key file, like --key-file."),
@@ -83,7 +83,7 @@ enum HelpTopic: String, CaseIterable {
             offline = allow
             [project]
             vault = ~/project/secrets.vault
-            # git replaces the file, so an older one is no alarm
+            # git may restore an older file, which is not an error
             kept-in = git
 
         With --vault NAME, the key is the one from the options, else from the section,
@@ -96,9 +96,9 @@ enum HelpTopic: String, CaseIterable {
     static let jsonText = """
         With --json, every command that succeeds writes one JSON object, on one line, to
         standard output. Later versions may add keys; those below stay. A key with a
-        question mark may be missing. A word such as KEY stands for a text, or for the
-        shape of that name. A command that has changed a vault in a database while the
-        server was unreachable adds "pending": true: only this machine has the change.
+        question mark may be missing. A word such as KEY stands for a string, or for the
+        object described below. A command that has changed a vault in a database while
+        the server was unreachable adds "pending": true (only stored on this machine).
 
           get       {"name", "value"?, "value_base64"?}: value_base64 if it is not UTF-8;
                     for several names, {"values": [{"name", "value"?, "value_base64"?}]}
@@ -173,13 +173,13 @@ enum HelpTopic: String, CaseIterable {
                      "keys_lost": [KEY], "keys_removed": [KEY],
                      "keys_here_alone": [KEY], "keys_there_alone": [KEY],
                      "removed_members": [NAME], "members_here_alone": [NAME],
-                     "members_there_alone": [NAME]}, unless OTHER is one: a list
+                     "members_there_alone": [NAME]} for one OTHER; otherwise a list
                      of these as "copies", with their "files"
           setup git-merge
                     {"attributes", "written"}
           setup git, setup docker, setup aws, setup kube, setup ssh, setup direnv
                     {"settings": [TEXT], "written"}
-          askpass   {"name", "value"}, as get
+          askpass   {"name", "value"}, as for get
           ssh-add   {"name", "type", "comment", "lifetime", "confirms"}
           prefs get {"name", "value"?, "value_base64"?}, as for get
           prefs set {"name", "file"}
@@ -213,7 +213,7 @@ enum HelpTopic: String, CaseIterable {
           man       {"page"}
 
         "dropped" is the number of older accesses that were removed to make room. An
-        access without a name means that the log was switched on or off. The output of
+        access without a name records that the log was switched on or off. The output of
         `run` is that of its program; only errors of vault are JSON.
 
         ls and find write their object while they read the vault. If they fail midway,

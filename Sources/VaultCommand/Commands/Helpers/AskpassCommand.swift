@@ -12,12 +12,12 @@ enum AskpassCommand: Command {
         details: """
             Answers only prompts that are mapped to an entry by the attribute `askpass`. If the attribute is the path \
             of a private key, the entry holds its passphrase and answers the prompts of ssh and ssh-add for that key. \
-            Any other text is the exact prompt, such as `[sudo] password for mia: ` for `sudo -A`. git's prompts are \
-            also answered from the credentials of `vault git-credential`.
+            Otherwise, the attribute is the exact prompt, such as `[sudo] password for mia: ` for `sudo -A`. git's \
+            prompts are also answered from the credentials of `vault git-credential`.
 
-            All other prompts are refused with exit code 1 and no output. Three kinds are never answered: whether to \
-            trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and a prompt \
-            repeated after a wrong passphrase.
+            All other prompts are refused with exit code 1 and no output. Three kinds of prompts are never answered: \
+            whether to trust an unknown host, whether an agent may use a key (an empty answer would mean yes), and \
+            prompts repeated after a wrong passphrase.
 
             $SSH_ASKPASS, $GIT_ASKPASS and $SUDO_ASKPASS take a program without arguments, so set them to \
             vault-askpass, a symbolic link to `vault`. Requires OpenSSH 8.5 or later, because older versions do not \
@@ -26,7 +26,7 @@ enum AskpassCommand: Command {
         examples: [
             .init("vault askpass 'Enter passphrase for /home/mia/.ssh/id_ed25519: '", "test what ssh-add would get")
         ],
-        exitCodes: [.init(.other, "no entry or several are mapped to the prompt, or it is never answered")])
+        exitCodes: [.init(.other, "no entry, or more than one, is mapped to the prompt; or it is never answered")])
 
     /// The attribute that maps an entry to a prompt.
     static let attribute = "askpass"

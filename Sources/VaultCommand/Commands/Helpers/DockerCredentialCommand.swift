@@ -21,7 +21,7 @@ enum DockerCredentialCommand: Command {
         name: .dockerCredential, section: .helpers, summary: "give docker its credentials (docker runs this)",
         arguments: [.init(name: "ACTION", count: .optional, help: "`store`, `get`, `erase`, `list` or `version`.")],
         details: """
-            docker, podman, buildah, skopeo and others run it as the helper `vault`, by the name \
+            docker, podman, buildah, skopeo and others run this command as the helper `vault`, by the name \
             docker-credential-vault, which must be in the PATH. `vault setup docker` configures docker to use it.
 
             Entries are stored below docker/, such as docker/registry.example.org. They are found by the attribute \

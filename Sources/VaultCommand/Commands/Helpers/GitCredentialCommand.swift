@@ -9,15 +9,15 @@ enum GitCredentialCommand: Command {
         name: .gitCredential, section: .helpers, summary: "give git its credentials (git runs this)",
         arguments: [.init(name: "OPERATION", help: "`get`, `store`, `erase` or `capability`. Others are ignored.")],
         details: """
-            git runs it as the helper `vault`, by the name git-credential-vault, and writes the request to its \
-            standard input. `vault setup git` configures git to use it.
+            git runs this command as the helper `vault`, by the name git-credential-vault, and writes the request to \
+            the command's standard input. `vault setup git` configures git to use it.
 
             Entries are stored below git/, such as git/github.com/mia. They are found by their attributes (protocol, \
             host, path and username), so you may rename them within git/. A refresh token is an entry of its own, \
             git/github.com/mia.refresh-token.
 
-            Without a vault or a matching entry it prints nothing, and git asks the next helper, or you. A vault that \
-            is locked or damaged is an error.
+            Without a vault or a matching entry, the command prints nothing, and git asks the next helper, or you. A \
+            vault that is locked or damaged is an error.
             """,
         examples: [
             .init("printf 'protocol=https\\nhost=github.com\\n' | vault git-credential get", "show what git would get")
@@ -43,7 +43,7 @@ enum GitCredentialCommand: Command {
         do { try found.write { _ in } } catch {
             throw CommandError.invalid("The entry cannot be passed to git: \(error.problem).")
         }
-        // The call above has checked that this cannot fail.
+        // The call above has made the same checks, so this one cannot fail.
         try StandardOutput.write(SecretBytes(composing: { put in try? found.write(put) }))
     }
 

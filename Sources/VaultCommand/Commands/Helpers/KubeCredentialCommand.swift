@@ -4,7 +4,7 @@ import Glibc
 import Vault
 
 enum KubeCredentialCommand: Command {
-    /// The parts of kubectl's request that matter here.
+    /// The part of kubectl's request that this command needs.
     private struct Request: Decodable { let apiVersion: String }
 
     private static let variable = "KUBERNETES_EXEC_INFO"
@@ -23,7 +23,7 @@ enum KubeCredentialCommand: Command {
             expires.
             """,
         exitCodes: [
-            .init(.other, "kubectl did not start it, or uses another version of the protocol"),
+            .init(.other, "kubectl did not start this command, or uses another version of the protocol"),
             .init(.usage, "a certificate without its key, or a key without its certificate"),
             .init(.notFound, "no such name, or it has expired"),
         ])

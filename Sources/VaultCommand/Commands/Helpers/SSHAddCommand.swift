@@ -18,16 +18,16 @@ enum SSHAddCommand: Command {
             Sends the key from the vault to the agent's socket, $SSH_AUTH_SOCK, without a file or another program. \
             `ssh-add -l` then lists the key, and `ssh-add -d` removes it.
 
-            Store the key with `vault set NAME --file FILE`. It must be a key of OpenSSH, of the type ed25519, rsa or \
-            ecdsa, without a passphrase, because the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a \
-            passphrase, and converts an older format.
+            Store the key with `vault set NAME --file FILE`. It must be an OpenSSH key of type ed25519, rsa or ecdsa, \
+            and have no passphrase, since the vault seals it. `ssh-keygen -p -N '' -f FILE` removes a passphrase, and \
+            converts an older format.
             """,
         examples: [
             .init("vault ssh-add -t 8h ssh/laptop", "add a key for a working day"),
             .init("vault ssh-add -c ssh/laptop", "confirm each use of the key"),
         ],
         exitCodes: [
-            .init(.usage, "the value is not an OpenSSH private key without a passphrase"),
+            .init(.usage, "the value is not an OpenSSH private key, or has a passphrase"),
             .init(.notFound, "no such name; a similar one is suggested"),
             .init(.refused, "the agent refuses the key"),
             .init(.inputOutput, "no agent is running"),
@@ -92,7 +92,7 @@ enum SSHAddCommand: Command {
         } catch { throw .system("The SSH agent at \(path) does not answer", error.number) }
         guard !isOthers else {
             throw .refused(
-                "The SSH agent at \(path) belongs to another user, who could use the key. Start one of your own with "
+                "The SSH agent at \(path) belongs to another user, who could use the key. Start your own agent with "
                     + "`eval $(ssh-agent)`.")
         }
         guard SSHAgentMessage.isSuccess(answer) else {

@@ -3,7 +3,7 @@ import LinuxSystem
 import Vault
 
 // The common part of the `vault setup PROGRAM` commands. Each command adds some lines to a program's configuration,
-// prints them, and can remove them again.
+// prints them, and can remove them later.
 
 /// Lines in the configuration of another program.
 struct Setting {
@@ -23,7 +23,7 @@ extension OptionDescription {
 }
 
 extension HelperName {
-    /// Warns if the helper's name is not in the PATH, so that another program cannot start it.
+    /// Warns if the helper's name is not in the PATH, because other programs then cannot start it.
     func noteIfMissing(for program: String) {
         if OtherProgram.isInstalled(rawValue) { return }
         Notes.inform("\(program) runs \(rawValue), which is not in the PATH. Create it as a symbolic link to `vault`.")
@@ -42,7 +42,7 @@ extension Invocation {
     private func outcome(_ isWritten: Bool) -> String {
         switch (has(.dryRun), has(.undo), isWritten) {
         case (true, _, _): "Nothing was changed: this is a dry run."
-        case (false, false, true): "Written. Use `--undo` to remove it."
+        case (false, false, true): "Written. Use `--undo` to remove the setting."
         case (false, false, false): "The setting already exists; nothing was changed."
         case (false, true, true): "Removed."
         case (false, true, false): "No such setting exists, or it was written with other options; nothing was changed."
@@ -70,7 +70,7 @@ extension Invocation {
 enum SetupGitCommand: Command {
     static let description = CommandDescription(
         name: .setupGit, section: .helpers, summary: "set up git to keep its credentials in the vault",
-        options: [.init(name: .local, help: "Only for this repository (default: for all yours)."), .dryRun, .undo],
+        options: [.init(name: .local, help: "Only for this repository (default: for all of yours)."), .dryRun, .undo],
         details: """
             Adds `vault git-credential` to git's credential helpers. Existing helpers are kept. git queries one after \
             the other, and stores credentials in all of them. List them with `git config --get-all credential.helper`.
@@ -79,8 +79,8 @@ enum SetupGitCommand: Command {
             """,
         examples: [
             .init("vault setup git", "set it up for all repositories"),
-            .init("vault setup git --local --vault work", "set it up for one, with its own vault"),
-            .init("vault setup git --undo", "remove the helper again"),
+            .init("vault setup git --local --vault work", "set it up for one repository, with a separate vault"),
+            .init("vault setup git --undo", "remove the helper"),
         ],
         exitCodes: [.init(.other, "git is not installed, or with --local, this is not a git repository")])
 
@@ -113,7 +113,7 @@ enum SetupAWSCommand: Command {
             Adds a credential_process line to the profile in $AWS_CONFIG_FILE or ~/.aws/config. Other lines of the \
             file are kept.
 
-            AWS tools prefer keys of the same profile in ~/.aws/credentials, so remove them there.
+            AWS tools prefer keys of the same profile in ~/.aws/credentials, so remove those keys.
             """,
         examples: [.init("vault setup aws aws/work --profile work", "then run: aws --profile work s3 ls")],
         exitCodes: [.init(.refused, "the profile has another credential_process")])
@@ -163,7 +163,7 @@ enum SetupDirenvCommand: Command {
             """,
         examples: [
             .init("vault setup direnv", "then write in a file .envrc: use vault GH_TOKEN=gh/token"),
-            .init("vault setup direnv --undo", "remove the function again"),
+            .init("vault setup direnv --undo", "remove the function"),
         ],
         exitCodes: [.init(.refused, "the file has another function of this name")])
 

@@ -13,10 +13,10 @@ enum SetupDockerCommand: Command {
             $DOCKER_CONFIG or ~/.docker. Its other keys are kept; their order and the white space may change, as they \
             do when docker writes the file.
 
-            docker passes no options to the helper. If the vault is not at its standard path, name it as [default] in \
-            the configuration or in $VAULT_FILE; see `vault help locations`.
+            docker passes no options to the helper. If the vault is not at its standard path, name it in the section \
+            [default] of the configuration, or in $VAULT_FILE; see `vault help locations`.
 
-            docker then ignores the logins in the file. Log in again to store them in the vault.
+            From then on, docker ignores the logins in the file. Log in again to store them in the vault.
             """,
         examples: [
             .init("vault setup docker", "set it up for all registries"),

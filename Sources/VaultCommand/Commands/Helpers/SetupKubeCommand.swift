@@ -28,12 +28,12 @@ enum SetupKubeCommand: Command {
         arguments: [.init(name: "NAME", completion: .secretName, help: "The entry; see `vault help kube-credential`.")],
         options: [.init(name: .user, value: "USER", help: "The user in the kubeconfig."), .dryRun, .undo],
         details: """
-            Uses `kubectl config` to write the user's exec to the kubeconfig. Without kubectl, or if that fails, \
-            prints the lines to add. Remove any token or certificate that the user has in the kubeconfig.
+            Uses `kubectl config` to write the user's exec to the kubeconfig. If kubectl is missing or fails, prints \
+            the lines to add. Remove any token or certificate that the user has in the kubeconfig.
             """,
         examples: [.init("vault setup kube kube/prod --user prod", "then run: kubectl get pods")],
         exitCodes: [
-            .init(.refused, "the user runs another command"), .init(.other, "kubectl cannot read its configuration"),
+            .init(.refused, "the user has another command"), .init(.other, "kubectl cannot read its configuration"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -52,7 +52,7 @@ enum SetupKubeCommand: Command {
         let isAdding = !invocation.has(.dryRun) && !invocation.has(.undo) && former != exec
         if isAdding {
             guard former == nil else {
-                throw CommandError.refused("The user \(user) runs another command. Remove it first.")
+                throw CommandError.refused("The user \(user) has another command in the kubeconfig. Remove it first.")
             }
             try NewFile.checkKubeconfig()
             // Debian 12's kubectl crashes on this command, whatever the values.

@@ -21,7 +21,7 @@ enum SetupSSHCommand: Command {
             """,
         examples: [
             .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop", "then add the lines to ~/.profile"),
-            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute again"),
+            .init("vault setup ssh ~/.ssh/id_ed25519 ssh/laptop --undo", "remove the attribute"),
         ],
         exitCodes: [
             .init(.refused, "the entry has the passphrase of another key"),
@@ -48,7 +48,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain) },
                 undo: {
-                    // An entry that was removed or mapped to another key since then is left unchanged.
+                    // An entry that was removed or mapped to another key after the setup is left unchanged.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])

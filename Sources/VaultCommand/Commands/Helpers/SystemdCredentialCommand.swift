@@ -9,13 +9,14 @@ enum SystemdCredentialCommand: Command {
         name: .systemdCredential, section: .helpers, changesNothing: true,
         summary: "give a systemd unit a credential (systemd runs this)",
         details: """
-            Answers one request of systemd on standard input, which is a socket: `LoadCredential=ID:SOCKET` of the \
-            unit UNIT. The answer is the value of the entry systemd/UNIT/ID, such as systemd/web.service/db-password. \
-            Other entries cannot be requested. Only root and the user who runs this command may request one.
+            Answers one request of systemd on standard input, which is a socket. A unit UNIT makes the request with \
+            `LoadCredential=ID:SOCKET`. The answer is the value of the entry systemd/UNIT/ID, such as \
+            systemd/web.service/db-password. Other entries cannot be requested. Only root and the user who runs this \
+            command may request a credential.
 
-            The socket is a unit of its own, with `ListenStream=/run/vault.sock`, `SocketMode=0600` and `Accept=yes`. \
-            Its service vault@.service has `ExecStart=vault systemd-credential` and `StandardInput=socket`, and names \
-            the vault and key in its environment.
+            The socket is a separate unit with `ListenStream=/run/vault.sock`, `SocketMode=0600` and `Accept=yes`. Its \
+            service vault@.service has `ExecStart=vault systemd-credential` and `StandardInput=socket`, and names the \
+            vault and key in its environment.
 
             If the entry does not exist or cannot be read, nothing is written. systemd then gives the unit an empty \
             credential, and the journal of the service shows the reason.
@@ -35,7 +36,7 @@ enum SystemdCredentialCommand: Command {
         let name = "systemd/\(request.unit)/\(request.identifier)"
         let keychain = try invocation.openVault()
         // `reading` would also return attributes of other entries, which were not stored for a unit. The error suggests
-        // no similar name, since the journal has more readers than the vault.
+        // no similar name, since the journal may have more readers than the vault.
         guard let value = try invocation.readingEntry(name, from: keychain)?.takeBytes() else {
             throw CommandError.absent(name, near: nil)
         }

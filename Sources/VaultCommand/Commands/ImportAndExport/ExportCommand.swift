@@ -31,7 +31,7 @@ enum ExportCommand: Command {
         exitCodes: [
             .init(
                 .refused,
-                "--plaintext is missing, the file exists, standard output is a terminal, or an entry does not fit")
+                "--plaintext is missing, the file exists, the output is a terminal, or an entry does not fit FORMAT")
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {

@@ -14,7 +14,7 @@ enum ImportCommand: Command {
                 help: "The format of FILE: " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")),
             .init(
                 name: "FILE", completion: .file,
-                help: "The file (- is standard input), the folder of pass, or for libsecret ATTRIBUTE=VALUE."),
+                help: "The file (- is standard input); for pass, its folder; for libsecret, ATTRIBUTE=VALUE."),
         ],
         options: [
             .init(name: .prefix, value: "FOLDER/", help: "A prefix for the names."),
@@ -32,8 +32,8 @@ enum ImportCommand: Command {
 
             json is the output of `vault export json`, or one object of texts: {"NAME": "VALUE"}.
 
-            For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Both may \
-            ask you to unlock something.
+            For pass, gpg decrypts each file; for libsecret, secret-tool prints the items with the attribute. Either \
+            may prompt you to unlock a key or a keyring.
 
             The file is kept, with all its secrets. Delete it once you have checked the import.
             """,
@@ -44,7 +44,7 @@ enum ImportCommand: Command {
         ],
         exitCodes: [
             .init(.usage, "the file is malformed; the error names the line, and nothing is stored"),
-            .init(.refused, "names have different values; nothing is stored"),
+            .init(.refused, "names already have other values; nothing is stored"),
         ])
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
@@ -60,8 +60,8 @@ enum ImportCommand: Command {
         let exit = try invocation.finish(json: report.json.marked(by: keychain)) { report.text }
         if !invocation.has(.dryRun), !invocation.wantsJSON, format.isPlainFile, invocation.arguments[1] != "-" {
             Notes.inform(
-                "\(invocation.arguments[1]) still has the secrets in plain text. Delete it once you have checked the "
-                    + "import.")
+                "\(invocation.arguments[1]) still contains the secrets in plain text. Delete it once you have checked "
+                    + "the import.")
         }
         if let keychain, !invocation.has(.dryRun) {
             let stored = zip(contents.plan.entries, changes).filter { [.stored, .replaced].contains($1) }

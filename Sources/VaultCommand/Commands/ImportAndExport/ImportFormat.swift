@@ -52,7 +52,7 @@ extension ImportFormat {
         case .docker: try DockerConfiguration.items(in: bytes)
         case .bitwardenJSON: try BitwardenJSON.items(in: bytes)
         case .keePassXML: try KeePassXML.items(in: bytes)
-        // Other methods read these.
+        // Other methods read these formats.
         case .json, .env, .plist, .pass, .libsecret: ImportedItems()
         }
     }
@@ -107,7 +107,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds by name. Kinds unknown to this version are included, because a later version may have written a value.
+    /// All kinds by name, including unknown ones, because a later version may have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

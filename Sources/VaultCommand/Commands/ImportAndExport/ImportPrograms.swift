@@ -9,7 +9,7 @@ import Vault
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {
-    /// - Parameter step: called before each entry, with the number of entries.
+    /// - Parameter step: called before each entry, with the total number of entries.
     static func items(in folder: String, step: (_ count: Int) -> Void) throws -> ImportedItems {
         let files: [String]
         do { files = try FileManager.default.subpathsOfDirectory(atPath: resolvedPath(folder)) } catch {
@@ -34,7 +34,7 @@ enum PassStore {
 
 /// GNOME's keyring, or another Secret Service.
 enum SecretTool {
-    /// Returns the items that have an attribute `KEY=VALUE`, because secret-tool cannot list all items.
+    /// Returns the items with an attribute `KEY=VALUE`, which is required because secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
         // Up to version 0.20, secret-tool prints attributes to standard error.
@@ -52,7 +52,7 @@ enum SecretTool {
 }
 
 private enum ProgramOutput {
-    /// Returns a program's output, in ordinary memory because the parsers create ordinary texts.
+    /// Returns a program's output, in ordinary memory because the parsers create ordinary strings.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {

@@ -28,14 +28,14 @@ enum KeyAddCommand: Command {
         options: [
             .init(
                 name: .file, value: "PATH", completion: .file,
-                help: "A key file, generated if it does not exist. With --passphrase, both are needed."),
+                help: "A key file, generated if it does not exist. With --passphrase, both open the vault together."),
             .init(name: .passphrase, help: "A passphrase; you enter it twice."),
             .init(name: .recipient, value: "AGE1...", help: "The age public key of a person or device."),
             .init(name: .command, value: "COMMAND", help: "A shell command whose output is the key."),
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
         ],
         details: """
-            Existing keys are kept. A vault has up to 16 keys, of which three may be passphrases.
+            Existing keys are kept. A vault has up to 16 keys, and up to three of them may be passphrases.
 
             A command's text is stored in the vault unsealed. The command is run if no key file opens the vault, and \
             only on machines where it was added or was once given with --key-command.
@@ -90,7 +90,7 @@ enum KeyRemoveCommand: Command {
         let left = try keychain.vaultKeys.remove(key)
         return try invocation.finish(json: key.report) {
             "Removed key \(number): \(key.line)\n" + left.openers
-                + "Anyone who had it may still have the data key. Rotate it: `vault key rotate`\n"
+                + "Anyone who had this key may still have the data key. Rotate the data key: `vault key rotate`\n"
         }
     }
 }

@@ -8,8 +8,8 @@ enum KeyReplaceCommand: Command {
         arguments: [.init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: """
-            Nothing is resealed. Anyone who has the old key file can still open older copies of the vault, and with \
-            the data key in them the current file too. Rotate the data key with `vault key rotate`.
+            Nothing is resealed. Anyone who has the old key file can still open older copies of the vault and, with \
+            their data key, the current file too. Rotate the data key with `vault key rotate`.
             """,
         exitCodes: [.init(.refused, "the new key file already opens the vault")])
 
@@ -36,11 +36,11 @@ enum KeyRotateCommand: Command {
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: """
             Replaces the file by a new one, in which the old data key opens nothing. Other processes may write \
-            meanwhile. Each other key that is kept needs its secret. vault asks for passphrases, runs commands, and \
-            reads key files given with --file. A recipient needs only its public key.
+            meanwhile. Apart from the key in use, each key that is kept needs its secret. vault asks for passphrases, \
+            runs commands, and reads key files given with --file. A recipient needs only its public key.
 
-            Users who open the vault with an age identity have to compare its new fingerprint, which `vault key ls` \
-            shows. Backups made before the rotation still open with the old keys.
+            Users who open the vault with an age identity have to compare the vault's new fingerprint, which `vault \
+            key ls` shows. Backups made before the rotation still open with the old keys.
             """,
         examples: [
             .init("vault key rotate", "rotate a vault with a single key"),
@@ -109,7 +109,7 @@ struct KeyChoices {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }
 
-    /// Throws if a key does not exist, or if two choices name it.
+    /// Throws if a key does not exist, or if there are two choices for it.
     func check(_ keychain: Keychain) throws {
         let numbers = Array(dropped) + replaced.keys + kept
         guard Set(numbers).count == numbers.count else { throw UsageError.oneChoiceOfKey }
@@ -138,8 +138,8 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
 
-    /// Returns the advice for opening the vault after this machine's key file was replaced, or an empty text. The old
-    /// file is not deleted, since backups may need it.
+    /// Returns the advice for opening the vault after this machine's key file was replaced, or an empty string if it
+    /// was not. The old file is not deleted, since backups may need it.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
         return
@@ -162,14 +162,14 @@ extension Keychain.VaultKeys.Rotation {
         for path in generatedKeyFiles { Notes.reportKeyFile(path) }
         if !sharingNonces.isEmpty {
             warn(
-                "Different values were sealed under one nonce, so that anyone who knew one could forge the others. "
-                    + "Someone with access to the vault has done that. They now have separate nonces. Set them again:",
+                "Different values were sealed under the same nonce, so anyone who knew one could forge the others. "
+                    + "Someone with access to the vault caused this. They now have separate nonces. Set them again:",
                 of: sharingNonces, invocation)
         }
         if !unopened.isEmpty {
             warn(
-                "A current or earlier value of these cannot be opened. It was damaged or tampered with earlier, and "
-                    + "was kept unchanged. Restore it from a backup, or set it again:", of: unopened, invocation)
+                "A current or earlier value of each of these cannot be opened. It was damaged or altered earlier, "
+                    + "and was kept unchanged. Restore it from a backup, or set it again:", of: unopened, invocation)
         }
     }
 
@@ -187,5 +187,5 @@ extension OptionDescription {
         help: "Replace a key by this key file, generated if it does not exist.")
     static let fileOfKey = OptionDescription(
         name: .file, value: "NUMBER=PATH", isRepeatable: true,
-        help: "The key file of another key to keep. Without its file, drop or replace that key.")
+        help: "The key file of another key to keep. If you do not have this file, drop or replace the key.")
 }

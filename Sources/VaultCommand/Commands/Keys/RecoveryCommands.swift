@@ -26,7 +26,7 @@ enum KeyShowCommand: Command {
         }
         try text.withUnsafeBytes(StandardOutput.write)
         guard StandardOutput.isTerminal, !invocation.has(.noQR) else { return .success }
-        // The code contains only the line with the key. The lines before it are comments.
+        // The QR code contains only the line with the key. The lines before it are comments.
         let code = try text.withUnsafeBytes { text in
             let start = text.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
             return try QRCode(UnsafeRawBufferPointer(rebasing: text[start...].dropLast()).bytes)
@@ -106,7 +106,7 @@ enum KeyJoinCommand: Command {
 }
 
 extension Invocation {
-    /// Throws if the vault exists and the key file does not open it, since a backup of that file would be useless.
+    /// Throws if the vault exists and the key file does not open it, since a backup of that key file would be useless.
     fileprivate func checkThatKeyFileOpensVault() throws {
         var options = try vaultOptions()
         options.triesKeyFileAlone = true

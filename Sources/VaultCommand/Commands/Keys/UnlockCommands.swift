@@ -10,10 +10,11 @@ enum UnlockCommand: Command {
             .init(name: .session, help: "Only for this login, not for all your processes."),
         ],
         details: """
-            Stores the secret of the key that opens the vault in kernel memory, until the time is over, `vault lock` \
-            or a restart. No program keeps running. Until then, any of your programs can open the vault.
+            Stores the secret of the key that opens the vault in kernel memory until the time has passed, `vault lock` \
+            is run, or the machine restarts. Until then, any of your programs can open the vault. No background \
+            process is needed.
 
-            Most containers forbid this; the vault then prompts each time, and this command gives the reason.
+            Most containers forbid this. The vault then still prompts each time, and this command gives the reason.
             """,
         examples: [.init("vault unlock --timeout 8h", "unlock for a working day")],
         exitCodes: [.init(.inputOutput, "the kernel refuses to store the secret; the vault prompts each time")])

@@ -20,8 +20,8 @@ enum MemberAddCommand: Command {
             Once a vault has members, only they can change it, and each change names its author. A member cannot write \
             under another member's name. The first member adds themselves, on their own machine.
 
-            Each machine signs with its own key, $XDG_CONFIG_HOME/vault/device.key, which never leaves it. A member \
-            may have several machines; add the others on one of them.
+            Each machine signs with its own key, $XDG_CONFIG_HOME/vault/device.key, which never leaves the machine. A \
+            member may have several machines, and any of them can add another.
             """,
         examples: [
             .init("vault member add mia", "add yourself as the first member"),
@@ -79,8 +79,8 @@ enum MemberRemoveCommand: Command {
             and replace those keys. At a terminal, this command asks what to do. Otherwise decide for each key with \
             --replace, --drop or --keep; each of these also rotates the data key.
 
-            The removal is signed and recorded in the vault's history. A machine that has seen it detects a vault that \
-            lacks it.
+            The removal is signed and recorded in the vault's history. A machine that has seen the removal detects a \
+            vault that lacks it.
             """,
         examples: [
             .init("vault member rm tom --rotate", "remove a colleague who has left"),
@@ -105,7 +105,7 @@ enum MemberRemoveCommand: Command {
         if !rotates {
             rotates = Confirmation.ask(
                 "\(name) may have kept the data key\(member.sharedKeys.isEmpty ? "" : " and these keys"):\n"
-                    + member.sharedKeys.lines + "Rotate it now? [y/N] ")
+                    + member.sharedKeys.lines + "Rotate the data key? [y/N] ")
         }
         guard rotates else {
             let keys = try keychain.members.remove(member)
@@ -148,7 +148,7 @@ enum MemberRemoveCommand: Command {
 }
 
 extension Keychain.Members.Removal {
-    /// Returns which members this member has added, with the advice to remove unknown ones.
+    /// Returns who added which members, with the advice to remove unknown ones.
     fileprivate func advice(on added: [(name: String, by: String)]) -> String {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
@@ -160,7 +160,7 @@ extension Keychain.Members.Removal {
 }
 
 extension KeyChoices {
-    /// Asks for a decision on each key that a removed member may have, unless an option has made it.
+    /// Asks for a decision on each key that a removed member may have, unless an option has decided it.
     fileprivate mutating func complete(with keys: [Keychain.VaultKeys.Key], of name: String) throws {
         for key in keys where !includes(key.number) {
             let question =
@@ -181,7 +181,7 @@ extension KeyChoices {
 enum MemberDeviceCommand: Command {
     static let description = CommandDescription(
         name: .memberDevice, section: .members, summary: "show this machine's device, for `vault member add`",
-        details: "The device is not secret. Send it to a member by a channel on which others cannot change it.")
+        details: "The output is not secret. Send it to a member over a channel on which nobody else can alter it.")
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let device = try invocation.location().device()

@@ -8,7 +8,7 @@ enum EnvCommand: Command {
         arguments: [
             .init(
                 name: "NAME=REFERENCE", count: .any, completion: .variable,
-                help: "A variable, and the name of the entry with its value.")
+                help: "A variable, and the name of the entry whose value it gets.")
         ],
         options: [
             .envFile,

@@ -7,14 +7,14 @@ struct HeldValues {
     /// The values by their names' exact bytes, so that two spellings of an accented letter are distinct.
     private let values: [ExactText: HeldValue]
 
-    /// Reads the values, then closes the vault. Without names, does not open it.
+    /// Reads the values, then closes the vault. If no names are requested, the vault is not opened.
     ///
     /// - Parameter describe: converts the error of `vault get` for a missing name into this command's error.
     init(
         of names: [String], _ invocation: Invocation,
         describe: (CommandError, String) -> CommandError = { error, _ in error }
     ) throws {
-        // This keeps the key of --key-fd from the other program, even if no value is needed.
+        // This marks the descriptor of --key-fd as close-on-exec, so that the other program cannot read the key.
         _ = try invocation.vaultOptions()
         guard !names.isEmpty else {
             values = [:]

@@ -33,25 +33,25 @@ enum RunCommand: Command {
             inherit its open files. While one of them runs, your other programs and root can open the file by that \
             process's number in the path. Its contents cannot be changed. The path requires /proc.
 
-            With --redact, vault stays between the program and its output, which is then a pipe, or another terminal \
-            if vault's output is a terminal. A value of several lines is replaced line by line, but a line of fewer \
-            than 8 bytes only as part of the whole value. White space around a value or a line is ignored. Other forms \
-            of a value, such as base64, are not replaced. The program also runs in the background, and gets typed \
-            input once vault is in the foreground.
+            With --redact, vault filters the program's output: the program writes to a pipe, or to another terminal if \
+            vault's output is a terminal. A value of several lines is replaced line by line, but a line of fewer than \
+            8 bytes only as part of the whole value. White space around a value or a line is ignored. Other forms of a \
+            value, such as base64, are not replaced. If vault runs in the background, so does the program, which gets \
+            typed input once vault is in the foreground.
 
             Signals still reach the program, and if vault is killed, so is the program. vault ends when the program \
             does. Processes that the program leaves running then end at their next output, or immediately if they \
             have a terminal of their own, unless they ignore SIGPIPE or SIGHUP.
             """,
         examples: [
-            .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "pass a token in a variable to this program"),
+            .init("vault run --env GH_TOKEN=gh/token -- gh pr list", "pass a token in a variable to one program"),
             .init("vault run --file KUBECONFIG=k8s/admin kubectl get pods", "pass a file that is never on a disk"),
             .init("vault run --env-file .env --redact -- make deploy", "pass variables from a file, hidden in logs"),
         ],
         exitCodes: [
             .init(
                 .notStarted,
-                "vault itself failed, with --redact perhaps while the program ran; --json gives the reason"),
+                "vault itself failed (with --redact, perhaps while the program ran); --json gives the reason"),
             .init(.notExecutable, "the program could not be started"),
             .init(.notInstalled, "the program was not found; other exit codes are the program's own"),
         ],

@@ -138,7 +138,7 @@ enum PreferenceRemoveCommand: Command {
 /// The property list that the `prefs` commands read and change. These commands open no vault.
 private struct SuiteFile {
     static let option = OptionDescription(
-        name: .suite, value: "NAME", help: "The program whose preferences are meant (default: vault).")
+        name: .suite, value: "NAME", help: "The program that the preferences belong to (default: vault).")
 
     static let whichFile = """
         The file is vault/preferences/NAME.plist in $XDG_CONFIG_HOME (default: ~/.config). A program that uses the \
@@ -148,7 +148,7 @@ private struct SuiteFile {
     let path: String
     private let preferences: Preferences
 
-    /// Opens the suite that the option names or, as in any other program, the suite with the program's own name.
+    /// Opens the suite that the option names. The default is this program's name, as in any other program.
     init(_ invocation: Invocation) throws {
         let preferences = Preferences(suite: invocation.value(of: .suite) ?? "vault")
         self.preferences = preferences
@@ -172,7 +172,7 @@ private struct SuiteFile {
         return CommandError(code: "absent", exit: .notFound, message: message)
     }
 
-    /// Converts an error, without its hints, which apply only to vaults.
+    /// Converts an error and omits its hints, which apply only to vaults.
     private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)

@@ -24,15 +24,15 @@ extension Invocation {
         return exit
     }
 
-    /// Writes the result of a command that has changed a vault, then does the maintenance that the change made due.
+    /// Writes the result of a command that has changed a vault, then performs maintenance that has become due.
     func finish(_ keychain: Keychain, json report: @autoclosure () -> JSONObject) throws -> ExitCode {
         let exit = try finish(json: report().marked(by: keychain))
         keychain.maintenance.finishUpkeep()
         return exit
     }
 
-    /// Reports which of the entries just stored have a reading policy, because a value keeps the policy of the value it
-    /// replaces. Ignores a failure to read the policies, since the values are already stored.
+    /// Reports which of the entries just stored have a reading policy, because a new value keeps the policy of the
+    /// value that it replaces. Ignores a failure to read the policies, since the values are already stored.
     ///
     /// - Parameter scriptsIncluded: whether to report policies even if standard error is not a terminal.
     func reportPolicies(of names: [String], in keychain: Keychain, toScriptsToo scriptsIncluded: Bool = false) {
@@ -58,7 +58,7 @@ extension JSONObject {
 }
 
 extension Keychain {
-    /// Returns the key with a number as shown by `vault key ls`.
+    /// Returns the key that has this number in `vault key ls`.
     func key(_ number: Int) throws -> VaultKeys.Key {
         if let key = try vaultKeys.all().first(where: { $0.number == number }) { return key }
         throw CommandError(VaultError(.absent, "No key \(number). Run `vault key ls` for the list."))
@@ -69,7 +69,7 @@ extension Keychain {
         // Searching a longer list would take too long for a hint.
         let isShort = (try? maintenance.information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        // Programs refer to keys without the prefix of the program's name.
+        // A program omits its own name, which is the prefix of its entries in the vault.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }
@@ -78,7 +78,7 @@ extension Keychain {
 // Locates and opens the vault that a command line names.
 
 extension Invocation {
-    /// Opens the vault that the options name. Reports the location of a vault that this creates.
+    /// Opens the vault that the options name. If the vault is created, reports its location.
     ///
     /// - Parameter copies: the paths of the copies that the command merges next.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
@@ -105,7 +105,7 @@ extension Invocation {
         try Keychain.VaultKeys.opened(byKeyFileAt: path, of: location(), options: vaultOptions(), failures: warnings)
     }
 
-    /// - Parameter isReplacing: whether it may replace a vault that this machine remembers but that no longer exists.
+    /// - Parameter isReplacing: whether to replace a vault that this machine remembers but that no longer exists.
     func createVault(label: String, cost: Keychain.KeyFileCost, replacingGone isReplacing: Bool) throws -> Keychain {
         try announced(
             Keychain.create(

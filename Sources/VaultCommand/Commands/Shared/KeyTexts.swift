@@ -36,5 +36,5 @@ extension MemberList.Author {
     var wasMember: Bool { if case .member = self { true } else { false } }
 
     /// The name in quotation marks, so that it cannot imitate the text next to it.
-    var line: String { name.quoted + (wasMember ? "" : " (not a member then)") }
+    var line: String { name.quoted + (wasMember ? "" : " (not a member at that time)") }
 }

@@ -6,7 +6,7 @@ import Vault
 
 // The results of a merge as sentences, with advice on changes that were left out.
 
-/// The names that messages use for the two sides of a merge.
+/// The names that messages use for the two copies in a merge.
 struct MergedSides {
     let vault: String
     /// The path of the other copy, for use in commands.
@@ -28,7 +28,8 @@ struct MergedSides {
         self.advised = advised
     }
 
-    /// Returns the command that accepts a name. The user fills in NAME, since someone else may have made the change.
+    /// Returns the command that accepts a name. The user must check and fill in NAME, since someone without access may
+    /// have made the change.
     ///
     /// - Parameter names: the names that the message shows.
     func taking(_ names: [String]) -> String {
@@ -43,7 +44,7 @@ struct MergedSides {
             + ambiguous.map { "\nWrite \($0.forTerminal) as \(AdvisedCommand.word($0, inASCII: true))" }.joined()
     }
 
-    /// Returns the command that keeps the vault's own changes of these names.
+    /// Returns the command that keeps this vault's changes of these names.
     func keeping(_ names: [String]) -> String {
         advised.line("merge \(keptKeys)\(option(taken.map { $0 + names }))\(AdvisedCommand.path(copy))")
     }
@@ -74,8 +75,8 @@ struct MergedSides {
 
     /// The instruction to merge in the other direction, into the copy, which then replaces the vault.
     ///
-    /// It contains no accept option, because another file may be at the path by then. Only this machine can determine
-    /// whether that file was rolled back, has diverged or was exchanged.
+    /// It contains no accept option, because another file may be at the path when the user runs it. Only this machine
+    /// can determine whether that file was rolled back, has diverged or was exchanged.
     var otherWay: String {
         guard ![vault, copy].contains(where: VaultLocation.isURL) else {
             return "merge in the other direction: \(advised.merge([vault], into: copy))"
@@ -83,8 +84,8 @@ struct MergedSides {
         let exchange = VaultExchange(of: vault, for: copy)
         return "replace the vault by the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
             + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
-            + "If the last command refuses the vault, it names the option that accepts it. Use that only if you "
-            + "know who has removed someone's access."
+            + "If the last command refuses the vault, it prints the option that accepts the vault. Use it only "
+            + "if you know who has removed someone's access."
     }
 }
 
@@ -97,7 +98,7 @@ extension CommandError {
             case .keyWrong:
                 // No single command can open both copies.
                 message +=
-                    "\nIf a key was replaced in one of the two, add the new key to the other one, which OLD opens:\n  "
+                    "\nIf a key was replaced in one copy, add NEW, the new key, to the other copy, which OLD opens:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
                         advised.withKeyFile("OLD").line("key add --file NEW", of: $0)
                     }.joined(separator: "\n  ")
@@ -135,8 +136,8 @@ extension Keychain.Copies.Merge {
     /// Whether the merge has changed anything that is reported.
     var isOfUse: Bool { !(changed.isEmpty && keyChanges.isEmpty && removals.isEmpty) }
 
-    /// The list of keys that open only one of the copies. The other copy's user may have removed a key without knowing
-    /// that it was kept here, or added it under another label.
+    /// The lists of keys that open only one of the copies. Users of the other copy may have removed a key that was kept
+    /// here, or added it under another label.
     private var keyDifferences: String {
         let here =
             "These keys open only this copy:\n\(keysOfVaultAlone.lines)If one of them was removed in the other copy, "
@@ -174,7 +175,7 @@ extension Keychain.Copies.Merge {
             + list(members.thereAlone, "Members only in the other copy")
     }
 
-    /// Returns the list of keys that may belong to someone who was removed in the other copy, and the choices for them.
+    /// Returns the list of keys that may belong to someone removed in the other copy, and how to keep or drop them.
     private func refusalOfKeys(_ sides: MergedSides) -> String {
         "Nothing was merged: these keys open \(sides.vault), but no key with their names opens \(sides.shownCopy). "
             + "Someone who has one of them may have been removed there:\n\(doubtedKeys.lines)"
@@ -195,7 +196,7 @@ extension Keychain.Copies.Merge {
             + "\nIf you know that one of these names is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Lists the refused names. Removals have their own title, because a name could imitate a mark that follows it.
+    /// Lists the refused names. Removals are listed separately, since a mark after a name could be part of the name.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"
@@ -212,11 +213,11 @@ extension Keychain.Copies.Merge {
 
     /// Returns the list of changes in the vault that someone who was removed in the other copy may have made.
     private func refusalOfOwn(_ sides: MergedSides) -> String {
-        "Nothing was merged: \(sides.shownCopy) has removed someone's access, by a rotation of the data key or as a "
+        "Nothing was merged: \(sides.shownCopy) has removed someone's access, by rotating the data key or removing a "
             + "member."
             + refusals(
                 "They may have written these in \(sides.vault):", "They may have removed these in \(sides.vault):")
-            + "\nIf you know that they are right, such as your own changes while you were offline, keep them: "
+            + "\nIf you know that these changes are right, for example if you made them offline, keep them: "
             + "\(sides.keeping(refused))\nTo leave them out, \(sides.otherWay)"
     }
 

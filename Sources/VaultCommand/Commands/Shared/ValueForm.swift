@@ -35,7 +35,7 @@ struct ValueForm {
         }
     }
 
-    /// Returns `{"name":"u.token","value":"..."}`, or with `value_base64` if the value is not UTF-8.
+    /// Returns `{"name":"u.token","value":"..."}`, with `value_base64` instead of `value` if the value is not UTF-8.
     static func json(_ value: borrowing SecretBytes, name: String) throws -> SecretBytes {
         try value.withUnsafeBytes { bytes in
             if bytes.isUTF8 { return try object(name, "value", bytes) }

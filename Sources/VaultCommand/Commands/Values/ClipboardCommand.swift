@@ -16,11 +16,11 @@ enum ClipboardCommand: Command {
         ],
         details: """
             Uses wl-copy if WAYLAND_DISPLAY is set, xclip or xsel if DISPLAY is set, and otherwise the terminal itself \
-            by the control sequence OSC 52, which also works over ssh. Inside tmux that needs `set -g set-clipboard \
-            on`. The value must be text; for OSC 52, at most 74,994 bytes.
+            by the control sequence OSC 52, which also works over ssh. Inside tmux, this requires `set -g \
+            set-clipboard on`. The value must be text; for OSC 52, at most 74,994 bytes.
 
-            The clipboard is cleared after 45 seconds, unless its contents have changed by then. The clipboard of a \
-            terminal cannot be read, so it is cleared in any case.
+            The clipboard is cleared after 45 seconds, unless its contents have changed. A terminal's clipboard cannot \
+            be read, so it is cleared in any case.
 
             Clipboard managers may keep copied text. wl-copy 2.3 and later ask them not to; earlier versions, xclip \
             and xsel cannot. tmux keeps text that is copied through it in its buffers: see `tmux list-buffers`. \
@@ -84,7 +84,7 @@ enum ClipboardCommand: Command {
     private static func message(_ used: Clipboard, _ seconds: Int?) -> String {
         let copied = used == .terminal ? "Copied through the terminal, if it allows that" : "Copied"
         guard let seconds else { return copied + "; it will not be cleared." }
-        let condition = used == .terminal ? ", whatever it contains then" : ""
+        let condition = used == .terminal ? ", whatever it contains" : ""
         return "\(copied); it will be cleared in \(seconds) s\(condition)."
     }
 

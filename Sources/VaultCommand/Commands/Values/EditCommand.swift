@@ -7,9 +7,9 @@ enum EditCommand: Command {
         name: .edit, section: .values, summary: "change a value in your editor",
         arguments: [.init(name: "NAME", completion: .secretName, help: "The name. A missing entry is created.")],
         details: """
-            Opens the value in $VISUAL, $EDITOR or vi. The file is on a file system in memory, in a new folder that \
-            only you can open. Afterwards that folder is wiped, with every file that the editor has left in it. \
-            Without such a file system, the command fails.
+            Opens the value in $VISUAL, $EDITOR or vi. The file is in a new folder that only you can open, on a file \
+            system in memory. Without such a file system, the command fails. Afterwards the folder is wiped, with \
+            every file that the editor has left in it.
 
             Files that the editor keeps elsewhere are not wiped, such as vim's undo files and the copied lines in \
             ~/.viminfo. With EDITOR="vim -n -i NONE --cmd 'set noundofile'" vim keeps none.
@@ -73,7 +73,7 @@ enum EditCommand: Command {
     private static let emptied = CommandError.refused(
         "The value is empty; nothing was stored. Use `vault rm`, or `vault set --allow-empty`.")
 
-    /// Returns an error that also gives the typed text's path, and the command that stores the text anyway.
+    /// Adds to an error the edited text's path and the command that stores the text.
     private static func kept(
         _ path: String, as entry: borrowing EditedEntry, in keychain: Keychain?, _ invocation: Invocation,
         _ error: CommandError

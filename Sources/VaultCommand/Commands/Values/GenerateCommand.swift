@@ -25,7 +25,7 @@ enum GenerateCommand: Command {
         ],
         details: """
             All passwords that the options allow are equally likely. At a terminal, standard error reports their \
-            number in bits: n bits are 2 to the power of n passwords. Against guessing with a stolen hash, 80 bits are \
+            number in bits: n bits mean 2^n possible passwords. Against guessing with a stolen hash, 80 bits are \
             enough; a service that limits attempts needs fewer.
 
             With NAME, the password is shown only with --show. Attributes of NAME are kept, and a replaced value \

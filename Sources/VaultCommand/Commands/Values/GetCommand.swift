@@ -17,8 +17,7 @@ enum GetCommand: Command {
             that are not UTF-8 as escapes such as \\x1b or \\u{200b}, and a final newline.
 
             A date, stored by a program or `vault set --type`, is written in UTC, to the millisecond. Arrays and \
-            dictionaries are written as JSON, with dates and data (base64) as strings. All other values are text or \
-            bytes already.
+            dictionaries are written as JSON, with dates and data (base64) as strings. All others are written as stored.
 
             Several values are written in order, each on lines of its own, unless --newline=no is given. If one of the \
             names does not exist, nothing is written.
@@ -29,8 +28,8 @@ enum GetCommand: Command {
             vault's keys, a fingerprint reveals nothing. --last requires a value with at least 8 more characters.
             """,
         examples: [
-            .init("vault get u.token", "show it"),
-            .init("vault get ssh/key > key", "write it to a file, byte for byte"),
+            .init("vault get u.token", "show the value"),
+            .init("vault get ssh/key > key", "write the value to a file, byte for byte"),
             .init("vault get --last 4 u.token", "identify a token without showing it"),
         ],
         exitCodes: [

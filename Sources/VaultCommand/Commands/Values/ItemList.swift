@@ -4,7 +4,7 @@ import Vault
 struct ItemList {
     static let longOption = OptionDescription(
         name: .long, short: "l",
-        help: "Show size in bytes, kind, and time of the last change (with --expiring, of expiry).")
+        help: "Show size in bytes, kind, and time of the last change (with --expiring, the expiry).")
 
     static let completeness = "The list is written while the vault is read. It is complete only if the exit code is 0."
 
@@ -61,7 +61,7 @@ struct ItemList {
     }
 
     /// Writes the same text as ``JSONObject``, with sorted keys on one line, but does not keep the list in memory,
-    /// which may have a million entries. This takes 2 µs for an entry; JSONEncoder takes at least 30.
+    /// which may have a million entries. This takes 2 µs per entry; JSONEncoder takes at least 30.
     private func writeJSON(to output: inout OutputBuffer) throws {
         output.append(#"{"items":["#)
         var separator = ""

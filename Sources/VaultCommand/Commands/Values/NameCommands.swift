@@ -60,7 +60,7 @@ enum RemoveCommand: Command {
             }
             return try invocation.finish(keychain, json: report(removed: removed))
         } catch let error as AbsentName {
-            // A similar name is searched for after the transaction, which blocks other writers.
+            // The search for a similar name follows the transaction, because a transaction blocks other writers.
             throw keychain.absent(error.name)
         }
     }

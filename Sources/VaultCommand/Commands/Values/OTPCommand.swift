@@ -17,17 +17,17 @@ enum OTPCommand: Command {
             ValueForm.newlineOption,
         ],
         details: """
-            The code is computed from the entry NAME.otp or, if there is none, from NAME itself. Its value is an \
-            address such as otpauth://totp/LABEL?secret=SECRET, which the QR code of a service contains, or only a \
+            The code is computed from the entry NAME.otp or, if there is none, from NAME itself. The entry's value is \
+            an address such as otpauth://totp/LABEL?secret=SECRET, which the QR code of a service contains, or only a \
             secret in base32 (at least 16 characters), for codes of 6 digits every 30 seconds. `zbarimg --raw -q \
             qr.png | vault set web/github.otp` stores the contents of a QR code from an image.
 
             At a terminal, if the current code expires in less than 5 seconds, the next one is shown below it, and \
             standard error reports how long the first one is valid.
 
-            A counter-based code (otpauth://hotp/) raises the counter in the entry before it is printed, so no code is \
-            written twice. The previous counter becomes part of the history. Do not restore it with `vault undo` \
-            or `vault restore`, because codes would repeat.
+            Before a counter-based code (otpauth://hotp/) is printed, the counter in the entry is raised, so no code \
+            is printed twice. The previous counter becomes part of the history. Do not restore this counter with \
+            `vault undo` or `vault restore`, because codes would repeat.
             """,
         examples: [
             .init("vault otp web/github", "write the code to log in with"),
@@ -56,7 +56,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, or nil without an entry, and increments any counter. A transaction may call this repeatedly.
+    /// Returns the code, or nil if there is no entry. Increments a counter. A transaction may call this repeatedly.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -117,7 +117,7 @@ enum OTPCommand: Command {
 private struct ComputedCode: ~Copyable {
     let text: SecretBytes
     let following: SecretBytes
-    /// The validity in seconds; nil for counter-based codes.
+    /// The remaining validity in seconds; nil for counter-based codes.
     let secondsLeft: Int?
     private let kind: String
     private let counter: UInt64?

@@ -14,11 +14,11 @@ enum PickCommand: Command {
             ClipboardCommand.clearAfterOption,
         ],
         details: """
-            The typed words match parts of names and of attribute values, with gaps: `wgh` finds web/github.com. \
-            Arrows or Ctrl-P and Ctrl-N move, Enter chooses, Esc or Ctrl-C cancels. The list appears below the cursor, \
-            and disappears afterwards.
+            Typed words match names and attribute values, and may skip characters: `wgh` finds web/github.com. Arrows \
+            or Ctrl-P and Ctrl-N move, Enter chooses, Esc or Ctrl-C cancels. The list appears below the cursor, and \
+            disappears afterwards.
 
-            The program of --with gets the names, one per line, and prints one of them. It gets no values and no \
+            The program given by --with gets the names, one per line, and prints one of them. It gets no values and no \
             attributes.
             """,
         examples: [

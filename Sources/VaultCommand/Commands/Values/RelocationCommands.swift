@@ -78,7 +78,7 @@ enum Relocation {
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 
-    /// Returns the new name of the source's root. A folder's name ends with a slash, whether it was typed or not.
+    /// Returns the new name of the source's root. A folder's name ends with a slash, even if the user typed none.
     private static func target(of source: Subtree, _ to: String) -> String {
         switch (source.isFolder, to.hasSlashAtEnd) {
         case (true, false): to + "/"

@@ -27,7 +27,7 @@ enum SetCommand: Command {
         details: """
             The value is never an argument. At a terminal you type it twice, hidden. From a pipe it is read to the \
             end. If the input is a single line, its final newline is not part of the value. Newlines in longer input \
-            and carriage returns are part of it. A value may be any bytes, up to 16 MiB.
+            are part of the value, and so are carriage returns. A value may be any bytes, up to 16 MiB.
 
             The prompt refuses a NAME with an equals sign, since in `vault set NAME=VALUE` the value would become part \
             of a name.
@@ -68,7 +68,7 @@ enum SetCommand: Command {
         let attributes = try Attributes.parse(invocation.options[.attribute] ?? [])
         let expires = try invocation.expiry
         try ReadingPolicy.check(attributes, addedTo: invocation.name)
-        // Name and value are checked first, so that no vault is created for a value that is then refused.
+        // Name and value are checked first, so that no vault is created for a value that is refused.
         try Naming.name.check(invocation.name)
         let type = invocation.value(of: .type).flatMap(ValueType.init)
         let isAsked = try asksForValue(invocation)
@@ -109,7 +109,7 @@ enum SetCommand: Command {
         return exit
     }
 
-    /// Returns the message for a user who may not have known that the name had a value.
+    /// Returns a message about the replaced value, since the user may not have known that the name had one.
     static func replacement(of name: String, in keychain: Keychain?) throws -> String {
         let isKept = try keychain.map { try $0.history.retention().versions > 0 } ?? false
         return "Replaced the value of \(name.forTerminal). "
@@ -144,16 +144,15 @@ enum SetCommand: Command {
     /// Returns whether the user types the value, because no file is given and standard input is a terminal.
     static func asksForValue(_ invocation: Invocation) throws(UsageError) -> Bool {
         guard !invocation.has(.file), isatty(STDIN_FILENO) == 1 else { return false }
-        // In `vault set token=secret`, the user means a value, but the secret would become part of a name, which lists
-        // show.
+        // In `vault set token=secret`, the user means a value, but the secret would become part of a visible name.
         guard !invocation.name.utf8.contains(UInt8(ascii: "=")) else { throw .valueInName }
         return true
     }
 
-    /// Returns whether the name already has a value. Checking first reports this, or a locked vault, before the user
-    /// types the secret twice.
+    /// Returns whether the name already has a value. The user learns this, or that the vault is locked, before typing
+    /// the secret twice.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // The vault is created only once the value is complete.
+        // This must not create the vault, because the value is not complete yet.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

@@ -7,15 +7,15 @@ enum InitCommand: Command {
             .init(name: .label, value: "TEXT", help: "A label for the key, such as laptop. It is stored sealed."),
             .init(name: .sql, help: "Only print the SQL with which an administrator prepares the database."),
             .stretchCost,
-            .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another one there."),
+            .init(name: .force, short: "f", help: "Create a vault even if this machine remembers another at its path."),
         ],
         details: """
             The first `vault set` also creates a vault, without a label.
 
-            If this machine remembers a vault there that no longer exists, the command asks before it creates another \
-            one. Restore the old one instead if you can.
+            If this machine remembers a vault at the same path that no longer exists, the command asks before it \
+            creates another one. Restore the old one instead if you can.
 
-            In a database, it also creates the tables and, if permitted, the roles vault_reader and vault_writer. If \
+            In a database, this also creates the tables and, if permitted, the roles vault_reader and vault_writer. If \
             users may not create tables, an administrator runs the output of `vault init --sql` and grants the roles.
 
             An existing key file is used as it is, even if it is not a generated key, such as a Docker secret or a \
@@ -23,7 +23,7 @@ enum InitCommand: Command {
 
             A key file that was not generated might be guessed. Each guess costs 3 passes of Argon2id over 64 MiB, \
             about 0.1 seconds. --argon2id sets another cost, such as 1,64 or 10,76. `vault compact --argon2id` raises \
-            it later.
+            the cost later.
             """,
         examples: [
             .init("vault init --label laptop", "create a vault at the standard locations"),

@@ -17,26 +17,26 @@ enum LogCommand: Command {
                 help: "Show the reads since a UTC time (2026-01-31 or 2026-01-31T09:05:00Z), or of a span such as 8h."),
             .init(
                 name: .head,
-                help: "Print a word that identifies the vault's history, or compare it with NAME, another machine's."),
+                help: "Print a word that identifies the history, or compare it with NAME, another machine's word."),
             .init(name: .changes, help: "Show the changes that the vault still contains, and the member behind each."),
             .init(name: .on, help: "Record reads from now on, for all users of the vault."),
             .init(name: .off, help: "Stop recording. Existing records are kept."),
         ],
         details: """
-            The access log is off by default. The switch is a setting of the vault. Each machine has its own log, \
-            sealed like the vault, next to its rollback memory (see `vault help locations`).
+            The access log is off by default. Whether it is on is a setting of the vault, for all its users. Each \
+            machine has its own log, sealed like the vault, next to its rollback memory (see `vault help locations`).
 
             Shows, oldest first: the time, the command, the name, the program that ran the command, its process, and \
-            its user if it is not you; for `vault run`, also the program that was started. Each read of a value by \
-            this command is recorded before the value is passed on, or as refused if the entry's policy refuses it. If \
-            the log cannot be written, the value is not read. Programs that use the library record nothing.
+            its user if that is not you; for `vault run`, also the program that was started. Each read by a `vault` \
+            command is recorded before the value is passed on, or is recorded as refused if the entry's policy refuses \
+            it. If the log cannot be written, the value is not read. Programs that use the library record nothing.
 
             Changed, removed and moved records are detected. But the log cannot show that its last records were cut \
             off, or that the file was deleted. It holds 16 MiB; when it is full, the older half is dropped. A power \
             loss may remove or damage the last records.
 
-            If a vault is on a server or is synchronized, two machines can compare the word of --head by chat or git, \
-            and so detect that they are shown different histories.
+            If a vault is on a server or is synchronized, users of two machines can compare the words that --head \
+            prints, by chat or git, and so detect that their histories differ.
 
             --changes shows, oldest first: the time, the member who signed the change (if the vault has members), the \
             number of the last change that the member had seen, and the name.
@@ -98,7 +98,7 @@ enum LogCommand: Command {
             problem =
                 "This history ends before the other machine's. It is out of date, or more changes were made on that "
                 + "machine."
-        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted since then.")
+        case .unknown: throw CommandError.other("The word is too old to compare: this vault was compacted later.")
         }
         throw CommandError(code: "diverged", exit: .alarm, message: problem)
     }
@@ -140,7 +140,7 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records the switch. If that fails after switching on, switches off again; after switching off, only warns.
+    /// Records the switch. On failure, switching on is undone, while switching off only causes a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }

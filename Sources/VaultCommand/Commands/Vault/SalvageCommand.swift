@@ -9,7 +9,8 @@ enum SalvageCommand: Command {
             The damaged file is only read. The new vault opens with the key that opened this one, and with no other \
             key. The report is ordered by certainty: last values, values whose last change may be lost, earlier values \
             in place of lost ones, and lost values, including those of the history. At the end it lists parts that \
-            were not copied, such as other keys and the members. Drops for the old vault do not open with the new one.
+            were not copied, such as other keys and members. Drops sealed for the old vault do not open with the new \
+            one.
 
             To replace the old vault, move it away and keep it, move the new one to its path, and run one command with \
             --accept-exchanged, such as `vault ls --accept-exchanged`.
@@ -57,7 +58,7 @@ enum SalvageCommand: Command {
         switch salvage.unnamed {
         case 0: break
         case let count?: text += "Lost entries whose names are unknown: \(count).\n"
-        case nil: text += "More may be lost: the number of entries is unknown.\n"
+        case nil: text += "More entries may be lost, because their number is unknown.\n"
         }
         list(salvage.damage, "Damaged or missing:")
         list(salvage.leftBehind.map(sentence), "Not copied:")
@@ -71,7 +72,7 @@ enum SalvageCommand: Command {
         switch part {
         case .header:
             """
-            The header is a guess. Check the access log (`vault log --on`), the limits of the history \
+            The header's contents are guesses. Check the access log (`vault log --on`), the limits of the history \
             (`vault history --keep`) and the members.
             """
         case .manifest: "The settings, the key's label and the creation time are lost."

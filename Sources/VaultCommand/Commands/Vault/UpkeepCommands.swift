@@ -83,7 +83,7 @@ enum CompactCommand: Command {
         return try invocation.finish(json: report(compaction)) {
             let before = Quantity.size(compaction.sizeBefore)
             let after = Quantity.size(compaction.sizeAfter)
-            let raised = cost == nil ? "" : "Raised the cost of a guess. "
+            let raised = cost == nil ? "" : "Raised the cost of guessing the key file. "
             return raised
                 + (before == after ? "Nothing to compact (\(after)).\n" : "Compacted: \(before) to \(after).\n")
         }

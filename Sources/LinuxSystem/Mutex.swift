@@ -53,16 +53,19 @@ private import Glibc
 
 /// The ranks of mutexes, in the order in which a thread must acquire them; see Sources/README.md, "Locks".
 package enum LockRank: UInt32, Sendable {
-    case writer, registry, view, memoryFile
+    case writer, view, registry, memoryFile
 
-    /// Runs test code that stands for another thread or process, so the mutexes that the caller holds do not count.
-    package static func asAnotherThread<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+    /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. The mutexes that
+    /// the caller holds do not count, so the caller must know that no thread acquires them the other way round.
+    package static func separately<Result: ~Copyable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         #if DEBUG || SANITIZER
             let held = vault_held_mutexes()
             vault_set_held_mutexes(0)
             defer { vault_set_held_mutexes(held) }
         #endif
-        try body()
+        return try body()
     }
 }
 

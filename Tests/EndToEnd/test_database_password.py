@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from executables import executable
 from homes import Home
 from postgres import Cluster
 from proxies import stop_accepting
@@ -104,6 +105,20 @@ def test_a_read_of_the_password_is_recorded(home: Home, cluster_of_own: Cluster)
         path.unlink()
         path.mkdir()
     assert "access log" in shared.refusal(IO, "get", "a")
+
+
+def test_the_password_is_read_while_the_vault_is_followed(home: Home, cluster_of_own: Cluster) -> None:
+    """A build for tests stops at two mutexes of logs that are acquired in the wrong order."""
+    mark(home, cluster_of_own)
+    debug = executable("VAULT_SHARED_DYNAMIC", "`vault-shared`, built for tests")
+    shared = with_url(home, cluster_of_own).changed(binary=debug)
+    shared.set("a", b"1")
+    shared.output("verify")
+    # This machine's copy opens without the server, so that following it is what connects.
+    for value in (b"2", b"3"):
+        other = with_url(home, cluster_of_own).with_variables(XDG_STATE_HOME=str(home.folder / "other"))
+        other.set("a", value)
+        assert shared.get("a") == value
 
 
 @pytest.mark.parametrize(

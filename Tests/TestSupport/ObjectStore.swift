@@ -153,7 +153,7 @@ package final class Bucket: Sendable {
 
     private func begin(_ request: Request) throws(LogError) {
         guard let hook = hook.withLock({ $0 }) else { return }
-        try LockRank.asAnotherThread { () throws(LogError) in try hook.call(request) }
+        try LockRank.separately { () throws(LogError) in try hook.call(request) }
     }
 
     func get(_ key: Key) throws(LogError) -> Object? {

@@ -27,8 +27,8 @@ import Vault
 
     @Test(arguments: [("run", true), ("", true), ("Run", false), ("get", false)])
     func onlyAPolicyThatExistsIsSet(policy: String, isValid: Bool) {
-        #expect(((try? ReadingPolicy.check(["policy": policy, "url": "x"])) != nil) == isValid)
-        let isAdded = (try? ReadingPolicy.check(["policy": policy, "url": "x"], addedTo: "bank")) != nil
+        #expect(((try? ReadingPolicy.checkInput(["policy": policy, "url": "x"])) != nil) == isValid)
+        let isAdded = (try? ReadingPolicy.checkInput(["policy": policy, "url": "x"], addedTo: "bank")) != nil
         #expect(isAdded == (policy == "run"))
     }
 

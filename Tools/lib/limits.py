@@ -59,7 +59,7 @@ VIEWS = {
     "VaultCommand/Commands/OtherPrograms/EnvCommand.swift": "quotes values in guarded memory",
     "VaultCommand/Commands/OtherPrograms/InjectCommand.swift": "fills a template in guarded memory",
     "VaultCommand/Commands/OtherPrograms/RunCommand.swift": "joins names and values in guarded memory",
-    "VaultCommand/Entries/ReadingPolicy.swift": "looks for a zero byte in a value, without a copy of it",
+    "VaultCommand/Entries/Reading.swift": "looks for a zero byte in a value, without a copy of it",
     "VaultCommand/Text/Redactor.swift": "compares output with values in guarded memory",
     "VaultCommand/Text/Redactor+Patterns.swift": "reads a value where it was opened, without a copy of it",
     "VaultCommand/Process": "descriptors and environments: the kernel's side of buffers with values",

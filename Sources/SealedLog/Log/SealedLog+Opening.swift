@@ -91,7 +91,7 @@ extension SealedLog {
         // A log is not shared between different memory folders, since it would update the wrong memory. Separate logs
         // exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
-        let store = view.withLock { $0.store }
+        let store = shownStore.withLock { $0 }
         // If the user has accepted a file, all callers whose log has the same path must use the accepted file.
         return store.identity == other.identity || (opened.isAccepted && store.path == other.path)
     }

@@ -28,6 +28,9 @@ package final class SealedLog: Sendable {
     /// The contents of the rollback memory that the user has overruled. A read-only memory still has these contents.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
+    /// The view's store. It has a separate mutex, because the registry of logs must not wait for a view: a thread that
+    /// holds the view of a database may open the vault with the database's password.
+    let shownStore: Mutex<any RecordStore>
     /// The view's keys. They have a separate mutex, because readers and compactions hold the view's mutex for longer.
     private let keyRing: Mutex<KeyRing>
     let writer: OrderedMutex<Writer>
@@ -59,6 +62,7 @@ package final class SealedLog: Sendable {
         self.overruled = Mutex(overruled)
         var view = view
         view.cache.limit = options.indexMemory / Limits.pageSize
+        shownStore = Mutex(view.store)
         self.view = OrderedMutex(.view, view)
         keyRing = Mutex(view.keys)
         writer = OrderedMutex(.writer, Writer(rememberedFingerprint: fingerprint))
@@ -69,7 +73,10 @@ package final class SealedLog: Sendable {
 
     /// Replaces the view with a view of another file, or with a new view of the same file.
     func show(_ next: LogView) {
-        view.withLock { $0.replace(by: next) }
+        view.withLock { view in
+            view.replace(by: next)
+            shownStore.withLock { $0 = next.store }
+        }
         adopt(next.keys)
     }
 

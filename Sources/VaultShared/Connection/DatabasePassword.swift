@@ -1,4 +1,5 @@
 import Formats
+import LinuxSystem
 import SealedFormat
 import Sealing
 import Vault
@@ -21,11 +22,15 @@ struct DatabasePassword: Sendable {
             }
             location.cache = nil
             let vault = location.vault
-            let found = try Keychain(at: location).read(
-                name, for: DatabasePassword.reader,
-                check: { (attributes) throws(VaultError) in
-                    try VerifiedServer.check(servers, attributes, of: name, in: vault)
-                }, access: { Access(to: name, by: DatabasePassword.reader) })
+            // The caller may hold mutexes of the log in the database. A vault in a file never opens another vault, so
+            // no thread waits for those mutexes while it holds the ones acquired here.
+            let found = try LockRank.separately { () throws(VaultError) in
+                try Keychain(at: location).read(
+                    name, for: DatabasePassword.reader,
+                    check: { (attributes) throws(VaultError) in
+                        try VerifiedServer.check(servers, attributes, of: name, in: vault)
+                    }, access: { Access(to: name, by: DatabasePassword.reader) })
+            }
             guard let found else { throw VaultError(.absent, "No entry named \"\(name)\" in \(vault).") }
             guard let password = try DatabasePassword.cString(of: found.bytes) else {
                 throw VaultError(.wrongType, "\"\(name)\" has a zero byte, which a password cannot have.")

@@ -89,7 +89,7 @@ package final class FaultyFileSystem: FileSystem {
     /// Records a call. Returns the fault with which the call must fail; nil if there is none.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
-        if let watcher { LockRank.asAnotherThread { watcher(call) } }
+        if let watcher { LockRank.separately { watcher(call) } }
         return state.withLock { state in
             state.calls.append(call)
             for index in state.plans.indices where state.plans[index].concerns(call) {

@@ -70,7 +70,7 @@ enum AttributeCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let attributes = try Attributes.parse(Array(invocation.arguments.dropFirst()))
-        try ReadingPolicy.check(attributes)
+        try ReadingPolicy.checkInput(attributes)
         let changes = attributes.mapValues { $0.isEmpty ? nil : $0 }
         let keychain = try invocation.openVault()
         do {

@@ -6,14 +6,14 @@ import Vault
 
 extension ReadingPolicy {
     /// Throws a usage error for attributes with an unknown policy. An empty policy means none.
-    static func check(_ attributes: [String: String]) throws(CommandError) {
+    static func checkInput(_ attributes: [String: String]) throws(CommandError) {
         guard let text = stated(in: attributes), ReadingPolicy(rawValue: text) == nil else { return }
         throw .invalid("Unknown policy. The attribute `policy` must be \(known) or empty.")
     }
 
     /// Throws a usage error for an unknown or empty policy, because added attributes cannot lift a policy.
-    static func check(_ attributes: [String: String], addedTo entry: String) throws(CommandError) {
-        try check(attributes)
+    static func checkInput(_ attributes: [String: String], addedTo entry: String) throws(CommandError) {
+        try checkInput(attributes)
         guard attributes[Login.policyKey] == "" else { return }
         throw .invalid("`vault set` only adds attributes, so an empty policy has no effect. \(lifting(entry))")
     }

@@ -93,7 +93,7 @@ def test_bytes_behind_the_end_are_damage(mia: Home, own_cluster: Cluster, tmp_pa
     assert mia.get("a") == b"3"
     for machine, command in ((tom, "get"), (tom, "verify"), (mia, "verify"), (mia, "set"), (tom, "set")):
         sentence = machine.refusal(DAMAGED, command, *["a"] * (command != "verify"), stdin=b"x")
-        assert "behind the log's end" in sentence
+        assert "after the log's end" in sentence
 
 
 def test_a_missing_row_of_a_generation_keeps_nobody_from_anything(mia: Home, own_cluster: Cluster) -> None:

@@ -59,7 +59,7 @@ def test_vault_and_key_at_one_path_is_an_error(home: Home, key: str) -> None:
     (home.folder / "link").symlink_to("one")
     for words in (("set", "a"), ("init",), ("get", "a")):
         sentence = home.refusal(2, *words, "--vault", "one", "--key-file", key, stdin=b"tok")
-        assert "one file" in sentence and "--key-file" in sentence
+        assert "cannot be the same file" in sentence and "--key-file" in sentence
     assert home.files() == []
 
 

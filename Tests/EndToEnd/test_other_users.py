@@ -18,7 +18,7 @@ from postgres import Cluster
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 LOCKED, INPUT_OUTPUT, ALARM = 5, 8, 9
 # What a message tells root to do.
-ADVICE = "run this with root's own HOME, as `sudo -H` does, and without that user's XDG variables"
+ADVICE = "run this with root's own HOME, as `sudo -H` does, without that user's XDG variables"
 
 
 @pytest.fixture

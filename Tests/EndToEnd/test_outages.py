@@ -16,7 +16,7 @@ from test_database_password import Thief
 from test_shared_vault import other_machine
 
 IO, BUSY = 8, 7
-NOT_STORED = b"stored only on this machine"
+NOT_STORED = b"The change is only on this machine"
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_copy_that_is_behind_another_urls_is_no_alarm(home: Home, cluster: Clu
     configure(home, cluster.url("team", host="127.0.0.1"))
     home.set("a", b"2")
     configure(home, cluster.url("team"))
-    assert "by another URL" in home.refusal(IO, "get", "--offline", "a")
+    assert "through another URL" in home.refusal(IO, "get", "--offline", "a")
     assert home.output("get", "--offline", "--accept-rolled-back", "a") == b"1"
     assert home.get("a") == b"2"
     assert home.output("get", "--offline", "a") == b"2"

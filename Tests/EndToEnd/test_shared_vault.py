@@ -149,9 +149,9 @@ def test_without_vault_shared_it_says_what_to_install(binary: str, tmp_path: Pat
         ("postgresql://localhost/#team", "names no database"),
         ("postgresql://localhost/x?nonsense=1#team", "cannot be read"),
         ("postgresql://localhost/x#te/am", "letters"),
-        ("mysql://me:secret-7@localhost/x#team", "no URL of a database"),
-        ("postgresql:x#team", "no URL of a database"),
-        ("Postgres:x", "no URL of a database"),
+        ("mysql://me:secret-7@localhost/x#team", "neither a path nor the URL of a database"),
+        ("postgresql:x#team", "neither a path nor the URL of a database"),
+        ("Postgres:x", "neither a path nor the URL of a database"),
         ("postgresql://localhost/x#", "letters"),
     ],
 )
@@ -609,7 +609,7 @@ def test_a_removal_that_the_server_drops_is_noticed(
     tom.set("a", b"of tom")
     before = tables.dump()
     shared.output("member", "rm", "tom")
-    assert "none of theirs" in tom.refusal(5, "set", "a", stdin=b"x")
+    assert "is not one of theirs" in tom.refusal(5, "set", "a", stdin=b"x")
     assert json.loads(shared.output("log", "--changes", "--json"))["changes"][-1]["author"] == "tom"
     assert tom.get("a") == b"of tom"
     tables.put_back(before)

@@ -16,7 +16,7 @@ SAID = {
     r"signature": r"a change whose signature is invalid|a record breaks the format",
     r"checkpoint": r"the checkpoint's parts",
     r"page|page length": r"a page of the index|a tree lacks an entry",
-    r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|behind the log's end",
+    r"frame|index|previous|record .*|transactions|totals|payload|tree root .*|tail": rf"{RECORD}|after the log's end",
     r"tree": r"a tree|a minor checkpoint|a record breaks the format|a value outside its range",
     r"name|entry.*|modified|age|attributes|earlier versions|version flags|value length|value nonce": ENTRY,
     r"value": r"a value at byte|the checkpoint's parts",

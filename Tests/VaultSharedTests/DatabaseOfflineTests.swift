@@ -332,7 +332,7 @@ struct DatabaseOfflineTests {
         try FileManager.default.removeItem(atPath: kept)
         try FileManager.default.moveItem(atPath: copy, toPath: kept)
         let error = #expect(throws: VaultError.self) { try fixture.openOffline() }
-        #expect(error?.code == .unavailable && error?.message.contains("by another URL") == true)
+        #expect(error?.code == .unavailable && error?.message.contains("through another URL") == true)
         _ = try fixture.open().maintenance.verify()
         #expect(try fixture.openOffline().unsafeString("a") == "new")
     }

@@ -223,7 +223,7 @@ def test_a_copy_under_a_former_data_key_is_a_conflict(apart: tuple[Clone, Clone]
 
 
 def advised(finished: subprocess.CompletedProcess[str], label: str) -> str:
-    (command,) = re.findall(rf"{label}: (.*?)(?:, and mark it as resolved: .*)?$", finished.stderr, re.MULTILINE)
+    (command,) = re.findall(rf"{label}: (.*?)(?:, and mark the vault as resolved: .*)?$", finished.stderr, re.MULTILINE)
     return command
 
 
@@ -234,7 +234,7 @@ def told(clone: Clone, finished: subprocess.CompletedProcess[str]) -> tuple[str,
     assert finished.returncode == 1 and "CONFLICT" in finished.stdout and str(clone.vault) in finished.stderr, finished
     assert ".merge_file_" not in finished.stdout + finished.stderr
     first = advised(finished, "write the other version to a file")
-    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)
+    [(merge, add)] = re.findall(r"^(?:Once it can be merged: (.*), and|Then) mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)
     assert finished.stderr.index(f"{clone.vault}.other") == finished.stderr.index(first) + first.index(f"{clone.vault}.other")
     assert "vault --vault" not in finished.stderr[finished.stderr.index(add):]
     return first, merge, add
@@ -386,7 +386,7 @@ def test_the_advice_names_the_key_that_the_driver_was_given_and_any_path(apart: 
     finished = pull(two)
     hidden.rename(key)
     (first,) = re.findall(r"write the other version to a file: (.*)$", finished.stderr, re.MULTILINE)
-    (merge, add) = re.findall(r"Once it can be merged: (.*), and mark it as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
+    (merge, add) = re.findall(r"Once it can be merged: (.*), and mark the vault as resolved: (.*)$", finished.stderr, re.MULTILINE)[0]
     for line in (first, merge, add):
         ended = by_shell(two, line)
         assert ended.returncode == 0, (line, ended)

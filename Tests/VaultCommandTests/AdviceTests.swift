@@ -94,7 +94,7 @@ import Vault
         let error = VaultError(.invalid, "It is used up.", causes: [.usedUpVault(vault)])
         let message = CommandError(error, merging: [copy], advising: AdvisedCommand()).message
         let advice =
-            "\nIf /v/c is the right vault, replace this one by it: ln -T '/v/a' '/v/a.before' && mv -T -f '/v/c' '/v/a'"
+            "\nIf /v/c is the right vault, replace this one with it: ln -T '/v/a' '/v/a.before' && mv -T -f '/v/c' '/v/a'"
         #expect(message.hasSuffix(advice) == isAdvised && message.hasPrefix("It is used up. "))
         let several = CommandError(error, merging: [copy, copy], advising: AdvisedCommand()).message
         #expect(!several.contains("ln -T"))

@@ -88,11 +88,11 @@ struct CommandDescription: Sendable {
     let section: CommandSection
     /// Whether the command never writes to the vault, whatever its arguments.
     var changesNothing = false
-    /// A phrase without a full stop.
+    /// A phrase for lists of commands, without a full stop.
     let summary: String
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// The text below the usage line. A blank line separates paragraphs.
+    /// The help text below the usage line. A blank line separates paragraphs.
     var details = ""
     var examples: [ExampleDescription] = []
     var exitCodes: [ExitCodeDescription] = []
@@ -130,7 +130,7 @@ struct ExitCodeDescription: Sendable, Encodable {
 struct ArgumentDescription: Sendable, Encodable {
     enum Count: String, Sendable, Encodable {
         case one, optional, oneOrMore, any
-        /// One or two words, for the name of a command.
+        /// At most two words, which together name a command, such as `key add`.
         case upToTwo
         /// Another program and its arguments: the rest of the command line.
         case program
@@ -138,7 +138,7 @@ struct ArgumentDescription: Sendable, Encodable {
 
     let name: String
     var count: Count = .one
-    /// The valid words; empty if any word is valid.
+    /// The words that this argument accepts; empty if it accepts any word.
     var choices: [String] = []
     var completion: Completion = .none
     let help: String
@@ -146,7 +146,7 @@ struct ArgumentDescription: Sendable, Encodable {
 
 enum Completion: String, Sendable, Encodable {
     case none, file, secretName, command
-    /// NAME=REFERENCE, with completion of the reference.
+    /// An argument NAME=REFERENCE, whose reference is completed.
     case variable
 }
 
@@ -164,7 +164,7 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case acceptSharedKey = "accept-shared-key"
     case acceptOlder = "accept-older"
 
-    // These options belong to single commands.
+    // Each of these options is valid only for some commands.
     case argon2id, at, attribute, changes, classes, command, confirm, copy, detached, device, drop, env, exact, expires
     case expiring, file, fingerprint, force, format, head, `in`, keep, key, label, last, layout, length, lifetime, local
     case long, name, newline, next, off, on, out, output, passphrase, plaintext, prefix, print, profile, purge
@@ -181,17 +181,17 @@ enum OptionName: String, CaseIterable, Sendable, Encodable {
     case envFile = "env-file"
     case clearAfter = "clear-after"
 
-    /// The option as it is typed: `--key-file`.
+    /// The option as users type it, such as `--key-file`.
     var spelling: String { "--" + rawValue }
 }
 
 struct OptionDescription: Sendable, Encodable {
     let name: OptionName
-    /// The short option, one ASCII letter: `-a`.
+    /// The ASCII letter of the short option, such as `a` for `-a`; nil if there is none.
     var short: String?
-    /// The placeholder for the value in help; nil for an option without a value.
+    /// The placeholder for the option's value in help; nil for an option without a value.
     var value: String?
-    /// The valid values; empty if any value is valid.
+    /// The values that this option accepts; empty if it accepts any value.
     var choices: [String] = []
     var isRepeatable = false
     var completion: Completion = .none

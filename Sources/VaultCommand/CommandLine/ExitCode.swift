@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable, Sendable, Encodable {
     case inputOutput = 8
     case alarm = 9
     case expiring = 10
-    // These three are the codes that env(1) uses when it cannot start a program.
+    // env(1) uses the next three codes too when it cannot start a program.
     case notStarted = 125
     case notExecutable = 126
     case notInstalled = 127

@@ -1,4 +1,4 @@
-/// The names by which other programs start this one. git runs `git-credential-vault` for its helper `vault`.
+/// The names under which other programs start `vault`. For example, git runs `git-credential-vault`.
 ///
 /// Each name is a symbolic link to `vault` in the same folder. `Tools/install` reads the names from this file and
 /// creates the links; a package must do the same.
@@ -7,7 +7,7 @@ enum HelperName: String, CaseIterable {
     case dockerCredential = "docker-credential-vault"
     case askpass = "vault-askpass"
 
-    /// The command that the name stands for. The arguments on the command line are appended to it.
+    /// The command that `vault` runs if it is started under this name. The process's arguments become the command's.
     var command: CommandName {
         switch self {
         case .gitCredential: .gitCredential
@@ -16,19 +16,19 @@ enum HelperName: String, CaseIterable {
         }
     }
 
-    /// Returns the words to insert before the arguments of a program that was started from this path, or none if the
-    /// path's last component is not a helper name.
+    /// Returns the words to insert before this process's arguments if it was started from this path. Returns none if
+    /// the path's last component is not a helper name.
     static func words(forProgramAt path: String) -> [String] {
         let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         guard let helper = HelperName(rawValue: String(name)) else { return [] }
-        // A server may have written the prompt. Parsed as an option such as --help, it would produce an answer.
+        // Without the --, a server could send --help as its prompt, and the help text would become the answer.
         return [helper.command.rawValue] + (helper == .askpass ? ["--"] : [])
     }
 }
 
-/// Other tools' command names, for which errors suggest a command of this tool.
+/// Words that users of other tools may type as commands. The error for such a word suggests a command of this tool.
 enum ForeignWord {
-    /// Returns this tool's command for another tool's command name, or nil for an unknown name.
+    /// Returns this tool's command for another tool's command name, or nil if the name is not known.
     static func command(for word: String) -> CommandName? {
         switch word.lowercased() {
         case "list", "dir", "tree": .list

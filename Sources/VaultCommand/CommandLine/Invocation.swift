@@ -5,12 +5,12 @@ import Vault
 struct Invocation: Equatable, Sendable {
     let command: CommandName
     var arguments: [String] = []
-    /// The values of each given option, in order; empty for an option without values.
+    /// The values of each option on the command line, in order; an empty list for an option that takes no value.
     var options: [OptionName: [String]] = [:]
     var changesNothing = false
     /// The functions that open vaults in databases, or nil in a program without database support.
     var databases: VaultLocation.Databases?
-    /// The location of the vault, once it is known.
+    /// The location of the vault, if it has already been determined from the options.
     var knownLocation: VaultLocation?
 
     func has(_ name: OptionName) -> Bool { options[name] != nil }
@@ -18,11 +18,11 @@ struct Invocation: Equatable, Sendable {
 }
 
 extension Invocation {
-    /// The timeout; nil unless `--timeout` is given. `vault unlock` has its own `--timeout` with another meaning.
+    /// How long to wait for other processes; nil without `--timeout`. `vault unlock` uses that option differently.
     var lockTimeout: Duration? {
         get throws(UsageError) {
             guard command != .unlock, let text = value(of: .timeout) else { return nil }
-            // NaN fails both comparisons.
+            // These comparisons also refuse NaN.
             guard let seconds = Double(text), seconds >= 0, seconds <= 1_000_000 else { throw .badTimeout }
             return .seconds(seconds)
         }
@@ -38,7 +38,7 @@ extension Invocation {
         return .seconds(number * (unit ?? 1))
     }
 
-    /// The expiry, from a duration or a date; nil unless `--expires` is given.
+    /// The time at which the value expires, from the duration or date of `--expires`; nil without this option.
     var expiry: Date? {
         get throws(UsageError) {
             guard let text = value(of: .expires) else { return nil }
@@ -47,13 +47,13 @@ extension Invocation {
                 guard date > now else { throw .pastDate(.expires) }
                 return date
             }
-            // Other options read a bare number as seconds. An expiry needs a unit, because users may mean days.
+            // Other options read a bare number as seconds. Here it is refused, because the user may mean days.
             guard text.last?.isLetter == true, let time = try? duration(of: .expires) else { throw .badExpiry }
             return now.addingTimeInterval(Double(time.components.seconds))
         }
     }
 
-    /// The start time in milliseconds since 1970; nil unless `--since` is given.
+    /// The time of `--since` in milliseconds since 1970; nil without this option.
     var since: UInt64? {
         get throws(UsageError) {
             guard let text = value(of: .since) else { return nil }
@@ -64,7 +64,7 @@ extension Invocation {
         }
     }
 
-    /// The history's limits, from a number of values and a number of days; nil unless `--keep` is given.
+    /// The limits of the history from `--keep N,DAYS`; nil without this option.
     var historyLimits: Keychain.History.Retention? {
         get throws(UsageError) {
             guard let text = value(of: .keep) else { return nil }
@@ -79,13 +79,13 @@ extension Invocation {
         return try number(text, option.spelling)
     }
 
-    /// Parses a whole number of at least 1. The error names the option or argument.
+    /// Parses a whole number of at least 1. The error names the option or argument `what`.
     func number(_ text: String, _ what: String) throws(UsageError) -> Int {
         guard let number = Int(text), number > 0 else { throw .badNumber(what) }
         return number
     }
 
-    /// The Argon2id cost, from the number of passes and the memory in MiB; nil unless `--argon2id` is given.
+    /// The Argon2id cost from `--argon2id PASSES,MIB`; nil without this option.
     var stretchCost: Keychain.KeyFileCost? {
         get throws(UsageError) {
             guard let text = value(of: .argon2id) else { return nil }
@@ -98,7 +98,7 @@ extension Invocation {
     }
 }
 
-/// Attributes in the form in which they are typed: `KEY=VALUE`.
+/// The parser of attributes, which users type as `KEY=VALUE`.
 enum Attributes {
     /// Returns the pairs as a dictionary. Errors do not repeat the pairs, which may contain a secret typed by mistake.
     static func parse(_ pairs: [String]) throws(UsageError) -> [String: String] {

@@ -70,7 +70,7 @@ enum UsageError: Error, Equatable, CustomStringConvertible {
         case .folderIntoItself: return "A folder cannot be moved or copied into itself."
         case .oneListOnly: return "Use only one of --layout, --long and --json."
         case .descriptorHandedOn:
-            return "Other programs do not pass on the descriptor of --key-fd. Use --key-file or --key-command."
+            return "A configuration cannot contain the descriptor of --key-fd. Use --key-file or --key-command."
         case .onlyWith(let option, let other): return "Option \(option.spelling) needs \(other)."
         case .noOptionsHandedOn(let program, let helper):
             return "\(program) passes no options to \(helper.rawValue). Name the vault and its key in the "

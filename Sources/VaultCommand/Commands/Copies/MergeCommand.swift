@@ -16,7 +16,7 @@ enum MergeCommand: Command {
             .init(
                 name: .fromFormerKey, value: "NAME", isRepeatable: true,
                 help: "Accept this name's change, although someone without access may have made it."),
-            .init(name: .allFromFormerKey, help: "Accept all changes of this kind."),
+            .init(name: .allFromFormerKey, help: "Accept all changes that someone without access may have made."),
             .init(
                 name: .keep, value: "NUMBER", isRepeatable: true,
                 help: "Keep this key of the vault, although it was, or may have been, removed in the copy."),
@@ -78,7 +78,7 @@ enum MergeCommand: Command {
         }
     }
 
-    /// - Parameter sides: the names of the vault and its copy in messages, if they differ from their paths.
+    /// - Parameter sides: the names that messages use for the vault and its copy; nil to use their paths.
     private static func merge(
         _ paths: [String], as sides: MergedSides? = nil, _ invocation: Invocation
     ) throws -> ExitCode {
@@ -102,7 +102,7 @@ enum MergeCommand: Command {
             }
             errors.insert(CommandError(code: "diverged", exit: .alarm, message: texts.joined(separator: "\n")), at: 0)
         } else if !outcome.merges.isEmpty {
-            // This throws if the vault still lacks remembered changes. A copy that failed to merge may have them.
+            // Throws if the vault still lacks changes that this machine has seen. An unmerged copy may contain them.
             do { try keychain.copies.finishMerging() } catch {
                 isFinished = false
                 errors.append(CommandError(error, advising: advised))
@@ -110,7 +110,7 @@ enum MergeCommand: Command {
         }
         let isOfUse = refusals.isEmpty || outcome.merges.contains { $0.merge.isOfUse }
         if !outcome.merges.isEmpty, isOfUse {
-            // The flushed merge is verified before the user deletes the only other copy. Errors follow the results.
+            // The merged vault is verified before the report permits deleting the copy. Errors are thrown afterwards.
             if isFinished, !invocation.has(.detached) {
                 do {
                     _ = try invocation.withProgress("Verifying") { try keychain.maintenance.verify(progress: $0) }
@@ -130,7 +130,7 @@ enum MergeCommand: Command {
         var merges: [(path: String, merge: Keychain.Copies.Merge)] = []
         var errors: [(path: String, error: VaultError)] = []
 
-        /// Merges each copy that can be merged. Stops at an error of the vault itself.
+        /// Merges each copy that can be merged. Stops at an error in the vault that the copies are merged into.
         init(of paths: [String], into keychain: Keychain, _ invocation: Invocation) throws {
             let names = invocation.options[.fromFormerKey] ?? []
             let kept = try Set(
@@ -141,7 +141,7 @@ enum MergeCommand: Command {
             for path in paths {
                 do { copies.append(try keychain.copies.copy(at: path)) } catch { errors.append((path, error)) }
             }
-            // A copy that does not open may contain any of the names, so they are checked only if all copies open.
+            // The given names are checked only if all copies open, since a copy that does not open may contain them.
             if errors.isEmpty, let name = keychain.copies.unknownName(among: names, in: copies) {
                 throw CommandError(
                     code: "absent", exit: .notFound,
@@ -156,7 +156,7 @@ enum MergeCommand: Command {
                             keepingKeys: keptKeys, progress: progress)
                     }
                     merges.append((copy.path, merge))
-                    // The user has to check this vault first, so nothing else is merged into it.
+                    // The user must first decide about this vault's changes or keys, so no other copy is merged.
                     if merge.refusesOwn || !merge.doubtedKeys.isEmpty { return }
                 } catch let error as VaultError {
                     errors.append((copy.path, error))
@@ -206,7 +206,7 @@ enum MergeCommand: Command {
         return title + merge.text + (isDeletable && isWhole ? "You may delete \(StandardOutput.shown(path)).\n" : "")
     }
 
-    /// Returns whether the user may delete the file at a path. git removes its own temporary files.
+    /// Returns whether to tell the user that the copy may be deleted. git deletes its own temporary files.
     private static func isDeletable(_ path: String, besides vault: String, _ invocation: Invocation) -> Bool {
         let files = PosixFileSystem()
         guard !invocation.has(.detached), let copy = try? files.status(at: path) else { return false }

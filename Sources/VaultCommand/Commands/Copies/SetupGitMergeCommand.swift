@@ -36,8 +36,8 @@ enum SetupGitMergeCommand: Command {
         return try invocation.finish(json: ["attributes": path, "written": !invocation.has(.dryRun)]) { lines }
     }
 
-    /// Returns git's settings. git runs the values in the shell, after it has replaced %A with our copy, %B with the
-    /// other copy, and %P with the quoted path in the repository.
+    /// Returns the names and values of git's settings. git runs the driver in a shell, after it has replaced %A with
+    /// the path of our version, %B with the other version's, and %P with the vault's quoted path in the repository.
     private static func settings(namingKey options: String) -> [(name: String, value: String)] {
         let vault = OtherProgram.line([OtherProgram.ownWord])
         return [
@@ -71,10 +71,10 @@ struct GitConflict {
     private let vault: String
     private let side: GitSide
     private let advised: AdvisedCommand
-    /// The temporary files, and their names in messages.
+    /// The paths of git's temporary files, with the names that messages show instead.
     private let names: [(temporary: String, shown: String)]
 
-    /// - Parameter path: the path relative to the repository's top folder, where git runs its driver.
+    /// - Parameter path: the vault's path relative to the repository's top folder, in which git runs this command.
     init(of path: String, _ invocation: Invocation) {
         vault = absolutePath(path)
         side = GitSide(":3", of: vault)
@@ -89,10 +89,10 @@ struct GitConflict {
         MergedSides(vault: vault, copy: side.file, shownCopy: "The other version of \(vault)", advised: advised)
     }
 
-    /// Returns the error with commands that still work after git has stopped at the conflict.
+    /// Returns the error with commands that still work once git has stopped at the conflict and deleted its files.
     func explaining(_ error: CommandError) -> CommandError {
         var error = error
-        // Paths inside commands are quoted for the shell, so they are replaced in their quoted forms too.
+        // Commands in the message contain quoted paths, so the quoted forms of the temporary paths are replaced too.
         for (temporary, shown) in names {
             error.message = error.message.replacing(AdvisedCommand.path(temporary), with: AdvisedCommand.path(shown))
                 .replacing(AdvisedCommand.word(temporary), with: AdvisedCommand.word(shown))
@@ -101,11 +101,11 @@ struct GitConflict {
         let adding =
             "git -C \(AdvisedCommand.word(vault.parentFolder)) add "
             + AdvisedCommand.word("./" + vault.lastPathComponent)
-        // A refusal already explains how to produce the file that is to be added.
+        // If the merge was refused, the error above already explains how to produce the merged vault.
         let ending =
             error.exit == .alarm
-            ? "Then mark it as resolved: \(adding)"
-            : "Once it can be merged: \(advised.merge([side.file])), and mark it as resolved: \(adding)"
+            ? "Then mark the vault as resolved: \(adding)"
+            : "Once it can be merged: \(advised.merge([side.file])), and mark the vault as resolved: \(adding)"
         error.message =
             "\(vault) has a merge conflict. First write the other version to a file: \(side.command)\n"
             + "\(error.message)\n\(ending)"

@@ -25,7 +25,7 @@ struct Candidates {
             }
             return
         } catch { return }
-        // Words after the name of another program belong to that program.
+        // Words after another program's name belong to that program, so no options of `vault` are offered.
         let isOfProgram = parser.description?.takesProgram == true && !parser.arguments.isEmpty
         if current.isOption, !words.contains("--"), !isOfProgram {
             offerOptions(current, parser)
@@ -87,7 +87,7 @@ struct Candidates {
         (try? Invocation(command: .list, options: parser.options).names(beginningWith: prefix)) ?? []
     }
 
-    /// Returns the first words of the commands or, for a group, the second words of its commands.
+    /// Returns the first words of all commands or, for a group, the second words of the group's commands.
     private static func commands(in group: String?) -> [Word] {
         if let group {
             return CommandName.inGroup(group).map { command in
@@ -103,11 +103,11 @@ struct Candidates {
 }
 
 extension Invocation {
-    /// Returns the names with a prefix, each cut after the first slash that follows the prefix. Never prompts, and
-    /// fails if the vault was rolled back, has diverged or was exchanged.
+    /// Returns the entry names with a prefix, each cut after the first slash that follows the prefix. Never prompts,
+    /// and fails if the vault has been rolled back, has diverged or has been exchanged.
     fileprivate func names(beginningWith prefix: String) throws -> [String] {
         let naming: Set<OptionName> = [.vault, .keyFile, .keyCommand, .identity]
-        // During completion, the shell has not expanded a ~ in these words.
+        // During completion, the shell has not yet expanded a ~ in the paths that these options name.
         let home = environmentVariable("HOME")
         let named = options.filter { naming.contains($0.key) }.mapValues { values in
             values.map { value in home.flatMap { value.hasPrefix("~/") ? $0 + value.dropFirst() : nil } ?? value }

@@ -108,7 +108,7 @@ struct CommandLineParser {
     mutating func parse() throws(UsageError) -> Invocation {
         try readWords()
         let invocation = try finish()
-        // This reports an invalid value before any input is read or any prompt is shown.
+        // Reports an invalid --timeout before any input is read or any prompt is shown.
         _ = try invocation.lockTimeout
         return invocation
     }
@@ -229,12 +229,12 @@ struct CommandLineParser {
             guard let next = try nextWord() else { throw .missingValue(option.name, placeholder: placeholder) }
             value = next
         }
-        // An empty path usually results from an unset shell variable.
+        // An empty path is refused, because it usually results from an unset shell variable.
         if value == "", option.completion == .file { throw .emptyPath(option.name) }
         if let value, !option.choices.isEmpty, !option.choices.contains(value) {
             throw .badChoice(option.name, choices: option.choices)
         }
-        // Two values are ambiguous. A repeated flag is harmless.
+        // Two values for one option are ambiguous, and therefore refused. A repeated flag is harmless.
         if value != nil, !option.isRepeatable, options[option.name] != nil { throw .doubledOption(option.name) }
         options[option.name, default: []] += value.map { [$0] } ?? []
     }

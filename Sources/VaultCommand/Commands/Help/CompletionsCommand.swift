@@ -36,7 +36,7 @@ enum CompletionsCommand: Command {
         }
     }
 
-    /// Reads the script's request: the words or, from bash, the line and the characters that separate words.
+    /// Reads the completion script's request: the typed words or, from bash, the line and its word separators.
     private static func read(in shell: ShellScript) throws -> Candidates {
         let input = try ValueInput.read(from: STDIN_FILENO, named: "Standard input", isExact: true, upTo: 1 << 20)
         let words = input.unsafeString()?.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)

@@ -42,7 +42,7 @@ enum AWSCredentialCommand: Command {
             throw CommandError.invalid("\"\(name)\" has no access key id. Store it as the attribute `access-key-id`.")
         }
         let token = try invocation.held(field: tokenField, of: name, from: keychain)
-        // A temporary key is useless without its token, and AWS tools would not request the key again.
+        // A temporary key (ASIA...) needs its token. AWS tools would keep a key without one instead of asking again.
         guard token != nil || !id.hasPrefix("ASIA") else { throw keychain.absent(Login.name(of: tokenField, in: name)) }
         try StandardOutput.write(
             .object([
@@ -52,7 +52,7 @@ enum AWSCredentialCommand: Command {
         return .success
     }
 
-    /// Returns the answer from a JSON document, whose strings are in ordinary memory during this call.
+    /// Returns the answer for an entry that contains a JSON object. Its strings are in ordinary memory during the call.
     private static func answer(
         document: borrowing SecretBytes, of name: String, _ expiry: SecretJSON?
     ) throws -> SecretJSON {

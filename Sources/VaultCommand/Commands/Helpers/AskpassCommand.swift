@@ -34,7 +34,7 @@ enum AskpassCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode {
         switch getenv("SSH_ASKPASS_PROMPT").map({ String(cString: $0) }) ?? "" {
         case "": break
-        // This is a notice, such as a request to touch a security key, and needs no answer.
+        // The prompt is a notice, such as a request to touch a security key, and needs no answer.
         case "none": return .success
         default: throw CommandError.other("Yes-or-no questions are never answered.")
         }
@@ -53,10 +53,10 @@ enum AskpassCommand: Command {
         _ prompt: AskpassPrompt, in keychain: Keychain, _ invocation: Invocation
     ) throws -> HeldSecret? {
         let text = invocation.name
-        // A prompt that is an absolute path must not match the path of a private key.
+        // An attribute that is an absolute path names a private key, so it must not match a prompt of the same text.
         var texts = text.isAbsolutePath ? [] : [text]
         if case .passphrase(let paths) = prompt { texts += paths.map(absolutePath) }
-        // The bytes are compared, because two spellings of an accented letter are equal as strings.
+        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
         let accepted = Set(texts.map { Array($0.utf8) })
         let items = try keychain.items().filter { item in
             item.attributes[attribute].map { accepted.contains(Array($0.utf8)) } ?? false

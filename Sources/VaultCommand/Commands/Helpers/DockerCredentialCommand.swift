@@ -5,14 +5,14 @@ import Vault
 enum DockerCredentialCommand: Command {
     private enum Action: String, CaseIterable { case store, get, erase, list, version }
 
-    /// The messages by which docker's client recognizes the result.
+    /// The error messages whose exact text docker's client recognizes.
     private enum Answer {
         static let notFound = "credentials not found in native keychain"
         static let noServer = "no credentials server URL"
         static let noUsername = "no credentials username"
     }
 
-    /// An error message that the protocol defines.
+    /// An error whose message docker's helper protocol defines.
     private struct Refusal: Error { let answer: String }
 
     private static let program = HelperName.dockerCredential.rawValue
@@ -100,7 +100,7 @@ enum DockerCredentialCommand: Command {
 
     private static func readServer() throws -> String {
         let request = try ValueInput.readRequest(upTo: DockerCredential.sizeLimit)
-        // The address of a registry is not secret.
+        // The request is a registry's address. It is not secret, so it may be an ordinary string.
         guard let text = request.unsafeString() else { throw FormatError("it is not UTF-8") }
         let server = DockerCredential.trimmed(text)
         guard !server.isEmpty else { throw Refusal(answer: Answer.noServer) }

@@ -29,7 +29,7 @@ enum GitCredentialCommand: Command {
         case .store: try store(invocation)
         case .erase: try erase(invocation)
         case .capability: try StandardOutput.write("version 0\ncapability \(GitCredential.authtypeCapability)\n")
-        // Later versions of git may have other operations.
+        // Ignores unknown operations, which later versions of git may have.
         case nil: break
         }
         return .success
@@ -43,7 +43,7 @@ enum GitCredentialCommand: Command {
         do { try found.write { _ in } } catch {
             throw CommandError.invalid("The entry cannot be passed to git: \(error.problem).")
         }
-        // The call above has made the same checks, so this one cannot fail.
+        // `found.write` has already succeeded above, so it cannot fail here.
         try StandardOutput.write(SecretBytes(composing: { put in try? found.write(put) }))
     }
 

@@ -5,7 +5,7 @@ import Vault
 // The common part of the `vault setup PROGRAM` commands. Each command adds some lines to a program's configuration,
 // prints them, and can remove them later.
 
-/// Lines in the configuration of another program.
+/// Lines that a setup command adds to another program's configuration.
 struct Setting {
     /// The lines that are written, as shown to the user.
     let lines: [String]
@@ -23,7 +23,7 @@ extension OptionDescription {
 }
 
 extension HelperName {
-    /// Warns if the helper's name is not in the PATH, because other programs then cannot start it.
+    /// Warns if no program in the PATH has the helper's name, because other programs then cannot start the helper.
     func noteIfMissing(for program: String) {
         if OtherProgram.isInstalled(rawValue) { return }
         Notes.inform("\(program) runs \(rawValue), which is not in the PATH. Create it as a symbolic link to `vault`.")
@@ -173,7 +173,7 @@ enum SetupDirenvCommand: Command {
             "# Variables from the vault, in .envrc: use vault NAME=ENTRY",
             "use_vault() {",
             "  local variables",
-            // A shell does not report a command's failure inside an eval, so the output is assigned first.
+            // eval would hide a failure of `vault env`, so the function assigns the output to a variable first.
             "  variables=$(\(words.joined(separator: " ")) \"$@\") || return",
             "  eval \"$variables\"",
             "}",

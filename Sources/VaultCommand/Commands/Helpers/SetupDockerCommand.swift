@@ -92,7 +92,7 @@ enum SetupDockerCommand: Command {
         members[helpersKey] = helpers.isEmpty ? nil : .dictionary(helpers)
     }
 
-    /// Returns the helpers, or nil if they do not have docker's format.
+    /// Returns the credential helpers of single registries, or nil if credHelpers is not a JSON object.
     private static func helpers(of members: [String: StoredValue]) -> [String: StoredValue]? {
         switch members[helpersKey] {
         case nil: [:]

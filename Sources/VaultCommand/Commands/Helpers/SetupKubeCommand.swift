@@ -20,7 +20,7 @@ enum SetupKubeCommand: Command {
         let args: [String]?
     }
 
-    /// Every kubectl since 1.11 supports this version, and kubectl before 1.22 supports no later one.
+    /// The protocol version. Every kubectl since 1.11 supports it, and kubectl before 1.22 supports no later version.
     private static let version = "client.authentication.k8s.io/v1beta1"
 
     static let description = CommandDescription(
@@ -55,7 +55,7 @@ enum SetupKubeCommand: Command {
                 throw CommandError.refused("The user \(user) has another command in the kubeconfig. Remove it first.")
             }
             try NewFile.checkKubeconfig()
-            // Debian 12's kubectl crashes on this command, whatever the values.
+            // Debian 12's kubectl always crashes on this command. The user then gets the lines to add by hand.
             guard (try? OtherProgram.run(adding)) != nil else {
                 return try showLines(exec, of: user, "kubectl could not change the kubeconfig.", invocation)
             }

@@ -48,7 +48,7 @@ enum SetupSSHCommand: Command {
                 lines: [mapping] + exports, undoing: [mapping],
                 write: { try map(name, to: path, in: keychain) },
                 undo: {
-                    // An entry that was removed or mapped to another key after the setup is left unchanged.
+                    // If the entry has since been removed or mapped to another key, nothing is changed.
                     guard try keychain.exists(name) else { return false }
                     let change: [String: String?] = [attribute: nil]
                     return try keychain.setAttributes(of: name, change, ifMatching: [attribute: path])
@@ -56,7 +56,7 @@ enum SetupSSHCommand: Command {
                 }))
     }
 
-    /// Maps the entry to a key's path. Returns whether that changed its attribute.
+    /// Sets the entry's attribute to a private key's path. Returns whether the attribute was missing before.
     private static func map(_ name: String, to path: String, in keychain: Keychain) throws -> Bool {
         let (former, present) = try keychain.setAttributes(of: name, [attribute: path], ifMatching: [attribute: nil])
         guard present[attribute] == path else {

@@ -48,7 +48,7 @@ enum SystemdCredentialCommand: Command {
         return .success
     }
 
-    /// Reads the request, and checks the peer's user. Any user who may connect can bind an address that names a unit.
+    /// Reads the request. Checks the peer's user, since anyone who may connect can bind an address that names a unit.
     private static func request() throws(CommandError) -> SystemdCredential {
         let peer: LocalPeer
         do throws(SystemError) { peer = try LocalPeer(of: STDIN_FILENO) } catch {

@@ -52,7 +52,7 @@ extension ImportFormat {
         case .docker: try DockerConfiguration.items(in: bytes)
         case .bitwardenJSON: try BitwardenJSON.items(in: bytes)
         case .keePassXML: try KeePassXML.items(in: bytes)
-        // Other methods read these formats.
+        // These formats never reach this method, because other methods read them.
         case .json, .env, .plist, .pass, .libsecret: ImportedItems()
         }
     }
@@ -71,7 +71,7 @@ extension ImportPlan {
     fileprivate mutating func addValues(ofPlainFile bytes: [UInt8], at source: String) throws {
         let values: [String: StoredValue]
         do throws(VaultError) { values = try PlainFile.values(in: bytes, from: source) } catch {
-            // The original error's code would report the vault as damaged.
+            // The error is replaced, because its original code would report the vault as damaged.
             throw CommandError.invalid("\(error.message) Nothing was imported.")
         }
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -107,7 +107,7 @@ extension ImportPlan {
 }
 
 extension Keychain.ValueKind {
-    /// All kinds by name, including unknown ones, because a later version may have written the document.
+    /// All kinds by name, including those unknown to this version, since a later one may have written the document.
     fileprivate static var allByName: [String: Keychain.ValueKind] {
         let kinds = (0...UInt8.max).map { Keychain.ValueKind(rawValue: $0) }
         return Dictionary(kinds.map { ($0.description, $0) }) { first, _ in first }

@@ -5,11 +5,11 @@ import SealedFormat
 import Sealing
 import Vault
 
-// These programs have no file that can be parsed, so they are run to print their entries.
+// pass and libsecret have no file that can be parsed, so other programs are run to print their entries.
 
 /// The store of `pass`: a folder of files that gpg decrypts.
 enum PassStore {
-    /// - Parameter step: called before each entry, with the total number of entries.
+    /// - Parameter step: called before each entry is decrypted, with the total number of entries.
     static func items(in folder: String, step: (_ count: Int) -> Void) throws -> ImportedItems {
         let files: [String]
         do { files = try FileManager.default.subpathsOfDirectory(atPath: resolvedPath(folder)) } catch {
@@ -37,7 +37,7 @@ enum SecretTool {
     /// Returns the items with an attribute `KEY=VALUE`, which is required because secret-tool cannot list all items.
     static func items(with attribute: String) throws -> ImportedItems {
         guard let (key, value) = Attributes.split(attribute) else { throw UsageError.badAttribute }
-        // Up to version 0.20, secret-tool prints attributes to standard error.
+        // Up to version 0.20, secret-tool prints attributes to standard error, so both of its outputs are read.
         let script = "exec secret-tool search --all --unlock -- \"$1\" \"$2\" 2>&1"
         let output = try ProgramOutput.of("sh", ["-c", script, "sh", key, value], about: "secret-tool")
         let found: ImportedItems
@@ -52,7 +52,7 @@ enum SecretTool {
 }
 
 private enum ProgramOutput {
-    /// Returns a program's output, in ordinary memory because the parsers create ordinary strings.
+    /// Returns a program's output. It is in ordinary memory, because the parsers create ordinary strings from it.
     static func of(_ program: String, _ arguments: [String], about subject: String) throws(CommandError) -> [UInt8] {
         do throws(LogError) {
             let output = try ChildProcess.output(of: program, [program] + arguments, input: .empty) {

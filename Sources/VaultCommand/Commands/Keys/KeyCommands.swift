@@ -28,7 +28,7 @@ enum KeyAddCommand: Command {
         options: [
             .init(
                 name: .file, value: "PATH", completion: .file,
-                help: "A key file, generated if it does not exist. With --passphrase, both open the vault together."),
+                help: "A key file; generated if missing. With --passphrase, only both together open the vault."),
             .init(name: .passphrase, help: "A passphrase; you enter it twice."),
             .init(name: .recipient, value: "AGE1...", help: "The age public key of a person or device."),
             .init(name: .command, value: "COMMAND", help: "A shell command whose output is the key."),

@@ -5,7 +5,7 @@ import Vault
 enum KeyReplaceCommand: Command {
     static let description = CommandDescription(
         name: .keyReplace, section: .keys, summary: "replace a key file by another one",
-        arguments: [.init(name: "PATH", completion: .file, help: "The new key file, generated if it does not exist.")],
+        arguments: [.init(name: "PATH", completion: .file, help: "The new key file; generated if it is missing.")],
         options: [.init(name: .key, value: "NUMBER", help: "The key to replace (default: the one in use).")],
         details: """
             Nothing is resealed. Anyone who has the old key file can still open older copies of the vault and, with \
@@ -35,7 +35,7 @@ enum KeyRotateCommand: Command {
         name: .keyRotate, section: .keys, summary: "replace the data key, and seal everything under the new one",
         options: [.dropKey, .replaceKey, .fileOfKey],
         details: """
-            Replaces the file by a new one, in which the old data key opens nothing. Other processes may write \
+            Replaces the vault file with a new one, in which the old data key opens nothing. Other processes may write \
             meanwhile. Apart from the key in use, each key that is kept needs its secret. vault asks for passphrases, \
             runs commands, and reads key files given with --file. A recipient needs only its public key.
 
@@ -71,13 +71,13 @@ enum KeyRotateCommand: Command {
     }
 }
 
-/// The choice for each key of a vault, by the key's number.
+/// The user's decision about each key of a vault: drop, replace or keep it. Keys are identified by their numbers.
 struct KeyChoices {
     var dropped: Set<Int> = []
-    /// The paths of the key files that replace keys.
+    /// The paths of the new key files, by the numbers of the keys that they replace.
     var replaced: [Int: String] = [:]
     var kept: Set<Int> = []
-    /// The key files of keys that are kept.
+    /// The paths of the key files of kept keys, by the keys' numbers.
     private var files: [Int: String] = [:]
 
     init(_ invocation: Invocation) throws(UsageError) {
@@ -92,7 +92,7 @@ struct KeyChoices {
         kept.formUnion(files.keys)
     }
 
-    /// Reads `NUMBER=PATH` pairs.
+    /// Parses `NUMBER=PATH` pairs, and returns the paths by key number.
     private static func paths(_ pairs: [String], _ option: OptionName) throws(UsageError) -> [Int: String] {
         var paths: [Int: String] = [:]
         for pair in pairs {
@@ -109,7 +109,7 @@ struct KeyChoices {
         dropped.contains(number) || replaced[number] != nil || kept.contains(number)
     }
 
-    /// Throws if a key does not exist, or if there are two choices for it.
+    /// Throws if a chosen key does not exist, or if the command line contains two choices for one key.
     func check(_ keychain: Keychain) throws {
         let numbers = Array(dropped) + replaced.keys + kept
         guard Set(numbers).count == numbers.count else { throw UsageError.oneChoiceOfKey }
@@ -120,7 +120,7 @@ struct KeyChoices {
         try Set(numbers.map { try keychain.key($0) })
     }
 
-    /// Returns the new secret of a key that is replaced, or the current secret of a key that is kept.
+    /// Returns a replaced key's new secret or a kept key's current secret; nil if the user does not give one.
     func secret(of key: Keychain.VaultKeys.Key) throws(VaultError) -> KeySecret? {
         if let path = replaced[key.number] { return try .keyFile(path) }
         let path = files[key.number]
@@ -138,8 +138,8 @@ struct KeyChoices {
 extension Keychain {
     fileprivate var numberInUse: Int { get throws { try vaultKeys.all().first(where: \.isInUse)?.number ?? 0 } }
 
-    /// Returns the advice for opening the vault after this machine's key file was replaced, or an empty string if it
-    /// was not. The old file is not deleted, since backups may need it.
+    /// Returns advice on how to open the vault in future if the key in use is replaced, and an empty string otherwise.
+    /// The old key file is not deleted, since backups of the vault may need it.
     func adviceForReplacedKey(_ replaced: [Int: String]) throws -> String {
         guard let path = try replaced[numberInUse] else { return "" }
         return
@@ -147,7 +147,7 @@ extension Keychain {
             + "VAULT_KEY_FILE.\n"
     }
 
-    /// Returns the instruction for recipients after a rotation; empty if there are none.
+    /// Returns the instruction to give recipients the new fingerprint after a rotation; empty without recipients.
     func advice(forRecipientsAmong keys: [VaultKeys.Key]) -> String {
         guard keys.contains(where: { $0.kind == .recipient }), let fingerprint = try? vaultKeys.fingerprint() else {
             return ""
@@ -157,13 +157,13 @@ extension Keychain {
 }
 
 extension Keychain.VaultKeys.Rotation {
-    /// Reports the locations of new key files, and the problems that the rotation has found.
+    /// Reports the locations of new key files, and the entries in which the rotation has found problems.
     func report(_ invocation: Invocation) {
         for path in generatedKeyFiles { Notes.reportKeyFile(path) }
         if !sharingNonces.isEmpty {
             warn(
                 "Different values were sealed under the same nonce, so anyone who knew one could forge the others. "
-                    + "Someone with access to the vault caused this. They now have separate nonces. Set them again:",
+                    + "Someone with access to the vault caused this. The values have new nonces now. Set them again:",
                 of: sharingNonces, invocation)
         }
         if !unopened.isEmpty {
@@ -184,7 +184,7 @@ extension OptionDescription {
         name: .drop, value: "NUMBER", isRepeatable: true, help: "Remove this key; its secret is not needed.")
     static let replaceKey = OptionDescription(
         name: .replace, value: "NUMBER=PATH", isRepeatable: true,
-        help: "Replace a key by this key file, generated if it does not exist.")
+        help: "Replace a key with this key file, which is generated if it does not exist.")
     static let fileOfKey = OptionDescription(
         name: .file, value: "NUMBER=PATH", isRepeatable: true,
         help: "The key file of another key to keep. If you do not have this file, drop or replace the key.")

@@ -99,7 +99,7 @@ enum MemberRemoveCommand: Command {
         let member = try keychain.members.removal(
             of: invocation.name, device: invocation.value(of: .device), allowingNobody: invocation.has(.force))
         let name = invocation.name.quoted
-        // This is reported before anything is changed.
+        // The user learns before anything is changed that members added by the removed member remain.
         if !member.added.isEmpty, !invocation.wantsJSON { Notes.inform(member.advice(on: member.added)) }
         var rotates = invocation.has(.rotate) || !choices.isEmpty
         if !rotates {
@@ -123,7 +123,7 @@ enum MemberRemoveCommand: Command {
             invocation, member, rotation.keys, rotated: advice + keychain.advice(forRecipientsAmong: rotation.keys))
     }
 
-    /// - Parameter advice: the advice after a rotation of the data key; nil if it was not rotated.
+    /// - Parameter advice: the advice to print after the data key has been rotated; nil if it has not been rotated.
     private static func finish(
         _ invocation: Invocation, _ member: Keychain.Members.Removal, _ keys: [Keychain.VaultKeys.Key],
         rotated advice: String?
@@ -148,7 +148,7 @@ enum MemberRemoveCommand: Command {
 }
 
 extension Keychain.Members.Removal {
-    /// Returns who added which members, with the advice to remove unknown ones.
+    /// Returns a sentence that lists the members added by each author, and advises to remove unknown members.
     fileprivate func advice(on added: [(name: String, by: String)]) -> String {
         var authors: [String] = []
         for (_, author) in added where authors.last != author { authors.append(author) }
@@ -160,7 +160,7 @@ extension Keychain.Members.Removal {
 }
 
 extension KeyChoices {
-    /// Asks for a decision on each key that a removed member may have, unless an option has decided it.
+    /// Asks the user whether to replace each key that a removed member may have, unless an option has decided it.
     fileprivate mutating func complete(with keys: [Keychain.VaultKeys.Key], of name: String) throws {
         for key in keys where !includes(key.number) {
             let question =

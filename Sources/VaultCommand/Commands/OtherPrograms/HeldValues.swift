@@ -14,7 +14,7 @@ struct HeldValues {
         of names: [String], _ invocation: Invocation,
         describe: (CommandError, String) -> CommandError = { error, _ in error }
     ) throws {
-        // This marks the descriptor of --key-fd as close-on-exec, so that the other program cannot read the key.
+        // This call marks the descriptor of --key-fd as close-on-exec, so that the other program cannot use it.
         _ = try invocation.vaultOptions()
         guard !names.isEmpty else {
             values = [:]

@@ -19,7 +19,7 @@ enum RunCommand: Command {
                 name: .stdin, value: "REFERENCE", completion: .secretName,
                 help: "Pass the value as the program's standard input."),
             .envFile,
-            .init(name: .redact, help: "Replace the values by ******** in the program's output."),
+            .init(name: .redact, help: "Replace the values with ******** in the program's output."),
         ],
         details: """
             REFERENCE is a name as in `vault get`. Only these names are read. If one is missing, the program is not \
@@ -81,7 +81,7 @@ enum RunCommand: Command {
         try RedactedRun.end(of: program, hiding: patterns).endThisProcess()
     }
 
-    /// Returns the variables in the form that ``ProgramStart`` accepts.
+    /// Returns the variables as ``ProgramStart`` accepts them: NAME=VALUE, each followed by a zero byte.
     private static func block(of variables: Variables) throws -> SecretBytes {
         try SecretBytes(composing: { put in
             for (name, value) in variables.list {

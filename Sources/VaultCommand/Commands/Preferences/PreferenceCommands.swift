@@ -148,7 +148,7 @@ private struct SuiteFile {
     let path: String
     private let preferences: Preferences
 
-    /// Opens the suite that the option names. The default is this program's name, as in any other program.
+    /// Opens the suite that `--suite` names, or otherwise the suite of this program, `vault`.
     init(_ invocation: Invocation) throws {
         let preferences = Preferences(suite: invocation.value(of: .suite) ?? "vault")
         self.preferences = preferences
@@ -172,7 +172,7 @@ private struct SuiteFile {
         return CommandError(code: "absent", exit: .notFound, message: message)
     }
 
-    /// Converts an error and omits its hints, which apply only to vaults.
+    /// Runs `body`, and omits the hints from an error that it throws, because they apply only to vaults.
     private static func translated<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VaultError {
             let row = CommandError.row(of: error.code)

@@ -51,7 +51,7 @@ extension Invocation {
 }
 
 extension JSONObject {
-    /// Adds `pending` if a change is stored only on this machine.
+    /// Adds `pending` if a change to the vault is still stored only on this machine.
     func marked(by keychain: Keychain?) -> JSONObject {
         keychain?.copies.isKeptApart == true ? adding("pending", true) : self
     }
@@ -69,7 +69,7 @@ extension Keychain {
         // Searching a longer list would take too long for a hint.
         let isShort = (try? maintenance.information()).map { $0.entries <= 20_000 } ?? false
         let names = isShort ? (try? keys()) ?? [] : []
-        // A program omits its own name, which is the prefix of its entries in the vault.
+        // A program's entries have its name as a prefix, which the user may have omitted.
         let ofProgram = names.first { $0.utf8.drop { $0 != UInt8(ascii: "/") }.elementsEqual("/\(name)".utf8) }
         return .absent(name, near: NearName.nearest(to: name, among: names) ?? ofProgram)
     }

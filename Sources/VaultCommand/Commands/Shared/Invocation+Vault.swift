@@ -4,12 +4,12 @@ import Vault
 // Locates and opens the vault that a command line names.
 
 extension Invocation {
-    /// Opens the vault that the options name. If the vault is created, reports its location.
+    /// Opens the vault that the options name. If this creates the vault, reports where.
     ///
     /// - Parameter copies: the paths of the copies that the command merges next.
     func openVault(creatingIfAbsent isCreating: Bool = false, mergingNext copies: [String] = []) throws -> Keychain {
         var options = try vaultOptions()
-        // A new vault is written before it is read.
+        // A command that may create the vault writes first, so the server need not be queried during the opening.
         options.readsAtOnce = !isCreating
         options.mergedNext = copies
         return try announced(
@@ -63,7 +63,7 @@ extension Invocation {
             vault: value(of: .vault), keyFile: value(of: .keyFile), databases: databases)
         if let command = value(of: .keyCommand) { location.keyCommand = command }
         if let identity = value(of: .identity) { location.identityFile = identity }
-        // Messages show this path as the key file.
+        // Messages name the key file by this path. The key itself is read in `vaultOptions`.
         if let descriptor = value(of: .keyFD) {
             location.keyFile = "/dev/fd/\(descriptor)"
             location.keyCommand = nil
@@ -91,7 +91,7 @@ extension Invocation {
         if has(.acceptRolledBack) { options.acceptedAlarms.insert(.rolledBack) }
         if has(.acceptDiverged) { options.acceptedAlarms.insert(.diverged) }
         if has(.acceptExchanged) { options.acceptedAlarms.insert(.exchanged) }
-        // The accept options apply to the server's state, so the local copy must not be used.
+        // The accept options apply to the server's vault. With `changesNothing`, the local copy could be used instead.
         if !options.acceptedAlarms.isEmpty { options.changesNothing = false }
         options.acceptsSharedKeyFile = has(.acceptSharedKey)
         options.compactsByItself = false
@@ -103,7 +103,7 @@ extension Invocation {
 }
 
 extension AdvisedCommand {
-    /// Creates the advice from a command line's options for the vault and its key.
+    /// Creates an advised command with this command line's options for the vault and its key.
     init(_ invocation: Invocation) {
         let keyOptions = [OptionName.keyFile, .keyCommand, .identity].compactMap { name in
             invocation.value(of: name).map { (option: name.spelling, value: $0) }

@@ -5,7 +5,7 @@ import Vault
 // The texts for keys and authors in the output of commands.
 
 extension [Keychain.VaultKeys.Key] {
-    /// The list of keys that still open the vault after others were removed.
+    /// The list of keys that still open the vault after other keys have been removed.
     var openers: String { "These keys open the vault now:\n" + lines }
 
     var lines: String { map { "\($0.isInUse ? "*" : " ") \($0.number)  \($0.line)\n" }.joined() }

@@ -14,11 +14,11 @@ struct MergedSides {
     /// The other copy, as the subject of a sentence.
     let shownCopy: String
     let advised: AdvisedCommand
-    /// The names that the command line already accepts; nil for all.
+    /// The names given with `--from-former-key` on this command line; nil if `--all-from-former-key` is given.
     var taken: [String]? = []
-    /// The numbers of the keys that the command line already keeps.
+    /// The numbers of the keys given with `--keep` on this command line.
     var kept: [String] = []
-    /// Whether the vault lacks changes that this machine remembers, so that it can only be merged.
+    /// Whether the vault was opened only for this merge, because it lacks changes that this machine remembers.
     var isJoining = false
 
     init(vault: String, copy: String, shownCopy: String? = nil, advised: AdvisedCommand) {
@@ -28,14 +28,14 @@ struct MergedSides {
         self.advised = advised
     }
 
-    /// Returns the command that accepts a name. The user must check and fill in NAME, since someone without access may
-    /// have made the change.
+    /// Returns the merge command that accepts a name. The user must check each name and fill it in for NAME, since
+    /// someone without access may have made the change.
     ///
     /// - Parameter names: the names that the message shows.
     func taking(_ names: [String]) -> String {
         let line = advised.line(
             "merge \(keptKeys)\(OptionName.fromFormerKey.spelling)=NAME \(AdvisedCommand.path(copy))")
-        // Two names may look the same even without invisible characters.
+        // Different names may look the same on a terminal, even if they contain no invisible characters.
         let shown = names.map(\.forTerminal)
         let ambiguous = names.filter { name in
             shown.count { $0 == name.forTerminal } > 1 || !name.forTerminal.utf8.elementsEqual(name.utf8)
@@ -82,7 +82,7 @@ struct MergedSides {
             return "merge in the other direction: \(advised.merge([vault], into: copy))"
         }
         let exchange = VaultExchange(of: vault, for: copy)
-        return "replace the vault by the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
+        return "replace the vault with the other copy, and merge the old vault into it:\n  \(exchange.moves)\n"
             + "  \(advised.merge([exchange.former]))\n  \(advised.line("ls"))\n"
             + "If the last command refuses the vault, it prints the option that accepts the vault. Use it only "
             + "if you know who has removed someone's access."
@@ -96,7 +96,7 @@ extension CommandError {
         for cause in error.causes {
             switch cause {
             case .keyWrong:
-                // No single command can open both copies.
+                // No single command can open both copies, so the advice first adds the new key to the other copy.
                 message +=
                     "\nIf a key was replaced in one copy, add NEW, the new key, to the other copy, which OLD opens:\n  "
                     + ([nil] + paths.map(Optional.some)).map {
@@ -108,7 +108,7 @@ extension CommandError {
             where paths.count == 1 && ![vault, paths[0]].contains(where: VaultLocation.isURL):
                 // No honest machine produces this state, so the vault at this path may be the wrong one.
                 let moves = VaultExchange(of: vault, for: paths[0]).moves
-                message += "\nIf \(paths[0]) is the right vault, replace this one by it: \(moves)"
+                message += "\nIf \(paths[0]) is the right vault, replace this one with it: \(moves)"
             default: break
             }
         }
@@ -145,7 +145,7 @@ extension Keychain.Copies.Merge {
         return (keysOfVaultAlone.isEmpty ? "" : here) + list(keysOfCopyAlone, "These keys open only the other copy:\n")
     }
 
-    /// The lists of the keys that no longer open the vault, and of those that now do.
+    /// The lists of keys that no longer open the vault, and of keys that now open it.
     private var keyChanges: String {
         list(
             removedKeys, "These keys were removed in one of the copies, so they no longer open this vault:\n",
@@ -196,7 +196,7 @@ extension Keychain.Copies.Merge {
             + "\nIf you know that one of these names is right, accept it: \(sides.taking(shownRefusals))"
     }
 
-    /// Lists the refused names. Removals are listed separately, since a mark after a name could be part of the name.
+    /// Lists the refused names. Removals have their own list, since a mark after a name could be part of the name.
     private func refusals(_ values: String, _ removals: String) -> String {
         func list(_ names: [String], _ title: String) -> String {
             names.isEmpty ? "" : "\n\(title)\(CommandError.lines(names))"

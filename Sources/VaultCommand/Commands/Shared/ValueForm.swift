@@ -22,7 +22,7 @@ struct ValueForm {
         }
     }
 
-    /// Returns the bytes for standard output, or nil if they equal the value, which then needs no copy.
+    /// Returns the bytes to write to standard output, or nil if the value can be written unchanged.
     func rendered(_ value: borrowing SecretBytes) throws -> SecretBytes? {
         try value.withUnsafeBytes { bytes in
             let isOpen = bytes.last != UInt8(ascii: "\n")

@@ -53,7 +53,7 @@ enum ClipboardCommand: Command {
         return try copy(value, of: invocation.name, to: tool, clearedAfter: seconds, invocation)
     }
 
-    /// Returns the time in seconds; nil if the clipboard is not to be cleared.
+    /// Returns the number of seconds after which the clipboard is cleared; nil if it is not cleared.
     static func clearingTime(_ invocation: Invocation) throws -> Int? {
         if invocation.value(of: .clearAfter) == "0" { return nil }
         return Int(try invocation.duration(of: .clearAfter)?.components.seconds ?? 45)

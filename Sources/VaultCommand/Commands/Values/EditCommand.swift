@@ -82,7 +82,7 @@ enum EditCommand: Command {
         let type = entry.type.map { "\(OptionName.type.spelling) \($0.rawValue) " } ?? ""
         let expiry = entry.expiry(in: keychain).map { "\(OptionName.expires.spelling) \(Timestamp.text($0)) " } ?? ""
         let line = AdvisedCommand(invocation).line("set \(type)\(expiry)\(file) \(AdvisedCommand.name(entry.name))")
-        // A text that does not fit the value's type cannot replace the value.
+        // A usage error means that the text does not fit the value's type. Storing it would fail again.
         let hint = error.exit == .usage ? "" : " To replace the entry with it: `\(line)`."
         var error = error
         let removal = "rm -r \(AdvisedCommand.path(path.parentFolder))"

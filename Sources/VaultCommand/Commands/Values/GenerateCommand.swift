@@ -69,9 +69,9 @@ enum GenerateCommand: Command {
 
     private struct Generated: ~Copyable {
         let value: SealableValue
-        /// A phrase for messages, such as `a password of 20 characters`.
+        /// The description for messages, such as `a password of 20 characters`.
         let what: String
-        /// The entropy, rounded down to one decimal.
+        /// The entropy in bits, rounded down to one decimal.
         let bits: Double
 
         init(_ text: consuming SecretBytes, _ what: String, entropy: Double) {
@@ -114,7 +114,7 @@ enum GenerateCommand: Command {
 }
 
 extension Invocation {
-    /// The passphrase recipe; nil without `--words`.
+    /// The recipe for a passphrase, from the options; nil without `--words`.
     fileprivate var passphraseRecipe: PassphraseRecipe? {
         get throws(UsageError) {
             guard let text = value(of: .words) else {

@@ -41,7 +41,7 @@ enum GetCommand: Command {
         let look = try SafeLook(invocation)
         let form = ValueForm(newline: invocation.newline, isAlone: invocation.arguments.count == 1)
         let keychain = try invocation.openVault()
-        // All values are read before the first is written.
+        // All values are read before the first is written, so that an error leaves no partial output.
         var values: [(name: String, value: HeldSecret)] = []
         for name in invocation.arguments {
             guard let stored = try invocation.reading(name, from: keychain) else { throw keychain.absent(name) }
@@ -57,7 +57,7 @@ enum GetCommand: Command {
         return .success
     }
 
-    /// Writes one object or, for several values, an object with their list.
+    /// Writes a single value as one JSON object, and several values as an object that contains their list.
     private static func writeJSON(_ values: [(name: String, value: HeldSecret)]) throws {
         if values.count > 1 { try StandardOutput.write(#"{"values":["#) }
         for (index, (name, value)) in values.enumerated() {

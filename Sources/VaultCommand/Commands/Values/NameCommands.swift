@@ -43,7 +43,7 @@ enum RemoveCommand: Command {
 
     static func run(_ invocation: Invocation) throws -> ExitCode {
         let keychain = try invocation.openVault()
-        // The bytes are compared, because two spellings of an accented letter are equal as strings.
+        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
         var seen: Set<[UInt8]> = []
         let names = try named(invocation, in: keychain).filter { seen.insert(Array($0.utf8)).inserted }
         if invocation.has(.purge) { return try purge(names, in: keychain, invocation) }
@@ -65,7 +65,7 @@ enum RemoveCommand: Command {
         }
     }
 
-    /// Returns the names given as arguments and, with `-r`, those below them.
+    /// Returns the names given as arguments and, with `-r`, the names below them.
     private static func named(_ invocation: Invocation, in keychain: Keychain) throws -> [String] {
         guard invocation.has(.recursive) else { return invocation.arguments }
         return try invocation.arguments.flatMap { root in

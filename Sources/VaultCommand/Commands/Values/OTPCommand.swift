@@ -56,7 +56,7 @@ enum OTPCommand: Command {
         return .success
     }
 
-    /// Returns the code, or nil if there is no entry. Increments a counter. A transaction may call this repeatedly.
+    /// Returns the code, or nil if the entry is missing. Increments its counter. Transactions may call this repeatedly.
     private static func compute(
         _ name: String, at time: Date?, isNext: Bool, in transaction: inout Keychain.Transaction, of keychain: Keychain
     ) throws -> ComputedCode? {
@@ -67,7 +67,7 @@ enum OTPCommand: Command {
                 throw CommandError.invalid(
                     "The codes of \"\(name)\" are counter-based. Options --next and --at are for time-based codes.")
             }
-            // If another process sets the name after it was read above, the transaction runs again.
+            // If another process changes the entry between the read above and this one, the transaction runs again.
             let item = try keychain.item(name)
             try transaction.put(
                 name, SealableValue(kind: item?.valueKind ?? .unspecified, bytes: raised), expires: item?.expires)

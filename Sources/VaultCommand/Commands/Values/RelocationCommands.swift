@@ -27,7 +27,7 @@ enum CopyCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitCode { try Relocation.run(invocation) }
 }
 
-/// The common part of `mv` and `cp`, which both store entries under other names.
+/// The common part of `mv` and `cp`, which both store entries under new names.
 enum Relocation {
     static func description(
         name: CommandName, summary: String, details: String, examples: [ExampleDescription]
@@ -78,7 +78,7 @@ enum Relocation {
         return try invocation.finish(keychain, json: report(from: from, to: target, entries: pairs.count))
     }
 
-    /// Returns the new name of the source's root. A folder's name ends with a slash, even if the user typed none.
+    /// Returns the new name of the entry or folder. A folder's name ends with a slash, even if the user typed none.
     private static func target(of source: Subtree, _ to: String) -> String {
         switch (source.isFolder, to.hasSlashAtEnd) {
         case (true, false): to + "/"

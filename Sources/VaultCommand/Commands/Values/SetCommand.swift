@@ -152,7 +152,7 @@ enum SetCommand: Command {
     /// Returns whether the name already has a value. The user learns this, or that the vault is locked, before typing
     /// the secret twice.
     private static func exists(_ invocation: Invocation) throws -> Bool {
-        // This must not create the vault, because the value is not complete yet.
+        // This must not create the vault, because the user has not typed the value yet.
         try invocation.openVaultIfAny()?.exists(invocation.name) ?? false
     }
 }

@@ -67,7 +67,7 @@ enum LogCommand: Command {
         let isOn = try keychain.accessLog.isOn()
         let report = try keychain.accessLog.report()
         var shown = report.records
-        // The bytes are compared, because two spellings of an accented letter are equal as strings.
+        // Compares bytes, because two spellings of an accented letter are equal as Swift strings.
         if let name = invocation.arguments.first { shown.removeAll { !$0.access.name.utf8.elementsEqual(name.utf8) } }
         if let since { shown.removeAll { $0.time < since } }
         if let last { shown = shown.suffix(last) }
@@ -126,13 +126,13 @@ enum LogCommand: Command {
         let isOn = invocation.has(.on)
         let isChanged = try keychain.accessLog.isOn() != isOn
         let access = invocation.access(to: "", action: isOn ? "--on" : "--off")
-        // A log that cannot be written would make all values unreadable.
+        // While the log is on but cannot be written, no value can be read. Therefore this is checked first.
         if isOn, isChanged { try stayingOff { try keychain.accessLog.check() } }
         do throws(VaultError) { try keychain.accessLog.set(on: isOn) } catch {
             if isChanged { try? keychain.accessLog.record(evenIfOff: true) { access.refused } }
             throw error
         }
-        // Only a completed switch is recorded.
+        // The switch is recorded only after it has succeeded.
         if isChanged { try record(access, isOn, in: keychain, invocation) }
         let path = keychain.accessLog.path
         let exit = try invocation.finish(keychain, json: ["is_on": isOn, "file": path])
@@ -140,7 +140,7 @@ enum LogCommand: Command {
         return exit
     }
 
-    /// Records the switch. On failure, switching on is undone, while switching off only causes a warning.
+    /// Records the switch. If recording fails, switching on is undone, while switching off only causes a warning.
     private static func record(_ access: Access, _ isOn: Bool, in keychain: Keychain, _ invocation: Invocation) throws {
         do throws(VaultError) { try keychain.accessLog.record(evenIfOff: true) { access } } catch {
             guard isOn else { return Notes.warn(CommandError(error), asJSON: invocation.wantsJSON) }
@@ -158,7 +158,7 @@ enum LogCommand: Command {
 
     private static func switchedOn(_ path: String?) -> String {
         "The access log is on, for all users of the vault. "
-            + (path.map { "On this machine it is \($0)." } ?? "This machine has no home folder for it.")
+            + (path.map { "On this machine it is \($0)." } ?? "This machine has no home folder to keep it in.")
     }
 
     private static func lines(_ records: [AccessRecord]) -> String {
@@ -214,7 +214,7 @@ extension LoggedChange {
     /// Returns a line that names a change's author, or marks the change as unsigned. Names of members and entries
     /// cannot imitate either text.
     ///
-    /// - Parameter hasMembers: whether the vault has had members. Without any, unsigned changes are not marked.
+    /// - Parameter hasMembers: whether the vault has had members. If not, unsigned changes are not marked.
     fileprivate func line(hasMembers: Bool) -> String {
         let unsigned = hasMembers ? "  unsigned" : ""
         let author = author.map { "  \($0.line) after \(seen ?? 0)" }

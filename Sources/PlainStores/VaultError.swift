@@ -6,7 +6,7 @@ package import LinuxSystem
 /// Programs decide by ``code`` and show ``message`` to the user. The message is a sentence or two about what is wrong,
 /// where, and how to fix it. `description` and `localizedDescription` return it too. None of them contains a secret.
 ///
-/// A missing value is not an error. Reading returns nil for a missing value, and only for that.
+/// A missing value is not an error. Reading returns nil if, and only if, there is no value.
 public struct VaultError: Error, Hashable, Sendable {
     /// The kind of failure, for programs.
     public let code: Code
@@ -103,7 +103,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
         return names.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ") + more
     }
 
-    /// The error of a transaction that cannot commit, because others keep changing the values that it reads.
+    /// The error of a transaction that cannot commit, because other processes keep changing the values it reads.
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
     package static func held(_ path: String) -> VaultError {

@@ -18,7 +18,7 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half for a size that does not fit into it. An integer object with the size follows.
+    /// The low half for a size that does not fit into a half byte. An integer object with the size follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
@@ -31,7 +31,7 @@ struct BinaryReader {
     private struct Subtree {
         let value: StoredValue
         var valueCount = 1
-        /// The number of nested containers, including this value.
+        /// The number of levels of containers in `value`; 0 for a scalar.
         var depth = 0
     }
 
@@ -103,12 +103,12 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // A subtree that was already read may be used here at a greater depth.
+            // A subtree that has already been read may be referred to again at a greater depth.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
 
-    /// Returns an object's tree. For a container that was not read yet, opens it and returns nil.
+    /// Returns an object's tree. For a container that has not been read yet, opens it and returns nil.
     private mutating func subtree(_ reference: Int) throws(PropertyListError) -> Subtree? {
         if let known = subtrees[reference] {
             guard let known else { throw .malformed("a container that contains itself") }
@@ -116,7 +116,7 @@ struct BinaryReader {
         }
         guard let value = try scalar(reference) else { return nil }
         var subtree = Subtree(value: value)
-        // Among scalars, only a UID is read as a dictionary, which contains one value.
+        // A scalar becomes a dictionary only if it is a UID. This dictionary contains one value.
         if case .dictionary = value {
             subtree.valueCount = 2
             subtree.depth = 1
@@ -132,7 +132,7 @@ struct BinaryReader {
         containers.append(Container(reference: reference, keys: keys, children: children))
     }
 
-    /// Ends the innermost container, all of whose children were read.
+    /// Closes the innermost container, whose children have all been read.
     private mutating func close() throws(PropertyListError) {
         let container = containers.removeLast()
         var value = StoredValue.array(container.values)
@@ -248,7 +248,7 @@ extension ArraySlice<UInt8> {
     /// The bytes, at most 8, as a big-endian number.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Returns the big-endian numbers, each of `size` bytes. A number that does not fit is replaced by `Number.max`.
+    /// Returns the big-endian numbers, each of `size` bytes. A number that does not fit becomes `Number.max`.
     func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
         stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }

@@ -79,7 +79,7 @@ struct BinaryWriter {
     }
 
     private mutating func write(_ number: Int128) {
-        // Integers of fewer than 8 bytes are unsigned, and those of 8 bytes are signed.
+        // Integers of fewer than 8 bytes are unsigned, and those of 8 bytes are signed, so larger ones need 16 bytes.
         let power = number < 0 ? 3 : number > Int64.max ? 4 : BinaryWriter.width(Int(number)).trailingZeroBitCount
         output.append(BinaryMarker.integer | UInt8(power))
         append(number, 1 << power)

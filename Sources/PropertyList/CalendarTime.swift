@@ -56,7 +56,7 @@ package enum CalendarTime {
         return "\(padded(year, 10_000))-\(padded(month, 100))-\(padded(day, 100))T\(clock.joined(separator: ":"))Z"
     }
 
-    /// Returns whether the text of a date represents it exactly.
+    /// Returns whether a date has a text, which then represents it exactly.
     package static func holds(_ date: Date) -> Bool {
         text(date) != nil && date.timeIntervalSinceReferenceDate.bitPattern != (-0.0).bitPattern
     }

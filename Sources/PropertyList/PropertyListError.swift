@@ -13,8 +13,8 @@ package struct PropertyListError: Error, Hashable, Sendable {
     }
 
     package let code: Code
-    /// The problem and its location, as a sentence fragment. It may contain line numbers and keys, but no value.
-    /// Preferences are not secret, but errors are often passed on to others.
+    /// The problem and its location, as a sentence fragment. It may contain line numbers and keys, but no value. Values
+    /// are left out because errors are often shown to other people.
     package let sentence: String
 
     package static func malformed(_ what: String) -> Self { Self(code: .malformed, sentence: what) }

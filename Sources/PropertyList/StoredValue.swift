@@ -75,7 +75,7 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // The other dictionary's key may be another spelling of this one.
+                    // The key that Swift finds may be another spelling of this one, so their bytes are compared.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }
@@ -114,7 +114,7 @@ extension StoredValue: Hashable {
 }
 
 extension [String: StoredValue] {
-    /// The entries, sorted by the UTF-8 of their keys. All forms of a dictionary are written in this order.
+    /// The entries, sorted by the UTF-8 of their keys. Every format writes a dictionary's entries in this order.
     package var sortedByBytes: [(key: String, value: StoredValue)] {
         sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }

@@ -10,7 +10,7 @@ package protocol XMLEvents: AnyObject {
 
 /// An XML reader that uses expat. No other file calls expat.
 ///
-/// No external entity is ever fetched, because expat does so only through a handler, which this reader does not set.
+/// No external entity is ever fetched, because that takes a handler, which this reader does not set.
 package final class XMLReader {
     private let parser: XML_Parser
     private let events: any XMLEvents
@@ -56,7 +56,7 @@ package final class XMLReader {
         if let failure { throw failure }
     }
 
-    /// Passes an event on. The first error stops the parser, but expat may still report the rest of the element.
+    /// Passes an event to `events`. After the first error, ignores the events that expat still reports.
     private static func step(
         _ context: UnsafeMutableRawPointer?, _ body: (any XMLEvents) throws(PropertyListError) -> Void
     ) {
@@ -93,7 +93,7 @@ package final class XMLReader {
     }
 }
 
-/// A builder of a tree from the events of an XML parser. It checks that they form a property list.
+/// A builder of a tree from the events of an XML parser. It checks that the events form a property list.
 ///
 /// The parser has checked that the document is well-formed. This type checks it against PropertyList-1.0.dtd, and also
 /// that there is only one value in `<plist>` and no duplicate key. As in CoreFoundation, `<plist>` may be missing. An

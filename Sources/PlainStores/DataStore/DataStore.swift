@@ -15,7 +15,7 @@ public protocol DataStore: Sendable {
     /// Returns the value of a key; nil if, and only if, the key has no value.
     ///
     /// - Throws: ``VaultError``: `locked`, `damaged`, `busy` and `unavailable` if the store cannot be read; `wrongType`
-    ///   and `unreadable` if the value is not of this type; `invalid` for an invalid key.
+    ///   and `unreadable` if the value is not of the given type; `invalid` for an invalid key.
     func read<Value: Decodable & Sendable>(_ key: String, as type: Value.Type) async throws(VaultError) -> Value?
 
     /// Sets the value of a key. The store contains the value when this method returns.

@@ -12,7 +12,7 @@ struct JSONSurvey {
         let isObject: Bool
         var expectsKey: Bool
         var key: String?
-        /// The keys read so far. As in a Swift dictionary, two spellings of an accented letter are the same key.
+        /// The object's keys so far. As in a Swift dictionary, two spellings of an accented letter are the same key.
         var keys: Set<String> = []
     }
 
@@ -73,7 +73,7 @@ struct JSONSurvey {
         throw ImportFinding(text: "the key \(PropertyListError.shown(key)) occurs twice in one object")
     }
 
-    /// Returns the string that a literal represents; nil if it is invalid. `literal` includes the quotes.
+    /// Returns the string that a literal represents; nil if the literal is invalid. `literal` includes the quotes.
     private static func string(_ literal: ArraySlice<UInt8>) -> String? {
         guard literal.contains(UInt8(ascii: "\\")) else {
             return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)
@@ -85,7 +85,7 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // A 64-bit number has at most 20 characters. An invalid number counts as 0, since the decoder rejects it.
+        // A literal of over 20 characters exceeds 64 bits. An invalid one counts as 0, since the decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " under the key \(PropertyListError.shown($0))" }

@@ -5,11 +5,11 @@ extension PlainFile {
     ///
     /// - Parameters:
     ///   - path: the path of a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether a value in the file replaces a different one in a store; if not, that is an error.
+    ///   - isReplacing: whether a value in the file replaces a store's different value; if not, it is an error.
     ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
     ///     together with the file. A value keeps its key.
-    /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, because it was
-    ///   imported before or never existed.
+    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file, because it has been
+    ///   imported or never existed.
     /// - Throws: ``VaultError``: `damaged`, as ``init(path:)`` does; `exists` if a store has a different value;
     ///   `invalid` for a value that a store cannot hold; `busy` if another process changes the file or one of the keys
     ///   during the import; the errors of the stores. After an error, the file remains, and the import can be repeated.
@@ -30,7 +30,7 @@ extension PlainFile {
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // Takes the import out of the dictionary, since a second reference would make each addition copy the batch.
+            // Removes the import from `imports` meanwhile, since a second reference would make `add` copy the batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
@@ -46,12 +46,12 @@ extension PlainFile {
 
 private struct PreparedImport {
     let store: any ValueStore
-    /// The changes, which expect that the store still has the values that `add` read.
+    /// The changes to commit. They expect that the store still has the values that `add` has read.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }
 
-    /// Adds a key's value. Returns false if the store has a different value that must not be replaced.
+    /// Adds a key's value to the batch. Returns false if the store has a different value and `isReplacing` is false.
     mutating func add(_ key: String, _ value: StoredValue, replacing isReplacing: Bool) throws(VaultError) -> Bool {
         try Naming.key.check(key)
         let present = try store.value(of: key)

@@ -12,8 +12,8 @@ public struct PlainFile: ~Copyable {
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a file and detects its format: property list (XML or binary), keyed archive or JSON. Returns nil if it is
-    /// missing.
+    /// Reads a property list (XML or binary), a keyed archive or JSON, and detects which. Returns nil if there is no
+    /// file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError``: `damaged` if the file has none of these formats, has no dictionary at its root, or is
@@ -22,7 +22,7 @@ public struct PlainFile: ~Copyable {
     public init?(path: String) throws(VaultError) { try self.init(path: path, in: PosixFileSystem()) }
 
     package init?(path: String, in fileSystem: any FileSystem) throws(VaultError) {
-        // Symbolic links are resolved because removing a link would leave its target.
+        // Symbolic links are resolved, because `remove()` would otherwise remove the link and leave its target.
         let path = resolvedPath(path)
         let file = WholeFile(path, in: fileSystem)
         guard let bytes = try PlainFile.contents(of: file) else { return nil }
@@ -31,7 +31,7 @@ public struct PlainFile: ~Copyable {
         self.file = file
     }
 
-    /// Parses bytes in one of the formats of ``init(path:)`` and returns the values. The path is only used in errors.
+    /// Parses bytes in one of the formats of ``init(path:)`` and returns the values. The path only appears in errors.
     package static func values(in bytes: [UInt8], from path: String) throws(VaultError) -> [String: StoredValue] {
         do { return try values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
@@ -46,10 +46,10 @@ public struct PlainFile: ~Copyable {
 
     /// Removes the file durably if it is unchanged since it was read. Does nothing if it no longer exists.
     ///
-    /// The content is compared right before the removal. If the older program replaces the file in between, its new
-    /// file is removed, so that program should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
+    /// The content is compared right before the removal. If the older program replaces the file in between, the new
+    /// file is removed, so it should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
     ///
-    /// - Throws: ``VaultError``: `busy` if the content was changed after it was read, `damaged` if it exceeds 64 MiB;
+    /// - Throws: ``VaultError``: `busy` if the content has changed since it was read; `damaged` if it exceeds 64 MiB;
     ///   `unavailable`.
     public borrowing func remove() throws(VaultError) {
         if let present = try PlainFile.contents(of: file), present != bytes {

@@ -2,15 +2,15 @@ import LinuxSystem
 
 /// A part of a store that an observer follows, such as a key.
 ///
-/// `Content` is the stored state, by which changes are detected. Observers receive an `Element` that is made from it.
+/// `Content` is the part's stored state, compared to detect changes. Observers receive an `Element` created from it.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
-    /// The notices of possible changes. The stream must start before the first read, so that no change is missed.
+    /// A stream of notices of possible changes. It must start before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
     let read: @Sendable () throws(VaultError) -> Content
     let element: @Sendable (Content) throws(VaultError) -> Element
 }
 
-/// An iterator that follows a part of a store. It reads the part after each notice, and returns it if it has changed.
+/// An iterator that follows a part of a store. It reads the part after each notice, and returns changed contents.
 struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
 
@@ -32,7 +32,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// Returns the current element; nil if it has not changed since the last call. Blocks while it reads the store.
     mutating func current() throws(VaultError) -> Element? { try take(look()) }
 
-    /// Returns the current element. Later calls wait for a change and return the latest one, or nil after cancellation.
+    /// Returns the current element; at later calls, waits for a change and returns the latest one, or nil if cancelled.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         while !Task.isCancelled {
             if isDue, let element = try await currentElsewhere() { return element }
@@ -41,7 +41,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Works like ``next(isolation:)``, but returns failures too. The next call waits until a failure changes or ends.
+    /// Works like ``next(isolation:)``, but also returns failures. After one, waits until the failure changes or ends.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
             // The store may send no notice when a failure ends, for example when a missing key file reappears.
@@ -97,9 +97,9 @@ extension ValueKey where Self: Sendable {
     func followed() throws(VaultError) -> FollowedPart<StoredValue?, Reading> {
         let store = try resolved()
         let oldStore = try? self.store.history.oldStore?()
-        // Storing the default of a key that has no value is not a change for an observer.
+        // A missing value is compared as the key's default, so storing the default explicitly is not a change.
         let storedDefault = try? Self.value(of: reading(nil))?.storedValue(for: name)
-        // The old store is followed too, since values that an older program writes there are also moved.
+        // The old store is followed too, since a value that an older program writes there is moved to the new store.
         let notices = try ChangeFeed.notices(of: [store, oldStore].compactMap { $0?.changes })
         return FollowedPart(notices: notices) { () throws(VaultError) in
             try finishMove(into: store, for: .reading)

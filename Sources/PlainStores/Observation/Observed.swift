@@ -42,7 +42,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Reads a key's value and follows the key. Changes arrive on `actor`, which is not retained, until its release.
+    /// Reads a key's value and follows the key. Changes arrive on `actor` until its release. It is not retained.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
@@ -56,7 +56,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Returns a task that follows the key. A waiting task retains neither this object nor `actor`, which may own it.
+    /// Returns a task that follows the key. While it waits, it retains neither this object nor `actor`.
     private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower

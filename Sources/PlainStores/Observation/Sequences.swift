@@ -1,5 +1,5 @@
 extension ValueKey where Self: Sendable {
-    /// The current value, and then the latest one after each change by this or another process.
+    /// A sequence of the current value, and then of the latest one after each change by this or another process.
     ///
     /// ```swift
     /// for try await token in account.token.values {
@@ -8,8 +8,8 @@ extension ValueKey where Self: Sendable {
     /// ```
     ///
     /// If there is no value, the element is the key's default, or nil if it has no default, as with ``read()-8f9bj``.
-    /// If several changes follow each other quickly, some may be skipped, but never the last (see <doc:Gotchas>).
-    /// Storing an equal value is not a change. The last value stays in memory for the comparison.
+    /// If several changes follow each other quickly, some of their values may be skipped, but never the last (see
+    /// <doc:Gotchas>). Storing an equal value is not a change. The last value stays in memory for the comparison.
     ///
     /// An error ends the sequence with the ``VaultError`` that ``read()-8f9bj`` would throw; ``results`` continues
     /// instead. Cancelling the task ends the sequence without an error. Each iteration follows the key independently,
@@ -59,7 +59,7 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// nil after the end, so that the observer is released however the iteration ends.
+        /// The source of the elements; nil after the iteration's end, so that the observer is released in any case.
         var follower: Follower<Content, Element>?
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {

@@ -7,7 +7,7 @@ package struct LocationVariables {
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` for invalid UTF-8, since repair would alter it.
+    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` for invalid UTF-8, since a repair would alter it.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -19,7 +19,7 @@ package struct LocationVariables {
         }
     }
 
-    /// Returns a folder of the XDG Base Directory Specification, which requires relative paths to be ignored.
+    /// Returns an XDG folder's path. Relative paths are ignored, as the XDG Base Directory Specification requires.
     package func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
         if let path = try self[name], path.isAbsolutePath { return path }
         // The account database is not queried, because it needs shared libraries that a static program lacks, and files
@@ -29,7 +29,7 @@ package struct LocationVariables {
     }
 }
 
-/// Checks of paths before root writes to them. Root must not create files that the owner of the folder could not write.
+/// Checks of paths before root writes to them. Root must not create files that the folder's owner could not change.
 package enum WrittenPath {
     /// Checks that no symbolic link of another user can redirect what root writes. Throws
     /// ``VaultError/Code/unavailable``.
@@ -40,7 +40,7 @@ package enum WrittenPath {
     /// Checks that root does not create a file in another user's folder. This is for files at a default location, such
     /// as preferences in a home folder, and not for paths that a user chose. Throws ``VaultError/Code/unavailable``.
     ///
-    /// - Parameter isReplaced: whether an existing file would be replaced by one that root owns.
+    /// - Parameter isReplaced: whether root replaces an existing file with a new one, which root then owns.
     package static func checkParentFolder(
         of path: String, isReplaced: Bool = false, in files: any FileSystem = PosixFileSystem()
     ) throws(VaultError) {

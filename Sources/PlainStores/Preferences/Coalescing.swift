@@ -25,14 +25,14 @@ extension Preferences {
         // Values that cannot be written are refused now, while the error can still be thrown to the caller.
         _ = try file.get().serialized(batch.propertyLists().compactMapValues { $0 }, current().format)
         let (holds, isFirst) = try pending.withLock { (pending) throws(VaultError) in
-            // `pending` is locked while the file is read, so that no change moves to the file between the two reads.
+            // `pending` stays locked while the file is read. Otherwise, a change that is being written could be missed.
             let present = try current()
             let holds = try batch.holds { (key) throws(VaultError) in pending.changes[key] ?? present.value(of: key) }
             return (holds, holds && pending.add(batch.changes))
         }
         guard isFirst else { return holds }
         Task.detached { [weak self] in
-            // The time is computed again after each sleep, since `flush()` may have written the changes meanwhile.
+            // The write's time is computed after each sleep, since `flush()` may have written the changes meanwhile.
             while let instant = self?.pending.withLock({ $0.nextWrite(every: interval) }) {
                 try? await Task.sleep(until: instant, clock: .continuous)
             }
@@ -61,12 +61,12 @@ struct PendingChanges: Sendable {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
         isScheduled = false
-        // The interval counts from the start of a write, even if it fails. A change meanwhile schedules the next one.
+        // The interval counts from the start of a write, even if it fails. A change during the write schedules another.
         lastWrite = .now
         return nil
     }
 
-    /// Removes the changes that were written, unless a newer change has replaced them meanwhile.
+    /// Removes each written change, unless a newer change of the same key has replaced it meanwhile.
     mutating func wrote(_ written: [String: StoredValue?]) {
         lastWrite = .now
         for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }
@@ -76,7 +76,7 @@ struct PendingChanges: Sendable {
 /// The preferences whose pending changes are written when the process exits.
 enum ExitFlush {
     private static let references = Mutex<[@Sendable () -> Preferences?]>([])
-    /// Registers the exit handler once, because a static property is initialized only once.
+    /// The exit handler's registration, which happens only once, because a static property is initialized only once.
     private static let registration = atexit {
         for reference in ExitFlush.references.withLock({ $0 }) { reference()?.flushReporting() }
     }

@@ -22,7 +22,7 @@ public final class Preferences: ValueStore {
     /// The file's metadata when this object last flushed the file and its directory entry.
     private let durable = Mutex<FileStatus?>(nil)
     let pending = Mutex(PendingChanges())
-    /// A mutex that is held during a write, so that this process's threads wait for it and not for the folder's lock.
+    /// A mutex that is held during a write, so that this process's threads do not wait for the folder's lock.
     let writer = Mutex(())
 
     /// Creates the preferences of a suite, without opening its file. A suite's name is any text, such as a user's id.
@@ -77,9 +77,9 @@ extension Preferences {
     }
 
     public func contents(prefix: String) throws(VaultError) -> [String: StoredValue] {
-        // Excludes keys of other programs that are invalid here.
+        // Excludes other programs' keys that are not valid keys of a store.
         func isListed(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) && NameRule.allows(key) }
-        // `pending` is locked while the file is read, so that no change moves to the file between the two reads.
+        // `pending` stays locked while the file is read. Otherwise, a change that is written meanwhile could be missed.
         return try pending.withLock { (pending) throws(VaultError) in
             var contents = try current().values.filter { isListed($0.key) }.mapValues(StoredValue.init(propertyList:))
             for (key, value) in pending.changes where isListed(key) { contents[key] = value }
@@ -99,8 +99,8 @@ extension Preferences {
         return committed
     }
 
-    /// Writes the pending changes, then flushes the file and its directory entry, even if another process wrote the
-    /// file. If that process was killed before its flush, a power loss would undo its write.
+    /// Writes the pending changes, then flushes the file and its directory entry, even if another process has written
+    /// the file. Otherwise, a power loss could undo that write if its process was killed before the flush.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -108,7 +108,7 @@ extension Preferences {
         try makeFileDurable()
     }
 
-    /// Returns the file's content. Reads the file again only if it was replaced or changed.
+    /// Returns the file's content. Reads the file again only if it has been replaced or changed since the last read.
     func current() throws(VaultError) -> PreferencesSnapshot {
         let file = try file.get()
         let status = try file.status()
@@ -127,16 +127,16 @@ extension Preferences {
             durable.withLock { $0 = new.status }
             snapshot.withLock { $0 = new }
         } else if holds {
-            // The file already has these values, but their writer may have failed or died before its flush.
+            // The file already has the new values, but the process that wrote them may have died before its flush.
             try makeFileDurable()
         }
         return holds
     }
 
-    /// Flushes the file, unless this object has done so since the last change. A flush costs half as much as a write.
+    /// Flushes the file, unless this object has done so since the file's last change, to save half the time of a write.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The status is read before the flush. Afterwards, it could be that of a newer change, which is not flushed.
+        // The status is read before the flush. A later status could be that of a newer change, which is not flushed.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()
@@ -162,7 +162,7 @@ extension Preferences {
     }
 
     /// Returns a suite's percent-encoded file name. Encoding gives each suite its own file, neither hidden nor outside
-    /// of the folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
+    /// of the preferences folder. Throws ``VaultError/Code/invalid`` if the suite's name is empty or too long.
     static func fileName(ofSuite suite: String) throws(VaultError) -> String {
         let encoded = PercentEncoding.encoded(suite, allowing: plainBytes.contains)
         let name = encoded.utf8.first == UInt8(ascii: ".") ? "%2E" + encoded.dropFirst() : encoded
@@ -176,6 +176,6 @@ extension Preferences {
 // MARK: - Redaction
 
 extension Preferences: Redacted {
-    /// The names of the type and the property list's path.
+    /// The type's name and the property list's path.
     public var description: String { described(Preferences.self, (try? path) ?? "") }
 }

@@ -13,12 +13,12 @@ struct PreferencesFile: Sendable {
 
     func status() throws(VaultError) -> FileStatus? { try translated(file.status(withTimes: true)) }
 
-    /// Reads the file. A missing file has no values.
+    /// Reads the file. If it is missing, the snapshot has no values.
     ///
-    /// - Parameter known: the previous content. If the file has the same bytes, for example because this process wrote
-    ///   it, it is not parsed again. This saves a fifth of the cost of a write.
+    /// - Parameter known: the content at the last read or write. If the file has the same bytes, for example because
+    ///   this process has written it, it is not parsed again. This saves a fifth of the cost of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
-        // Tries five times, because another tool may be writing the file in place and may soon complete it.
+        // Reads a damaged file up to five times, because another tool may just be writing it in place.
         for _ in 0..<4 {
             do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
@@ -45,7 +45,7 @@ struct PreferencesFile: Sendable {
     ///
     /// - Parameters:
     ///   - forms: the changes in their property list forms.
-    ///   - known: the previous content.
+    ///   - known: the content at the last read or write.
     /// - Returns: whether the expectations hold, and the new content, which is nil if the file was left unchanged.
     func update(
         _ batch: StoreBatch, _ forms: [String: StoredValue?], _ known: PreferencesSnapshot?
@@ -97,7 +97,7 @@ final class PreferencesSnapshot: Sendable {
     let bytes: [UInt8]?
     /// The open file. While it is open, no other file can get its inode number and be mistaken for it.
     private let file: FileDescriptor?
-    /// Whether a later change is certain to change the file's times, which advance in steps of some milliseconds.
+    /// Whether a later change is certain to change the file's times, which advance in steps of several milliseconds.
     private let hasTellingTimes: Bool
 
     /// An upper bound on the steps in which file times advance, in nanoseconds.
@@ -153,13 +153,13 @@ extension VaultError {
 
 // Three kinds of values have a special form in a property list. `untyped` is written as data. `null` is written as
 // `{$nil: true}`, and a date that XML cannot hold, such as one with a fraction of a second, as `{$date: seconds since
-// 2001}`. A value that is itself such a dictionary is refused.
+// 2001}`. A value that already is a dictionary of one of these forms is refused.
 
 extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Converts a property list to the value that it represents. All but the special forms represent themselves.
+    /// Converts a property list to the value that it represents: itself, unless it is one of the special forms.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))

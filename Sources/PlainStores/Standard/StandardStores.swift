@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The standard stores of a test, which replace the program's. Each access finds them in a task-local value.
+/// The standard stores of a test, which replace the program's. Each access reads them from a task-local value.
 package struct StandardStores: Sendable {
     package let preferences: Preferences
     package let memory: MemoryStore
@@ -14,14 +14,14 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// The error for test code that has no stores of its own and would use the user's files; nil outside of tests.
+    /// The error for test code that lacks stores of its own and would use the user's files; nil outside of tests.
     package static var refusal: VaultError? {
         guard vault_is_under_test() != 0 else { return nil }
         return VaultError(
             .unavailable,
             """
-            A test asked for a standard store outside of its own stores. Give the test the `.temporaryStores` trait. \
-            Detached tasks and threads do not inherit it: pass the stores to them.
+            A test has used a standard store without having stores of its own. Give the test the `.temporaryStores` \
+            trait. Detached tasks and threads do not inherit the test's stores, so pass the stores to them.
             """)
     }
 }
@@ -74,13 +74,13 @@ public enum VaultApp {
     package struct Identity: Sendable {
         package let name: String
         let preferences: String?
-        /// The location of the program's own vault. Only the module Vault knows its type.
+        /// The location of the program's own vault. Only the module Vault knows the location's type.
         package let vault: (any Hashable & Sendable)?
     }
 
     private struct State {
         var identity: Identity?
-        /// Whether a standard store was used. From then on, the identity cannot be changed.
+        /// Whether the program has used a standard store, after which its identity cannot be changed.
         var isFixed = false
     }
 
@@ -90,7 +90,7 @@ public enum VaultApp {
     ///
     /// In the user's vault, the entries of a named program begin with its name and a slash. For example, `vault` shows
     /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are the suite of that name. A program that sets
-    /// no name uses its executable file's name. If the file is renamed, the program no longer finds its values.
+    /// no name uses its executable file's name. If that file is renamed, the program no longer finds its values.
     ///
     /// - Parameters:
     ///   - name: a name that no other program has, such as `com.example.mail`. It must never change.
@@ -116,7 +116,7 @@ public enum VaultApp {
         guard isAccepted else {
             throw VaultError(
                 .invalid,
-                "The program already has an identity, or has used a standard store. Name it once, at its start.")
+                "The program already has an identity, or has used a standard store. Set its name once, at the start.")
         }
     }
 

@@ -36,7 +36,7 @@ public final class StoreLocal<Value: Sendable>: Sendable {
 
 final class StoreLocals: Sendable {
     private struct Entry {
-        /// The StoreLocal, retained so that no other one can get its address and thereby this value.
+        /// The value's StoreLocal. It is retained, since another StoreLocal at the same address would get this value.
         let local: any AnyObject & Sendable
         let value: any Sendable
     }
@@ -45,13 +45,13 @@ final class StoreLocals: Sendable {
 
     func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
-            // The entry is unwrapped first, because a cast to an optional `Value` would turn a missing entry into nil.
+            // The entry is unwrapped first. Otherwise, a cast to an optional `Value` would turn nothing into nil.
             guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }
     }
 
-    /// Stores the value, unless there already is one. Returns the stored value.
+    /// Stores the StoreLocal's value, unless it already has one. Returns the stored value.
     func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
             let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)

@@ -1,10 +1,10 @@
 private import Glibc
 import LinuxSystem
 
-/// A feed that notifies a store's observers that something may have changed.
+/// A feed that notifies a store's observers that a value may have changed.
 ///
-/// A notice contains neither what has changed nor how often, so observers read again and compare. Changes in quick
-/// succession are combined into one notice, and a slow observer still gets the latest state.
+/// A notice contains neither what has changed nor how often, so observers read the store again and compare the values.
+/// Changes in quick succession are combined into one notice, and a slow observer still gets the latest state.
 public final class ChangeFeed: Sendable {
     private struct State {
         var observers = [Int: AsyncStream<Void>.Continuation]()
@@ -16,7 +16,7 @@ public final class ChangeFeed: Sendable {
     private let state = Mutex(State())
     private let watch: Watch
 
-    /// A function that starts to watch for changes. The watch ends when the returned object is released.
+    /// A function that starts to watch for changes by other processes. It ends when the returned object is released.
     package typealias Watch =
         @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
@@ -37,7 +37,7 @@ public final class ChangeFeed: Sendable {
         }
     }
 
-    /// Notifies the observers that something may have changed. This is cheap if there are none.
+    /// Notifies the observers that a value may have changed. This is cheap if there are none.
     public func notify() {
         let observers = state.withLock { Array($0.observers.values) }
         for observer in observers { observer.yield() }
@@ -60,7 +60,7 @@ public final class ChangeFeed: Sendable {
         return stream
     }
 
-    /// Adds an observer until its stream ends.
+    /// Adds an observer, and removes it when its stream ends.
     private func add(_ observer: AsyncStream<Void>.Continuation) throws(VaultError) {
         let id = try state.withLock { (state) throws(VaultError) in
             if state.watch == nil { state.watch = try watch { [weak self] in self?.notify() } }
@@ -102,7 +102,7 @@ public final class FailureLog: Sendable {
     /// - Parameter handler: called on the thread where the error occurred, with no lock held.
     public init(handler: @escaping Handler = FailureLog.standardErrorLine) { state = Mutex(State(handler: handler)) }
 
-    /// The last error that was reported; nil if there was none.
+    /// The last error that has been reported; nil if there was none.
     public var lastError: VaultError? { state.withLock { $0.lastError } }
 
     /// Replaces the handler.

@@ -7,9 +7,9 @@ public struct NameLock: ~Copyable, Sendable {
     private let onCheck: @Sendable () throws(VaultError) -> Void
     private let onRelease: @Sendable () -> Void
 
-    /// Creates a lock that your own store has acquired. `onRelease` is called once.
+    /// Creates a lock that your own store has acquired. `onRelease` is called once, when the lock is released.
     ///
-    /// - Parameter onCheck: called by ``check()``; throws if the lock was lost.
+    /// - Parameter onCheck: called by ``check()``; throws if the lock has been lost.
     public init(
         onCheck: @escaping @Sendable () throws(VaultError) -> Void = { () throws(VaultError) in },
         onRelease: @escaping @Sendable () -> Void
@@ -20,9 +20,9 @@ public struct NameLock: ~Copyable, Sendable {
 
     deinit { onRelease() }
 
-    /// Throws if the lock was lost and another program may hold it. Call this method right before the guarded action.
+    /// Throws if the lock has been lost, so another program may hold it. Call this right before the guarded action.
     ///
-    /// The lock of a vault in a database ends with the connection to the server. This call sends the server a query.
+    /// A lock of a vault in a database ends when the connection to the server is lost, so this call queries the server.
     ///
     /// - Throws: ``VaultError`` with `unavailable`.
     public borrowing func check() throws(VaultError) { try onCheck() }
@@ -48,7 +48,7 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // Retains the store, since another object at its address would have the same identity.
+            // Retains the store, since a later store at the same address would have the same identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }

@@ -3,7 +3,7 @@ import LinuxSystem
 
 /// A transaction that holds no lock. The values that it reads become expectations, and its writes are collected.
 package protocol OptimisticTransaction: ~Copyable {
-    /// Commits the changes. Returns false and changes nothing if a value that was read has changed.
+    /// Commits the changes. Returns false and changes nothing if a value has changed since the transaction read it.
     consuming func commit() throws(VaultError) -> Bool
 }
 
@@ -28,9 +28,9 @@ extension OptimisticTransaction where Self: ~Copyable {
     }
 }
 
-/// The pauses between the attempts of a transaction under contention. One of the competitors always succeeds. It then
-/// has the newest state and would often win again, so the pauses have random lengths. If the attempts take too long,
-/// `pause()` throws ``VaultError/Code/busy``.
+/// The pauses between the attempts of a transaction under contention. One of the competing transactions always commits.
+/// Its thread then has the newest state and would often win again, so the pauses have random lengths. If the attempts
+/// take too long, `pause()` throws ``VaultError/Code/busy``.
 package struct Contention: ~Copyable {
     package static let patience: Duration = .seconds(10)
 
@@ -43,7 +43,7 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Whether a tenth of the time limit has passed. Under fair contention, a transaction has succeeded long before.
+    /// Whether a tenth of the time limit has passed. Normally, a transaction succeeds sooner, so this one needs a turn.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
@@ -54,7 +54,7 @@ package struct Contention: ~Copyable {
     }
 }
 
-/// The turn of a thread whose transaction has failed for a long time. Meanwhile, this process's other threads wait.
+/// The turn of a thread whose transaction has kept failing. During the turn, this process's other threads wait.
 private struct Turn: ~Copyable {
     /// The thread whose turn it is; 0 if there is none.
     private static let holder = Atomic<UInt>(0)
@@ -69,7 +69,7 @@ private struct Turn: ~Copyable {
     }
 
     /// Waits while it is another thread's turn, but only up to a second, since that thread's transaction may take much
-    /// longer. The thread whose turn it is also calls this method, since its commit can be a transaction.
+    /// longer. The thread whose turn it is does not wait, for example if its commit runs another transaction.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

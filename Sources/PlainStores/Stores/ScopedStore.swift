@@ -14,8 +14,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns the same scope with a difference: a change also drops the key's earlier values from a keychain's
-    /// history. Use it for tokens that are useless or harmful once they are replaced.
+    /// Returns the same scope, but a change through it also drops the key's earlier values from a keychain's history.
+    /// Use it for tokens that are useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -70,10 +70,10 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// The kinds of names in error messages: an entry's name, or a value's key in any store. Both follow the same rule.
+/// The kinds of names in error messages: an entry's name, a value's key, or an attribute's key. All have the same rule.
 package enum Naming: String, Sendable {
     case name, key
-    /// The key of an attribute. It is checked only in drops, whose attributes an unknown sender has chosen.
+    /// The key of an attribute. Attribute keys are checked only in drops, where an unknown sender has chosen them.
     case attribute = "key of an attribute"
 
     /// Throws ``VaultError/Code/invalid`` unless `text` has 1 to 1,024 bytes of UTF-8 without control characters.
@@ -93,7 +93,7 @@ public struct StoreReference: Sendable {
     /// The log of errors that occur because the store cannot be opened.
     let failures: FailureLog
     let resolve: @Sendable () throws(VaultError) -> any ValueStore
-    /// The name, store and type that the key had in earlier versions of its program.
+    /// The name, store and type that the key with this reference had in earlier versions of its program.
     private(set) var history = KeyHistory()
 
     /// Creates a reference to the store that a function returns at each use. Calls that cannot throw, such as a

@@ -12,13 +12,13 @@ public struct StoreIdentity: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Creates the identity of a part of a store that also shows values of the whole store.
+    /// Creates the identity of a scoped store. If its scope has no value for a name, it looks in `shownScope`.
     package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
         self.init(object, scope: scope)
         self.shownScope = shownScope
     }
 
-    /// Creates the identity of a store in a file. The path has no symbolic links, so all stores in one file are equal.
+    /// Creates the identity of a store in a file. The path has no symbolic links, so stores in the same file are equal.
     init(file path: String) { file = path }
 
     func scoped(to scope: String) -> StoreIdentity {

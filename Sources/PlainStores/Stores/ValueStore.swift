@@ -1,8 +1,8 @@
 /// A store of values under keys. Typed keys such as ``Storable``, transactions and observation build on these methods.
 ///
 /// The library's stores are ``Keychain``, ``Preferences`` and ``MemoryStore``. Your own store must implement three
-/// methods and two properties; `VaultTesting` has a conformance suite. If a crash can undo values that it has returned,
-/// it also needs ``makeDurable()``. Typed keys and ``DataStore`` check each key before the store gets it.
+/// methods and two properties; `VaultTesting` has a conformance suite. If a crash can undo values that the store has
+/// returned, it also needs ``makeDurable()``. Typed keys and ``DataStore`` check each key before the store gets it.
 ///
 /// Any thread may use a store. A store must not call outside code while it holds a lock. For keys, see <doc:Gotchas>.
 public protocol ValueStore: Sendable {
@@ -57,7 +57,7 @@ public protocol ValueStore: Sendable {
     var changes: ChangeFeed { get }
     /// The log of the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }
-    /// The store's identity, which is equal for two objects that represent the same store. Classes have a default one.
+    /// The store's identity, which is equal for two objects that represent the same store. Classes have a default.
     var identity: StoreIdentity { get }
 }
 
@@ -87,7 +87,7 @@ extension ValueStore {
     /// A scope only removes its own keys. Preferences also remove the keys of other programs in the suite's file. A key
     /// that another thread or process adds meanwhile may remain.
     ///
-    /// - Returns: the number of keys.
+    /// - Returns: the number of removed keys.
     /// - Throws: the errors of ``commit(_:)``.
     @discardableResult
     public func removeAll(prefix: String = "") throws(VaultError) -> Int {

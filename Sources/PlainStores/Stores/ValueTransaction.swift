@@ -58,7 +58,7 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
     }
 
-    /// Runs `body` and records the keys that it reads, so that other calls within `body` cannot change them.
+    /// Runs `body` and records the keys that it reads. Calls in `body` cannot change them without the transaction.
     mutating func run<Result, Failure: Error>(
         _ body: (inout ValueTransaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -78,8 +78,8 @@ extension ValueStore {
     /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method only throws ``VaultError``.
     /// Otherwise, the compiler infers `any Error` for a closure with `try`.
     ///
-    /// - Throws: the errors of `body`; ``VaultError`` as the store throws it, and `busy` if others keep changing the
-    ///   same keys.
+    /// - Throws: the errors of `body`; ``VaultError`` as the store throws it, and `busy` if other code keeps changing
+    ///   the same keys.
     public func atomically<Result>(
         _ body: (inout ValueTransaction) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
@@ -87,8 +87,8 @@ extension ValueStore {
         return try ValueTransaction.run({ ValueTransaction(on: self) }, rethrowing: { $0 }, run)
     }
 
-    /// Commits a batch. Refuses to change a value that an enclosing transaction has read. That transaction could never
-    /// commit, because each of its attempts would make the same change again.
+    /// Commits a batch. Refuses to change a value that an enclosing transaction has read. Otherwise, the enclosing
+    /// transaction could never commit, because each of its attempts would change the value again.
     func commitChecked(_ batch: StoreBatch) throws(VaultError) -> Bool {
         try Readings.current?.check(batch, of: self)
         return try commit(batch)

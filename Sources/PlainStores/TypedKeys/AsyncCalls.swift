@@ -1,7 +1,7 @@
 import LinuxSystem
 
 // The asynchronous methods of ``ValueKey``, which the compiler selects wherever `await` is possible. They block one of
-// the library's own threads and not one that the program's tasks share.
+// the library's own threads instead of a thread that the program's tasks share.
 
 extension ValueKey where Self: Sendable, Value: Sendable, Reading: Sendable {
     /// Returns the value, as the blocking method of the same name does.
@@ -77,7 +77,7 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. Only `body` looks up the store.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up before.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -101,7 +101,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Checks the key's name and returns its store. If a use is given, first finishes moving the value to that store.
+    /// Checks the key's name and returns its store. If `use` is not nil, first finishes moving the value to that store.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -122,11 +122,11 @@ extension ValueKey {
 
 /// The use of a key, which determines whether a failure of the old store is an error.
 package enum KeyUse {
-    /// A read ignores the failure if the new store has a value, since that value takes precedence.
+    /// A read. It ignores the old store's failure if the new store has a value, since the new value takes precedence.
     case reading
-    /// A write ignores the failure, since the written value takes precedence from then on.
+    /// A write. It ignores the old store's failure, since the written value takes precedence from then on.
     case writing
-    /// A removal throws the failure, since a value removed only from the new store would reappear from the old one.
+    /// A removal. It throws the old store's failure, since a value that remains there would reappear in the new store.
     case removing
 }
 
@@ -156,8 +156,8 @@ extension ValueKey {
     }
 }
 
-// A value is durable in the new store before it is removed from the old one. So after a crash, it is in the old store
-// or in both. The new store's value takes precedence, and the next use finishes the move.
+// A moved value is durable in the new store before it is removed from the old one. So after a crash, it is in the old
+// store or in both stores. The new store's value takes precedence, and the next use finishes the move.
 
 extension ValueKey {
     /// Moves the value if the key's history has another store or name.
@@ -165,10 +165,10 @@ extension ValueKey {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
 
-    /// Moves the value from the old store to the new one. If the new store has a value, only removes the old one.
+    /// Moves the value from the old store to the new one. If the new store has a value, only removes the old value.
     ///
-    /// An old value that is not readable as this key's type stays in the old store. That is an error, unless the new
-    /// store has a value or the caller is about to write one.
+    /// An old value that is not readable as this key's type stays in the old store. The method then throws, unless the
+    /// new store has a value or the caller is about to write one.
     private func move(into new: any ValueStore, for use: KeyUse) throws(VaultError) {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
@@ -197,7 +197,7 @@ extension ValueKey {
         }
     }
 
-    /// Ignores an old store's failure if the use allows that. Reports the failure, unless it was the last one reported.
+    /// Throws the old store's failure. If `use` allows ignoring it, reports it instead, but never twice in a row.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }

@@ -73,8 +73,8 @@ extension VaultError {
 
 // MARK: - The location of a failure
 
-// A failed conversion returns nil without a reason. These functions repeat the conversion and return the reason, or nil
-// if it succeeds. So a successful conversion need not track a path.
+// A failed conversion returns nil without a reason. The functions below repeat the conversion and return the reason, or
+// nil if it succeeds. So the conversions themselves need not track a path.
 
 extension StoredObject {
     static func failure(reading stored: StoredValue) -> ConversionFailure? {
@@ -182,7 +182,7 @@ struct UndeclaredKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) {
-        // The standard library's own keys have this form. They may be in the path of an error that a type throws.
+        // An error that a type throws may contain the standard library's index keys, which have the same form.
         stringValue = "Index \(intValue)"
         self.intValue = intValue
     }

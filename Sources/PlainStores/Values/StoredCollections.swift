@@ -75,7 +75,7 @@ extension Set: StoredObject where Element: StoredObject {
         var elements: [[UInt8]: Element.Primitive] = [:]
         for element in self {
             guard let primitive = element.toPrimitive(), let bytes = try? primitive.stored.bytes else { return nil }
-            // Two elements with the same stored form would be read back as one element.
+            // Two elements with the same stored form would be read back as one, so such a set cannot be stored.
             guard elements.updateValue(primitive, forKey: bytes) == nil else { return nil }
         }
         return elements.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)

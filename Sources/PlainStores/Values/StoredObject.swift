@@ -74,8 +74,8 @@ extension StoredObject where Self: RawRepresentable, RawValue: StorablePrimitive
 
 /// A Codable type that is stored field by field. The conformance is one line: `extension Profile: StoredAsCodable {}`.
 ///
-/// The fields become a dictionary of primitives, which have real plist types in the preferences. nil is stored if the
-/// type's code encodes it, as in an array; nil fields are left out. For types that change, see <doc:MovingValues>.
+/// The fields become a dictionary of primitives, which have real plist types in the preferences. A nil field is left
+/// out; a nil that the type's code encodes, as in an array, is stored. For types that change, see <doc:MovingValues>.
 ///
 /// An error names the location in the value, such as `points.3.x`. It shows only the names of `CodingKeys` cases. Other
 /// keys, such as a dictionary's, may be part of the value, so an asterisk replaces them: `users.*.age`.
@@ -149,7 +149,7 @@ extension Float: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Float? {
         guard let double = Double(stored: stored) else { return nil }
         let value = Float(double)
-        // Other tools write decimals such as 0.1, so the number is rounded, as a literal is, but never to infinity.
+        // Other tools write decimals such as 0.1, so the number is rounded to a Float, but never to infinity.
         return value.isFinite || !double.isFinite ? value : nil
     }
 }

@@ -142,7 +142,7 @@ extension StoredValue {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Reads a length and returns that many bytes. They are not copied, since they may be in guarded memory.
+    /// Reads a length and returns that many bytes, without copying them, since they may be in guarded memory.
     fileprivate mutating func nextField() -> UnsafeRawBufferPointer? {
         var length = 0
         for shift in stride(from: 0, to: 35, by: 7) {

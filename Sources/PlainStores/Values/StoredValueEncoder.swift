@@ -17,7 +17,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
     final class Mishap { var error: EncodingError? }
 
     let codingPath: [any CodingKey]
-    /// The nesting depth of this value. It includes levels that the stored form does not have, since all use stack.
+    /// The nesting depth of this value. It includes levels that are not in the stored form, since these use stack too.
     private let depth: Int
     private let mishap: Mishap
     private var form: Form
@@ -75,14 +75,14 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         let inner = inside(key)
         guard inner.isWithinBounds else {
             inner.note(.tooDeep)
-            // This encoder's value is dropped. Its depth stays the same, so encoders inside it are dropped too.
+            // The returned encoder's value is dropped. It has the maximum depth, so values inside it are dropped too.
             return StoredValueEncoder(at: codingPath, depth: depth, mishap: mishap)
         }
         put(.pending(inner))
         return inner
     }
 
-    /// Sets this value's form and returns this encoder. If the form differs, returns an encoder whose value is dropped.
+    /// Sets this value's form and returns this encoder. If it has another form, returns one whose value is dropped.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }

@@ -36,7 +36,7 @@ extension AccountError: LocalizedError {
     public var errorDescription: String? { description }
 }
 
-/// The reason why the server did not do what was requested.
+/// The reason why the server did not execute a request.
 public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of an error, which tells whether the server answered.
     public enum Kind: Hashable, Sendable {
@@ -82,8 +82,8 @@ extension AccountServiceError: LocalizedError {
 
 // MARK: - The module's boundary
 
-// Inside the module, errors of the stores and of the server are thrown as they are. Each public method uses these
-// functions to throw them as an ``AccountError``.
+// Inside the module, errors of the stores and of the server are thrown as they are. Each public method uses the
+// functions below to throw them as an ``AccountError``.
 
 extension AccountError {
     init(_ error: any Error) {

@@ -1,5 +1,5 @@
-/// Values for the headers of requests. Tokens and names are encoded, so that no text from a server or a person can end
-/// its header or begin another.
+/// Functions that return request headers' values. Tokens and names are encoded, so that no text from a server or a
+/// person can end its header or begin another.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     // These are the characters of RFC 9110, section 5.6.2, except `%`, which is excluded everywhere here because it

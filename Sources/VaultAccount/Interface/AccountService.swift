@@ -24,7 +24,7 @@ public protocol AccountService<Profile>: Sendable {
     /// Checks whether the server still accepts the tokens.
     ///
     /// - Returns: the server's current version of the profile; nil if the server does not send it.
-    /// - Throws: ``AccountServiceError``: `rejected` if the server does not accept them, `unreachable` otherwise.
+    /// - Throws: ``AccountServiceError``: `rejected` if the server does not accept the tokens, `unreachable` otherwise.
     func validate(_ tokens: AccountTokens) async throws(AccountServiceError) -> Profile?
 }
 
@@ -38,8 +38,8 @@ public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {
 
     /// The fields that may be stored unencrypted although their names suggest secrets; empty by default.
     ///
-    /// A field with a name such as `password`, `apiKey` or `sessionToken` that is in neither list is refused with
-    /// ``AccountError/store(_:)``, so that no secret enters the preferences by mistake.
+    /// A field with a name such as `password`, `apiKey` or `sessionToken` that neither this nor ``secretFields`` lists
+    /// is refused with ``AccountError/store(_:)``, so that no secret enters the preferences by mistake.
     static var plainFields: Set<String> { get }
 }
 

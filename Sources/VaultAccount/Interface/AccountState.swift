@@ -3,7 +3,7 @@ public import Vault
 
 /// Whether a person is logged in, and if not, the reason.
 public enum AccountState<Profile: AccountProfile>: Sendable, Equatable {
-    /// Nothing has been read yet. This is the state before ``AccountManager/autoLogin()``.
+    /// The stores have not been read yet. This is the state before ``AccountManager/autoLogin()``.
     case unknown
     /// Nobody is logged in, for this reason.
     case loggedOut(LogoutReason)

@@ -17,7 +17,7 @@ extension AccountManager {
     }
 
     /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If `body`
-    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may leave only the latter changed.
+    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may lose only the former changes.
     ///
     /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` if there is no profile); the error of
     ///   `body`.
@@ -43,7 +43,7 @@ extension AccountManager {
 
     /// Migrates an account that older code stored unencrypted. Call this before ``autoLogin()``.
     ///
-    /// <doc:Migrating> explains where each part is stored. If a call is interrupted, the next one finishes the
+    /// <doc:Migrating> explains where each part of it is stored. If a call is interrupted, the next one finishes the
     /// migration.
     ///
     /// - Returns: the result, which contains no secret.

@@ -37,7 +37,7 @@ extension AccountManager {
             return (self.reload(), pending)
         }
         switch state {
-        // These states already contain the error.
+        // Both of these states already contain the store's error, so it is not reported.
         case .locked, .unavailable: return state
         case .unknown, .loggedOut, .loggedIn, .expired:
             if case .failure(let error) = pending { storage.report(error) }
@@ -80,7 +80,7 @@ extension AccountManager {
     /// ``migrate(from:)`` found, and compacts the vault. <doc:KeepingAPersonLoggedIn> explains where copies may remain.
     ///
     /// - Throws: ``AccountError/store(_:)``. If ``state`` still shows the account, nothing was changed. Otherwise the
-    ///   person is logged out, and the rest of the work is finished at the next start.
+    ///   person is logged out, and the rest of the data is removed at the next start.
     public func logout() throws(AccountError) {
         try reported {
             if let id = try shownAccount() {
@@ -92,8 +92,8 @@ extension AccountManager {
         }
     }
 
-    /// Records that the server ended the session that ``state`` shows. Call this if one of the app's own requests
-    /// reveals it. In contrast to ``logout()``, the profile is kept for the next login.
+    /// Records that the server ended the session that ``state`` shows. Call this if the answer to one of the app's own
+    /// requests shows that. In contrast to ``logout()``, the profile is kept for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()`` does.
     public func endedByServer() throws(AccountError) {

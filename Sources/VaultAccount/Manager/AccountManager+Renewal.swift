@@ -14,7 +14,7 @@ extension AccountManager {
         let holds = !isPast(end(of: session)) && session.tokens.access != rejected
         guard holds, !isPast(refreshTime(of: session)) else {
             do { return try await renewed(session) } catch let error as AccountServiceError where !error.isRejection {
-                // Within the leeway, the token is still valid even if the server cannot be reached.
+                // If the server cannot be reached, a token within the leeway is still valid, so it is returned.
                 guard holds, !isPast(session.tokens.expires) else { throw error }
                 return session
             }
@@ -75,7 +75,7 @@ extension AccountManager {
         if isPast(end(of: session)), !options.keepsPassword { throw AccountError.expired }
         do {
             try await storage.exclusively(session.accountID) { (lock: borrowing NameLock) in
-                // No request is sent if the account's tokens were replaced, or if it is no longer the current account.
+                // No request is sent if the account's tokens have been replaced, or the account is no longer current.
                 guard try await isCurrent(session) else { return }
                 do {
                     if let rejection { throw rejection }
@@ -110,7 +110,7 @@ extension AccountManager {
         }
     }
 
-    /// Requests new tokens from the server. Throws if the lock was lost, since another process may do the same.
+    /// Requests new tokens from the server. Throws if the lock has been lost, since another process may send one.
     private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
@@ -144,7 +144,7 @@ extension AccountManager {
     private func end(
         _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
     ) async throws {
-        // If the lock was lost, its new holder may have received new tokens that it has not yet stored.
+        // Throws if the lock has been lost, since its new holder may have received tokens that it has not stored yet.
         try lock.check()
         let isEnded = try await blocking {
             let reason: LogoutReason = rejection.isEndedByServer ? .endedByServer : .rejected

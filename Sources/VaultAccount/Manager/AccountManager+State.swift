@@ -31,7 +31,7 @@ extension AccountManager {
         return state
     }
 
-    /// Reads the stores and applies the view. If another task has meanwhile applied one, which may be newer, retries.
+    /// Reads the stores and applies the view. Retries if another task has meanwhile applied one, which may be newer.
     @discardableResult
     func load() -> View {
         while true {
@@ -104,7 +104,7 @@ extension AccountManager {
 // MARK: - Expiry of a login
 
 extension AccountManager {
-    /// Returns a task that notifies observers when a login expires, since that changes no store.
+    /// Returns a task that notifies observers when a login expires, since its expiry changes no store.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
         return Task.detached { [clock = options.clock, weak self] in

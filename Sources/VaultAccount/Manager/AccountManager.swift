@@ -43,7 +43,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory. Each test's stores have their own, since a static manager serves many tests.
+    /// The data in memory. Each test has its own, since one static manager may serve many tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -91,7 +91,7 @@ extension AccountManager {
     struct Core: Sendable {
         /// The result of the last read; nil before the first.
         var view: View?
-        /// The last view that has a session; nil if nobody was logged in at a later read.
+        /// The last view that has a session; nil if a later read has found nobody logged in.
         var lastSession: View?
         /// The reason why the last read could not read the profile. In that case, the view keeps the earlier profile.
         var profileError: VaultError?

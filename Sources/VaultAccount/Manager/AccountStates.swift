@@ -12,7 +12,7 @@ public struct AccountStates<Service: AccountService>: AsyncSequence, Sendable {
     fileprivate let manager: AccountManager<Service>
 
     public func makeAsyncIterator() -> Iterator {
-        // Only a feed that watches a file can fail.
+        // Only a feed that watches a file can fail, and the manager's feed watches none.
         let notices = (try? manager.feed.notices()) ?? AsyncStream { $0.finish() }
         return Iterator(manager: manager, notices: notices.makeAsyncIterator())
     }

@@ -99,7 +99,7 @@ public struct AccountMigration: Hashable, Sendable {
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably. Throws `busy` if another process changed one; succeeds if another process removed all.
+    /// Removes values durably. Throws `busy` if another process has changed one; succeeds if it has removed all.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {

@@ -5,7 +5,7 @@ extension AccountStorage {
     /// Migrates a source's account as a login at the time `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have left its mark. If removing it fails, the next migration removes it.
+            // An interrupted migration may have left the source's mark. If its removal fails, the next one retries.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
@@ -41,7 +41,7 @@ extension AccountStorage {
             profileFields: outcome == .alreadyKnown ? [] : account.fields.keys.sorted())
     }
 
-    /// Removes the mark of a migrated source. Its plain copy was removed, so a later copy is a new account.
+    /// Removes a migrated source's mark. Its plain copy has been removed, so a later copy there is a new account.
     private func forget(_ source: AccountSource) throws {
         let vault = try vault()
         for id in try vault.migratedIDs() where try vault.migrated(id).read() == source.name {
@@ -64,7 +64,7 @@ extension AccountVault {
         let session = Session(accountID: account.id, userName: account.userName, tokens: tokens, loggedInAt: now)
         try transaction.write(session, to: self.session(account.id))
         if keepsPassword {
-            // An earlier source may have contained the same person's password.
+            // If this source has no password, one from an earlier source for the same user name is kept.
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }

@@ -7,7 +7,7 @@ struct AccountPreferences: Sendable {
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
-    /// Flushes the preferences. This must happen before the data that could restore them is removed.
+    /// Flushes the preferences. The caller does this before it removes data from which they could be restored.
     func makeDurable() throws { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {

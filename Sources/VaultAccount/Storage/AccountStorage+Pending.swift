@@ -56,7 +56,7 @@ extension AccountStorage {
                 try transaction.remove(vault.pendingChange(id))
                 return false
             }
-            // Another pending change belongs to a later login, which writes it.
+            // If there is another pending change, it belongs to a later login, which writes it.
             guard pending == nil, try transaction.read(vault.session(id)) == nil else { return false }
             // If the server has logged the user out, the profile is kept.
             let reason = try transaction.read(vault.ended)

@@ -18,7 +18,7 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
         var plain = Profile.plain(change)
-        // Another version may have stored these fields unencrypted.
+        // Another version of the app may have stored the secret fields unencrypted, so they are removed there.
         if profile != nil { plain.cleared.formUnion(Profile.secretFields) }
         try vault().logIn(session, plain, Profile.secret(change), password: password, renewing: former)
         try finishPendingWork()

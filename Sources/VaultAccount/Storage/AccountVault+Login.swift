@@ -29,7 +29,7 @@ extension AccountVault {
         }
     }
 
-    /// Ends the session of an account. Returns false and changes nothing if the account has other tokens.
+    /// Ends the session of an account. Returns false and changes nothing if the account's tokens are not `tokens`.
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens?) throws -> Bool {
         try store.atomically { transaction in
             if let tokens, try transaction.read(session(id))?.tokens != tokens { return false }

@@ -54,7 +54,7 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var accountID: String
     var userName: String
     var tokens: AccountTokens
-    /// The time of the login, which distinguishes the session from others.
+    /// The time of the login, which distinguishes the session from the account's other sessions.
     var loggedInAt: Date
     /// The time of the tokens' last renewal; nil if there was none since the login.
     var renewedAt: Date?

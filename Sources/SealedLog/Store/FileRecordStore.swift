@@ -23,13 +23,11 @@ final class FileRecordStore: NewStore {
     /// Whether this store has searched for remains of a killed compaction.
     let hasTidied = Atomic(false)
     private let isLocked = Atomic(false)
-    /// The maximum time for which a reader on a remote file system waits for the lock.
-    private let lockTimeout: Duration
 
     init(
         _ file: consuming FileDescriptor, at path: String, in fileSystem: any FileSystem,
         mergedInto target: (any StoreLocation)? = nil, writeRefusal: SystemError? = nil,
-        readsAroundFaults: Bool = false, poison: Poison = Poison(), lockTimeout: Duration = .seconds(10)
+        readsAroundFaults: Bool = false, poison: Poison = Poison()
     ) throws(LogError) {
         let status = try translated(fileSystem.status(of: file), at: path)
         guard status.isRegularFile else { throw LogError(.notAFile, status.kind) }
@@ -43,14 +41,13 @@ final class FileRecordStore: NewStore {
         self.writeRefusal = writeRefusal
         self.readsAroundFaults = readsAroundFaults
         isPoisoned = poison
-        self.lockTimeout = lockTimeout
     }
 
     /// Opens the file, read-only if it cannot be written. If `isDamaged` is true, always opens it read-only, and treats
     /// 4 KiB blocks that the disk fails to read as zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
-        poison: Poison = Poison(), lockTimeout: Duration = .seconds(10), in fileSystem: any FileSystem
+        poison: Poison = Poison(), in fileSystem: any FileSystem
     ) throws(LogError) -> FileRecordStore {
         let file: FileDescriptor
         var refusal = isDamaged ? SystemError(EROFS, "write") : nil
@@ -66,7 +63,7 @@ final class FileRecordStore: NewStore {
         }
         return try FileRecordStore(
             believed(file, path, target, in: fileSystem), at: path, in: fileSystem, mergedInto: target,
-            writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison, lockTimeout: lockTimeout)
+            writeRefusal: refusal, readsAroundFaults: isDamaged, poison: poison)
     }
 
     /// Checks that a file of pending changes belongs to this user. Another user could otherwise change the vault.
@@ -81,8 +78,7 @@ final class FileRecordStore: NewStore {
 
     func reopened() throws(LogError) -> any RecordStore {
         do throws(LogError) {
-            return try FileRecordStore.open(
-                path, mergedInto: target, poison: isPoisoned, lockTimeout: lockTimeout, in: fileSystem)
+            return try FileRecordStore.open(path, mergedInto: target, poison: isPoisoned, in: fileSystem)
         } catch {
             // A file of pending changes is missing if another process has merged the changes and removed the file.
             guard error.code == .missing, let target else { throw error }
@@ -169,13 +165,13 @@ final class FileRecordStore: NewStore {
     }
 
     /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
-    /// since the writer uses the store's descriptor. Returns false if the file was replaced.
+    /// since the writer uses the store's descriptor. Returns false if the file has been replaced, or if another process
+    /// holds the lock: the caller may hold the view, for which a writer with the lock would wait.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
         guard try translated(fileSystem.status(of: own), at: path).identity == fileIdentity else { return false }
-        try translated(fileSystem.lock(own, .shared, until: Deadline(after: lockTimeout)), at: path)
-        return true
+        return try translated(fileSystem.tryLock(own, .shared), at: path)
     }
 
     func nextData(from offset: UInt64) throws(LogError) -> UInt64? {

@@ -85,27 +85,20 @@ package struct FileLocation: StoreLocation {
     package let path: String
     package let files: any FileSystem
     private let target: (any StoreLocation)?
-    private let lockTimeout: Duration
 
     /// Creates the location of a file.
     ///
     /// - Parameters:
     ///   - path: a path with symbolic links resolved, since a rename would replace a link.
     ///   - target: the location into which the file's pending changes are to be merged; nil if the file is a vault.
-    ///   - lockTimeout: the maximum time for which a reader on a remote file system waits for the lock.
-    package init(
-        _ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil,
-        lockTimeout: Duration = .seconds(10)
-    ) {
-        self.lockTimeout = lockTimeout
+    package init(_ path: String, in files: any FileSystem, mergedInto target: (any StoreLocation)? = nil) {
         self.path = path
         self.files = files
         self.target = target
     }
 
     package func open(_ way: StoreOpening) throws(LogError) -> any RecordStore {
-        try FileRecordStore.open(
-            path, isDamaged: way == .damaged, mergedInto: target, lockTimeout: lockTimeout, in: files)
+        try FileRecordStore.open(path, isDamaged: way == .damaged, mergedInto: target, in: files)
     }
 
     package func exists() throws(LogError) -> Bool {

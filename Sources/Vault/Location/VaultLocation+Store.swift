@@ -53,7 +53,7 @@ extension VaultLocation {
         guard isInDatabase else {
             let path = resolvedPath(vault)
             try check(resolvedVault: path)
-            return FileLocation(path, in: files, lockTimeout: options.lockTimeout)
+            return FileLocation(path, in: files)
         }
         try Self.check(keyFile, "The key file's path", isKeyFile: true)
         return try databaseLocation(of: vault, options, in: files)

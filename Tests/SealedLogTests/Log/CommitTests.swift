@@ -143,6 +143,28 @@ struct CommitTests {
         #expect(try remote.verify().entries == 1)
     }
 
+    /// A writer with the lock waits for the view. So a reader that waits for the lock must not hold the view.
+    @Test func onARemoteFileSystemAReaderWaitsForTheLockWithoutTheView() throws {
+        let files = FaultyFileSystem(volume: Volume(isRemote: true))
+        let remote = try fixture.open(in: files, waiting: .seconds(5))
+        try remote.set("a", "1")
+        let lock = try FileRecordStore.open(fixture.path, in: PosixFileSystem())
+            .locked(.exclusive, until: Deadline(after: .seconds(1)))
+        let asks = SystemSemaphore()
+        files.watch(.lock) { _ in asks.signal() }
+        let isDone = SystemSemaphore()
+        let text = Mutex("")
+        try startDetachedThread(named: "reader") {
+            text.withLock { $0 = (try? remote.text("a")) ?? "an error" }
+            isDone.signal()
+        }
+        asks.wait()
+        remote.view.withLock { _ in }
+        lock.release()
+        isDone.wait()
+        #expect(text.withLock { $0 } == "1")
+    }
+
     @Test func theSameFileIsOneLogInAProcess() throws {
         func open() throws -> SealedLog {
             try SealedLog.open(

@@ -87,7 +87,7 @@ func openApart(
 ) throws -> SealedLog {
     try withoutActuallyEscaping(readKey) { readKey in
         var unlocker = KeyFileUnlocker(readKey)
-        let location = FileLocation(path, in: files, lockTimeout: options.lockTimeout)
+        let location = FileLocation(path, in: files)
         return try Opening(location: location, options: options).opened(&unlocker)
     }
 }

@@ -41,7 +41,7 @@ final class AccessKeys: Sendable {
         return box
     }
 
-    /// Opens a box with the first key that fits. Returns nil if none does.
+    /// Opens a box with the first key that authenticates it. Returns nil if no key does.
     func open(_ box: UnsafeRawBufferPointer, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         var plaintext = [UInt8](repeating: 0, count: box.count - SecretBox.tagSize)

@@ -3,12 +3,12 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// The log of all reads of a vault's values on this machine; Format.md, "The access log".
+/// The log of the reads of a vault's values on this machine; Format.md, "The access log".
 ///
-/// Each record is appended with a single write to a file in the folder of the rollback memory. When that file is full,
-/// it is renamed, and replaces the file that was renamed before it.
+/// Each record is appended with a single write to a file in the folder of the rollback memory. A full file is renamed,
+/// and then replaces the file that was renamed before it.
 struct AccessLog: Sendable {
-    /// The maximum size of each of the two files in bytes. A file is full if the next record would exceed that size.
+    /// The maximum size in bytes of each of the log's two files. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20
 
     let folder: MemoryFolder
@@ -22,7 +22,7 @@ struct AccessLog: Sendable {
 
     // MARK: Writing
 
-    /// Appends a record without a flush, so a power loss may lose the newest records.
+    /// Appends a record without a flush, so that a power loss may remove the newest records.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func append(_ access: Access, until deadline: Deadline) throws(LogError) {
@@ -65,7 +65,7 @@ struct AccessLog: Sendable {
     private struct End {
         let last: AccessRecords.Found?
         let offset: UInt64
-        /// Whether a torn record begins at the offset.
+        /// Whether a torn record begins at `offset`.
         let isTorn: Bool
     }
 

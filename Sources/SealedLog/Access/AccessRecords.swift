@@ -29,7 +29,7 @@ struct AccessRecords: Sendable {
             writer.append(frame.encoded(vaultID: vaultID))
             writer.nonce(nonce)
             writer.append(try keys.seal(plaintext, nonce: nonce))
-            // If the last byte were zero, the record would look torn.
+            // If a record's last byte were zero, the record would look torn, so it is sealed with another nonce.
             if writer.bytes.last != 0 { return writer.bytes }
         }
     }
@@ -60,7 +60,7 @@ struct AccessRecords: Sendable {
         return stride(from: last, through: 0, by: -AccessFrame.alignment).lazy.compactMap { open(bytes, at: $0) }.first
     }
 
-    /// Classifies the bytes after the last authentic record. An interrupted write leaves the start of one record,
+    /// Classifies the bytes after the last authentic record. An interrupted write leaves the first bytes of a record,
     /// followed by zeros or by the end of the file.
     func tail(of bytes: [UInt8], from offset: Int) -> Tail {
         bytes.withUnsafeBytes { bytes in

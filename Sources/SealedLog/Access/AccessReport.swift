@@ -9,7 +9,7 @@ package struct AccessReport: Sendable {
 
     package struct Damage: Hashable, Sendable {
         package let path: String
-        /// The offset in the file, in bytes.
+        /// The offset of the damage in its file, in bytes.
         package let offset: Int
     }
 
@@ -26,7 +26,7 @@ package struct AccessReport: Sendable {
                 offset = found.range.upperBound
             } else if let next = finder.first(in: bytes, from: offset + 1) {
                 damage.append(Damage(path: path, offset: offset))
-                // The record before the next one is lost, so the next one cannot be compared with it.
+                // The record that `next` continues is lost, so `next` cannot be compared with it.
                 last = nil
                 offset = next.range.lowerBound
             } else {

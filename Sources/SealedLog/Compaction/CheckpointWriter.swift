@@ -10,7 +10,7 @@ struct CheckpointWriter: ~Copyable {
     private var sink: ByteSink
     private var tree: TreeBuilder
     private var totals = Totals()
-    /// The offset up to which the store is flushed.
+    /// The offset up to which the store has been flushed.
     private var flushed = Limits.checkpointStart
 
     /// The number of bytes between flushes. A single flush of a large file would delay the flushes of processes that
@@ -63,7 +63,7 @@ struct CheckpointWriter: ~Copyable {
         try store.finish(at: reserved.end, nil)
     }
 
-    /// References to the checkpoint's parts that are written last, and the checkpoint's end.
+    /// References to the root, which has been written, and to the manifest, which has not, and the checkpoint's end.
     struct Reserved {
         let root: PageReference?
         let manifest: PageReference

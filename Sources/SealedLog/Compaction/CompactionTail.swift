@@ -9,7 +9,7 @@ struct CompactionTail {
 
     private let old: LogView
     private let newKeys: KeyRing?
-    /// The new limits on the history; nil if they stay the same.
+    /// The new limits on the history; nil if the limits stay unchanged.
     private let history: KeptHistory?
     private let now: UInt64
     private(set) var position: LogPosition
@@ -17,7 +17,7 @@ struct CompactionTail {
     private(set) var chain: [Authenticator] = []
     /// The names of values that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
-    /// The newest entry of each name in these records. Offsets in the entries refer to the old file.
+    /// The newest entry of each name in the records read so far. Offsets in the entries refer to the old file.
     private var entries = RecentEntries()
 
     /// - Parameter keys: the keys under which values are resealed; nil if the values are copied unchanged.
@@ -37,7 +37,7 @@ struct CompactionTail {
     /// Reads and authenticates the records that were appended since the last call, and returns the number of their
     /// entries. A record that is still being written is left for the next call.
     ///
-    /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call too.
+    /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
         // Each call needs a new reader, since an earlier reader's window lacks records that were appended later.
         var reader = old.reader
@@ -54,7 +54,7 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads the appended records in rounds. Each round is shorter than the previous one, so that fewer records remain.
+    /// Reads the appended records in rounds, each shorter than the one before, until few records are left.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
@@ -75,8 +75,8 @@ struct CompactionTail {
         var cursor = try TreeCursor(root: tree.root, loader: old.loader)
         var count = 0
         while let entry = try cursor.next() {
-            // The tree repeats entries of earlier records. An entry without a new box may still be new, for example a
-            // tombstone or a restored value.
+            // A record's tree repeats entries of earlier records. An entry without a new box may still be new, for
+            // example a tombstone or a restored value.
             let isNew = entry.versions.contains { $0.offset >= record.offset }
             if !isNew, try known.find(entry.name) == entry { continue }
             entries.insert(entry)
@@ -86,7 +86,7 @@ struct CompactionTail {
     }
 
     /// The indices of the newest entries, sorted by their values' offsets. If they were sorted by name, a person with
-    /// both files could infer that order. There may be millions of entries, so each is read only when it is needed.
+    /// the old and the new file could infer that order. There may be millions of entries, so each is read on demand.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }

@@ -4,7 +4,7 @@ import Sealing
 
 /// A writer for a vault's compacted file, which has each name's newest entry with all kept values, still sealed.
 ///
-/// The file consists of a checkpoint with the state at the start of the compaction, and the records written since.
+/// The file consists of a checkpoint with the state at the start of the compaction, and all later records.
 struct Compactor: ~Copyable {
     private let old: LogView
     private let counter: UpkeepProgress?
@@ -65,7 +65,7 @@ struct Compactor: ~Copyable {
     }
 
     /// Authenticates the header's copy and all records of the old file with their payloads, since traces of tampering
-    /// would disappear with that file.
+    /// disappear when the new file replaces that file.
     private mutating func readRecords() throws(LogError) {
         // The bytes count twice, since the compaction first reads all records, and then the values to be kept.
         counter?.begin(2 * old.end)
@@ -88,7 +88,7 @@ struct Compactor: ~Copyable {
     /// Returns the next entry to copy, without versions that are too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            // After a merge, a name may have more versions than the limit allows. Its next change drops the surplus.
+            // The number of versions may exceed its limit after a merge. The name's next change then drops the surplus.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
@@ -104,7 +104,7 @@ struct Compactor: ~Copyable {
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
         let history = change?.history ?? old.header.history
-        // An expired value counts as history, and is kept for as long as the history.
+        // An expired value counts as history, and is kept for the history's lifetime.
         let lifetime = max(Limits.tombstoneLifetime, entry.isRemoved ? 0 : history.lifetime)
         guard let end = entry.isRemoved ? entry.modified : entry.content?.expiry.map({ max($0, entry.modified) }) else {
             return false
@@ -112,7 +112,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values, sorted by old offset. Otherwise, a person with both files could infer the order of the names.
+    /// Copies the values, sorted by old offset. Otherwise, the old and the new file would reveal the names' order.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -136,7 +136,7 @@ struct Compactor: ~Copyable {
 
     /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
-        // Space is reserved for the newest authenticators of the records that are still to come.
+        // Space is reserved for the authenticators of the newest records, including those still to be copied.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
@@ -162,7 +162,7 @@ struct Compactor: ~Copyable {
             let batch = try tail.batch(on: &new)
             var payload = try new.treePayload(batch, into: checkpoint.store)
             try checkpoint.store.write(payload.bytes, at: payload.offset)
-            // The whole payload is in the store now. The record's head is written later.
+            // The whole payload has been written to the store. The record's head is written later.
             payload.bytes = []
             tree = (payload, batch.totals)
             new.minor = RecordIndex.Tree(header: old.origin.authenticator, root: payload.root, entries: payload.entries)
@@ -197,7 +197,7 @@ struct Compactor: ~Copyable {
         manifest.chain = Array((manifest.chain + [notice.authenticator]).suffix(chainLength))
         var sequence = notice.index.sequence + 1
         if let merged = change?.merged, let last = merged.positions.last {
-            // The header's sequence number must be greater than all sequence numbers in both histories.
+            // The header's sequence number must be greater than all sequence numbers in either copy's history.
             let end = LogPosition(sequence: sequence, authenticator: notice.authenticator)
             manifest.merge(merged, before: end, isBelieved: change?.isOwnHistoryBelieved ?? true, upTo: mergedLength)
             sequence = max(sequence, last.sequence + 1)

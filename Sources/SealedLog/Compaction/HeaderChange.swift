@@ -8,7 +8,7 @@ struct HeaderChange: Sendable {
     let labels: [SlotLabel]
     let history: KeptHistory
     let isAccessLogged: Bool
-    /// All member changes; nil if there are no new ones.
+    /// All member changes, old and new; nil if there are no new ones.
     let members: [MemberRecord]?
     /// The key ring of a new data key, under which everything is resealed; nil if the data key stays.
     let keys: KeyRing?
@@ -16,13 +16,13 @@ struct HeaderChange: Sendable {
     /// out if another one of these changes follows it.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
-    /// Whether the positions of this vault's history count, in addition to the merged ones.
+    /// Whether the merged history includes the positions of this vault's history, not only the copy's positions.
     let isOwnHistoryBelieved: Bool
-    /// Memory subkeys under which machines may remember this vault, in addition to the vault's current and former ones.
+    /// Memory subkeys under which machines may remember this vault, other than those of its own data keys, old and new.
     let formerMemoryKeys: [[UInt8]]
-    /// The keys that this change removes, or that were removed in the copy whose slots count from now on.
+    /// The keys that this change removes, or that were removed in the merged copy, if this vault takes over its slots.
     let removedKeys: [SlotLabel.ID]
-    /// The keys that were removed in a merged copy whose slots do not count.
+    /// The keys that were removed in a merged copy whose slots this vault does not take over.
     let removedKeysOfCopy: [SlotLabel.ID]
     /// Whether to discard this vault's previous list of removed keys.
     let forgetsRemovedKeys: Bool
@@ -30,7 +30,7 @@ struct HeaderChange: Sendable {
 }
 
 extension HeaderChange {
-    /// - Parameter oldMembers: the number of member changes before this one.
+    /// - Parameter oldMembers: the number of member changes before the slot table was edited.
     init(old: Header, _ table: SlotTable, oldMembers: Int) {
         self.init(
             old: old, table, members: table.members.records.count > oldMembers ? table.members.records : nil,

@@ -70,7 +70,6 @@ struct MovedBoxes {
             let first = index
             var end = start
             var target = checkpoint.offset
-            // Boxes that follow each other without a gap are copied together.
             while index < boxes.count, boxes[index].offset <= end, end - start < MovedBoxes.runSize {
                 let isSame = index > first && boxes[index] == boxes[index - 1]
                 guard isSame || boxes[index].offset == end else { break }

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// A cache of opened pages, up to a limit, and of 2 MiB of sealed blocks. None of these change while their file exists.
+/// A cache of opened pages, up to a limit, and of 2 MiB of sealed blocks. A file's pages and blocks never change.
 struct PageCache: Sendable {
     /// The maximum number of pages; each takes up to 16 KiB.
     var limit = Limits.indexMemory / Limits.pageSize
@@ -16,7 +16,7 @@ struct PageCache: Sendable {
     /// The offsets of the pages; 0 marks a free slot, because no page has that offset. They are in a separate array,
     /// because a comparison would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// The cached blocks. A block without bytes has been read only once. The second read caches its bytes.
+    /// The cached blocks. An empty block has been read only once. The second read caches its bytes.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {
@@ -88,7 +88,7 @@ struct PageCache: Sendable {
                 }
                 return
             }
-            // A process that reads only one value, such as the command, should not read a whole block.
+            // The first read only marks the block, since a process such as the command may read only one value.
             blocks[slot] = (start, [])
         }
         guard try store.read(into: buffer, at: offset) == buffer.count else { throw .cut(at: offset) }

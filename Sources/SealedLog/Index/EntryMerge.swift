@@ -26,7 +26,7 @@ typealias EntryMerge = Merge<Entry>
 
 /// An iterator over the newest entry of each name, in the order of names.
 struct Merge<Item: MergedItem>: Sendable {
-    // Newer sources come first. If several sources have an entry for the same name, the first source's entry is used.
+    // These are the sources, newest first. If several sources have an entry for the same name, the first one's is used.
     private var recent: [RecentCursor]
     private var trees: [TreeCursor]
     /// The next item of each source that is not exhausted, in the order of the sources.
@@ -70,7 +70,7 @@ struct Merge<Item: MergedItem>: Sendable {
 }
 
 /// An iterator over the present entries whose names have a prefix, as of the iterator's creation. It reads each entry
-/// on request and without a lock, so a list of any length needs memory for only a few pages. A copy of the iterator
+/// on request and without a lock, so a listing of any length needs memory for only a few pages. A copy of the iterator
 /// continues independently.
 package struct EntryListing: Sendable {
     var merge: EntryMerge

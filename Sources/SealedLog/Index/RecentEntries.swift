@@ -1,8 +1,8 @@
 import LinuxSystem
 import SealedFormat
 
-/// The entries that are not in a tree yet, found by name. They come from the records since the newest checkpoint, or
-/// from a record that is being planned.
+/// The entries that are not in a tree yet, which can be found by name. They come from the records since the newest
+/// checkpoint, or from a record that is being planned.
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
@@ -31,7 +31,7 @@ struct RecentEntries: Sendable {
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether the name has an entry, and its current version if the name is present at the given time.
+    /// Returns whether these entries include the name, and its current version if the name is present at a given time.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {

@@ -41,7 +41,7 @@ struct TreeCursor: Sendable {
     private var leafIndex = 0
     private var leafCount = 0
     private var lastName: EntryName?
-    /// The file ranges of the pages that were read so far.
+    /// The file ranges of the pages that this cursor has read so far.
     private(set) var pages: [Range<UInt64>] = []
 
     /// Creates a cursor at the first entry whose name is at or after `start`.
@@ -97,7 +97,7 @@ struct TreeCursor: Sendable {
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20
 
-    /// The bytes that are not in the store yet, and their file offset.
+    /// The bytes that are not in the store yet, and the file offset of the first of them.
     private var bytes: [UInt8] = []
     private var start: UInt64
     private let store: (any RecordStore)?

@@ -20,7 +20,7 @@ extension SealedLog {
     /// Records an access if the access log is on.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the rollback memory; nil if there is none, so that recording an access fails.
+    ///   - folder: the folder of the rollback memory; nil if there is no such folder, so that recording fails.
     ///   - access: returns the access. It is called only if the access is recorded.
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access
@@ -32,7 +32,7 @@ extension SealedLog {
         try accessLog(in: folder, manifest, keys).append(access(), until: Deadline(after: timeout))
     }
 
-    /// Checks that this machine can write the access log, even if it is off.
+    /// Checks that this machine can write the access log, even if the log is off.
     package func checkAccessLog(in folder: String?) throws(LogError) {
         let (manifest, keys) = try read { (view) throws(LogError) in (try view.manifest(), view.keys) }
         try accessLog(in: folder, manifest, keys).check()

@@ -2,8 +2,8 @@ import LinuxSystem
 package import SealedFormat
 
 extension SealedLog {
-    /// Copies a snapshot of the vault to another location, while other processes may write. Verifies the copy before
-    /// publishing it there.
+    /// Copies a snapshot of the vault to another location, while other processes may write to the vault. Verifies the
+    /// copy before publishing it there.
     ///
     /// - Parameters:
     ///   - isReplacing: whether to replace an existing store if the copy includes all of it. If false, an existing
@@ -24,7 +24,7 @@ extension SealedLog {
             // This first check makes the call fail early, before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
-                // Other processes may have written to the target meanwhile. Now the exclusive lock makes them wait.
+                // Other processes may have written to the target since the first check. Now they wait for the lock.
                 try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
                     try copy.publish(over: old, head)
                 }
@@ -32,7 +32,7 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with the locked store at the target, or with nil if no store exists there or none may be replaced.
+    /// Runs `body` with the locked store at the target, or with nil if none exists there or `history` is nil.
     private func withReplaceable(
         at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void
@@ -53,8 +53,8 @@ extension SealedLog {
         let lock = StoreLock(store: copy)
         do throws(LogError) {
             counter?.begin(2 * view.end)
-            // A copy in a file keeps the vault's name, since files may have any name. A copy in a database gets the
-            // name of its location.
+            // A copy in a database is bound to the name of its location. A copy in a file keeps the vault's name, since
+            // files may have any name.
             var name: BoundName?
             if let hash = copy.vaultName, hash != view.header.name?.hash {
                 name = try view.header.name(hash, behind: view.head.sequence, with: view.keys)

@@ -4,7 +4,7 @@ package import Sealing
 extension SealedLog {
     // These methods throw all errors of reading.
 
-    /// Returns the entry of a name with its history, even if the name was removed or has expired; nil if there is none.
+    /// Returns a name's entry with its history, even if the name was removed or has expired; nil if it has no entry.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
         try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
     }

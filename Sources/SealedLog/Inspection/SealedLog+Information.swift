@@ -2,29 +2,29 @@ import LinuxSystem
 package import SealedFormat
 package import Sealing
 
-/// The state of a vault, without any name or value.
+/// A description of a vault's state, without any entry's name or value.
 package struct LogInformation: Sendable {
     /// The vault ID as 32 hex digits.
     package let id: String
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     package let sequence: UInt64
-    /// The number of names that are present. Expired names count until they are set, removed or dropped.
+    /// The number of present names. Expired names count until they are set, removed, or dropped by a compaction.
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int
-    /// The bytes of current entries and values, and of earlier values that are kept.
+    /// The size in bytes of the current entries, their values, and the earlier values that are kept.
     package let liveBytes: Int
     package let deadBytes: Int
     /// The number of changes since the last compaction.
     package let recordsSinceCheckpoint: Int
     package let keySlots: [LogKeySlot]
     package let history: KeptHistory
-    /// Whether this machine remembers the vault, so that an older copy would be detected.
+    /// Whether this machine remembers the vault, so that it would detect an older copy.
     package let memoryIsKept: Bool
     /// Problems that make no call fail but that the user should know about, for example a failed compaction.
     package let problems: [Notice]
-    /// Whether the keys are locked against swapping.
+    /// Whether the keys are locked in memory, so that they cannot be swapped to disk.
     package let keysAreLockedInMemory: Bool
 }
 
@@ -33,12 +33,12 @@ extension SealedLog {
     package enum MemoryState: Sendable {
         case off
         case none
-        /// The memory is incomplete, or the vault's key does not authenticate it.
+        /// The rollback memory is incomplete, or the vault's key does not authenticate it.
         case torn
         case kept
     }
 
-    /// The current state of the memory. It must be queried before the vault is read, because the first read changes it.
+    /// The current state of the rollback memory. Query it before the vault is read, since the first read changes it.
     package var memoryState: MemoryState {
         guard let memory else { return .off }
         guard let newest = memory.newest() else { return .none }
@@ -101,7 +101,8 @@ extension SealedLog {
         return "\(Hexadecimal.string(of: vaultID)):\(head.sequence):\(authenticator)"
     }
 
-    /// Returns whether this history includes another machine's newest position; nil if this log ends before it.
+    /// Returns whether this history includes another machine's newest position; nil if this log ends before the
+    /// position.
     ///
     /// - Throws: `invalid` for text that is not a position in this vault.
     package func includesHead(_ text: String) throws(LogError) -> Inclusion? {

@@ -6,12 +6,12 @@ extension Replaceable {
     /// Creates a replaceable store from a log, all of whose records a compaction has copied.
     init(compacted view: LogView) { self.init(contained: view.store) }
 
-    /// Creates a replaceable store from the one at a copy's target, if the copy includes all changes of that store.
+    /// Creates a replaceable store from the store at a copy's target, if the copy includes all of its changes.
     ///
     /// - Parameters:
     ///   - history: the history of the copy.
-    ///   - unlocker: finds the key if the copy's keys do not open the store.
-    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if the two cannot be
+    ///   - unlocker: finds the key if the copy's keys do not open that store.
+    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if store and copy cannot be
     ///   compared; `notACopy` if the store is another vault or cannot be opened; `rolledBack` if the store is damaged
     ///   and may have had later changes.
     init(
@@ -67,7 +67,7 @@ struct CopiedHistory {
         var end: LogPosition?
         var isWhole = false
         do throws(LogError) {
-            // The row may refer to a log without any bytes.
+            // A database row may refer to an empty log, which has no header to authenticate.
             if try store.size() > 0 {
                 if var view = try authentic(store) {
                     var reader = view.reader
@@ -97,8 +97,8 @@ struct CopiedHistory {
         return .included
     }
 
-    /// Authenticates a damaged store's header, and returns a view that starts there. Returns nil if the header is
-    /// missing or damaged. In that case, only the database row identifies the vault.
+    /// Authenticates a damaged store's header, and returns a view that starts at this header. Returns nil if the header
+    /// is missing or damaged. In that case, only the database row identifies the vault.
     private func authentic(_ store: any RecordStore) throws(LogError) -> LogView? {
         guard let view = try unless(.damaged, HeaderImage(of: store).view(following: keys)) else { return nil }
         guard view.header.vaultID == vaultID else { throw LogError(.notACopy) }
@@ -115,7 +115,7 @@ struct CopiedHistory {
 
     private func inclusion(of view: LogView) -> Inclusion {
         // Log positions are not secret, so even a copy from before a rotation can contain positions of later records.
-        // Therefore, the store's data key must be one that the copy has or had.
+        // Therefore, the store's data key must also be the copy's current data key or a former one.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

@@ -15,7 +15,7 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
 }
 
 extension SealedLog {
-    /// Rewrites the vault without dead bytes.
+    /// Rewrites the vault without the bytes of values and entries that are no longer kept.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
     ///   could not be flushed; the errors of reopening a replaced file.
@@ -28,16 +28,16 @@ extension SealedLog {
         _ = try compact(nil, until: Deadline(after: lockTimeout), isImpatient: false, nil)
     }
 
-    /// Rewrites the vault with other key slots or other limits on its history. If the data key changes, everything is
-    /// resealed, so the old data key opens nothing in the new file.
+    /// Rewrites the vault with changed key slots or changed limits on its history. If the data key changes, everything
+    /// is resealed, so the old data key opens nothing in the new file.
     ///
     /// - Parameter edit: changes the slots. It is called without any lock held, since key stretching is slow.
-    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changed the slots.
+    /// - Throws: the errors of ``compact(timeout:)`` and of `edit`; `conflict` if another process changes the slots.
     package func changeKeys(
         timeout: Duration, _ counter: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(LogError) -> CompactionReport {
         try changeHeader(timeout: timeout, counter) { (header, table) throws(LogError) in
-            // A machine that may not sign must not change keys either.
+            // A machine that may not sign changes must not change the keys either.
             if !table.members.isEmpty { _ = try signingKey() }
             var changed = table
             try edit(&changed)
@@ -53,7 +53,7 @@ extension SealedLog {
             let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
-                // Retry if another process has changed the header meanwhile.
+                // If another process has changed the header since it was read, the change is decided anew.
                 guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
@@ -65,10 +65,10 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for another one, if the store allows both at the same time.
+    /// The maximum time that a requested compaction waits for a running one, if the store allows two at the same time.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts the vault on request, after any compaction that is already running. Records damage for later processes.
+    /// Compacts the vault on request, after any compaction that is already running. Remembers damage that it finds.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -92,17 +92,17 @@ extension SealedLog {
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }
         let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
-        // A refusal by the server is not remembered, since the server reports it each time.
+        // A refusal by the server is not recorded, since the server reports it at each attempt.
         if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
     /// Writes a compacted file next to the log and renames it into place.
     ///
-    /// Other processes can write most of the time. The lock is held only briefly at the start, and at the end, while
-    /// their last records are copied and the file is renamed.
+    /// Other processes can write most of the time. The lock is held briefly at the start. At the end, it is held while
+    /// the last records are copied and the file is renamed.
     ///
-    /// - Throws: `conflict` if another process has replaced the file or taken back a record meanwhile; `busy` if
+    /// - Throws: `conflict` if another process has replaced the file or taken back a record during the call; `busy` if
     ///   another compaction is running.
     private func compact(
         _ change: HeaderChange?, until deadline: Deadline, isImpatient: Bool, _ counter: UpkeepProgress?
@@ -126,8 +126,8 @@ extension SealedLog {
                 guard current.file == old.file, change?.applies(to: current.header) ?? true else {
                     throw LogError(.conflict)
                 }
-                // If a minor checkpoint is left, the next round reads it without the lock. Another minor checkpoint
-                // follows only after more than a hundred records, unless transactions are large.
+                // If a minor checkpoint remains to be read, the next round reads it without the lock. Another minor
+                // checkpoint follows only after more than a hundred records, unless transactions are large.
                 guard try compactor.readLastRecords(upTo: current, isHurried: attempts < 4) else { return nil }
                 let notice = try current.noticePlan()
                 try announce(notice)
@@ -136,7 +136,7 @@ extension SealedLog {
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
                 // The new file's lock is released before the writer's mutex. All threads of the process share that file
-                // lock. If it were released later, another thread might already rely on it.
+                // lock. If it were released after the mutex, another thread might already rely on it.
                 lock.take()?.release()
                 return report
             }
@@ -144,13 +144,13 @@ extension SealedLog {
         }
     }
 
-    /// Flushes a compacted file and renames it to the log's location. No process may write meanwhile.
+    /// Flushes a compacted file and renames it to the log's location. The caller holds the log's lock.
     private func publish(
         _ store: any NewStore, _ keys: KeyRing, replacing old: LogView, _ writer: inout Writer,
         _ isPublished: inout Bool
     ) throws(LogError) -> CompactionReport {
         let new = try LogView.whole(store, keys)
-        // The flush comes before the check of the path, so that another file can hardly appear there after the check.
+        // The flush comes first, so that little time passes between the check of the path and the rename.
         try store.synchronize()
         guard try old.store.isCurrent() else { throw LogError(.conflict) }
         try store.publish(over: Replaceable(compacted: old), new.head)
@@ -158,7 +158,7 @@ extension SealedLog {
 
         show(new)
         memory?.forgetUpkeep()
-        // The head is remembered only once the name is durable. Until then, a power loss may bring the old file back.
+        // The head is remembered after the file's name is durable, since a power loss may bring the old file back.
         do throws(LogError) { try flushName(&writer) } catch { throw old.store.unknownName(error) }
         if store.target == nil { memory?.remember(new.head, following: old.head) }
         return CompactionReport(
@@ -171,11 +171,11 @@ extension SealedLog {
     ) throws(LogError) -> (LogView, any NewStore) {
         try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: deadline)
-            // The compaction notice's position will be remembered, so the notice's file must survive a power loss.
+            // The compaction remembers the position of a notice in this file, so the file's name must be durable.
             try flushName(&writer)
             let old = view.withLock { $0 }
-            // A merge does not take over an offline copy's header. Keys that were removed only in the copy would
-            // therefore still open the vault, and limits that were lowered there would not apply to it.
+            // The header cannot be changed offline, because a merge does not take over the offline copy's header. A key
+            // removed there would still open the vault, and a limit lowered there would not apply.
             if change != nil {
                 try old.store.checkIsVault(
                     "The keys, the members and the limits of a vault cannot be changed offline. Connect to the "

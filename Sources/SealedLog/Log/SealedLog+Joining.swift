@@ -18,7 +18,7 @@ struct JoinedHistory {
     func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
 
     /// Returns whether the only reason for an alarm is that the vault lacks a remembered position, which the copy
-    /// includes. The copy's keys decode that position, since the vault may be older than a rotation.
+    /// includes. The copy's keys decode that position, since the vault may be older than the last rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
         [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
     }
@@ -54,7 +54,7 @@ extension SealedLog {
     /// Whether this vault lacks a remembered position and was opened for a merge.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
-    /// Updates the rollback memory after the merge. Throws `diverged` if the vault still lacks the remembered position.
+    /// Updates the rollback memory after a merge. Throws `diverged` if the vault still lacks the remembered position.
     package func finishJoining() throws(LogError) {
         guard let memory, memory.isHeld else { return }
         let remembered = Remembered(memory)
@@ -69,12 +69,13 @@ extension SealedLog {
         memory.remember(head)
     }
 
-    /// Replaces the remembered position after a copy was merged completely, if the copy ends at exactly that position.
-    /// Otherwise does nothing, since the copy's history is not believed and may contain any position.
+    /// Replaces the remembered position after a copy has been merged completely, if the copy ends at exactly that
+    /// position. Otherwise does nothing, since the copy's history is not believed and may contain any position.
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // Another process may have remembered a later position of the copy, which this vault lacks.
+        // If another process has remembered a later position of the copy, which this vault lacks, the alarm must
+        // remain.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

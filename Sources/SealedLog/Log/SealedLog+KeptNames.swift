@@ -1,11 +1,11 @@
 import LinuxSystem
 import SealedFormat
 
-// A person whose access the other copy has removed may have written states of this vault. A merge refuses these states,
-// unless the user keeps them. In that case, this machine signs them.
+// If a copy has removed a person's access, that person may have written states of this vault. A merge with the copy
+// refuses these states, unless the user keeps them. In that case, this machine signs them.
 
 extension SealedLog {
-    /// Reports names of this vault as refused if the gate refuses any of their states that the other copy lacks.
+    /// Reports names of this vault as refused if the merge gate refuses any of their states that the other copy lacks.
     /// Returns the names whose states count only because the user keeps them.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport

@@ -14,7 +14,7 @@ extension SealedLog {
     /// - Throws: `diverged` if the list lacks a removal that this machine has seen; the errors of reading.
     package func members() throws(LogError) -> MemberList {
         while true {
-            // The view may still show a replaced file, whose list is older than the one that this machine has seen.
+            // The view may show a replaced file, whose list is older than the member list that this machine has seen.
             try read(isSure: true) { (_) throws(LogError) in }
             if let members = try currentMembers() { return members }
             try reopen()
@@ -23,8 +23,8 @@ extension SealedLog {
 
     /// Returns the key with which this machine signs; nil in a vault without members.
     ///
-    /// - Throws: `notMember`; `conflict` if the file was replaced meanwhile; the errors of ``members()`` and of
-    ///   `deviceKey`.
+    /// - Throws: `notMember`; `conflict` if the file has been replaced during the call; the errors of ``members()`` and
+    ///   of `deviceKey`.
     func signingKey() throws(LogError) -> DeviceKey? {
         guard let members = try currentMembers() else { throw LogError(.conflict) }
         return try signingKey(among: members)
@@ -66,10 +66,10 @@ extension SealedLog {
         return known.list
     }
 
-    /// Compares the list with the members that this machine has seen. A removed member who still has the data key could
-    /// write a file that lacks the removal, or that has different members from the start.
+    /// Compares a list of members with the members that this machine has seen. A removed member who still has the data
+    /// key could write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the file was replaced before the memory was read. The memory may then describe the new file.
+    /// - Returns: false if the file was replaced before the memory was read, which may then describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -97,14 +97,14 @@ package struct LoggedChange: Sendable {
     package let isRemoval: Bool
     /// The author; nil if the change is not signed.
     package let author: MemberList.Author?
-    /// The sequence number of the newest change that the author knew.
+    /// The sequence number of the newest change that the author had seen; nil if the change is not signed.
     package let seen: UInt64?
 }
 
 extension SealedLog {
-    // Both methods throw `damaged` for an invalid signature, and the errors of ``members()``.
+    // The methods below throw `damaged` for an invalid signature, and the errors of ``members()``.
 
-    /// Returns the changes that set the current and kept earlier states of each name with a prefix, oldest first.
+    /// Returns the changes that set each name's current and kept earlier states, for names with a prefix, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in
@@ -118,7 +118,7 @@ extension SealedLog {
                             author: try view.author(of: state, members), seen: state.authorship?.seen.sequence))
                 }
             }
-            // Changes in the same millisecond are ordered by the newest change that each author knew.
+            // Changes in the same millisecond are ordered by the newest change that each author had seen.
             return changes.sorted { ($0.time, $0.seen ?? 0) < ($1.time, $1.seen ?? 0) }
         }
     }

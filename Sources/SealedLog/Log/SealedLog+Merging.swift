@@ -10,10 +10,10 @@ extension SealedLog {
     /// merged if any part of it was refused.
     ///
     /// - Parameters:
-    ///   - isPinned: whether the copy's fingerprint was verified. If not, its data key must be known to this vault.
-    ///   - taken: the names that are taken over regardless of who changed them.
-    ///   - keptKeys: the salts of this vault's key slots that stay even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute that a name keeps if both copies changed the name and either has it.
+    ///   - isPinned: whether the copy's fingerprint was verified. If not, this vault must know the copy's data key.
+    ///   - taken: the names whose states are taken over from the copy, whoever changed them.
+    ///   - keptKeys: the salts of this vault's key slots that the merge keeps even if the copy has removed them.
+    ///   - keptAttribute: the key of an attribute that a name keeps if either copy has it and both changed the name.
     /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
     ///   may not sign a state that must be signed; the errors of reading, writing and compacting.
     package func merge(
@@ -29,8 +29,7 @@ extension SealedLog {
 
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns this copy's state, to be merged into the vault. Errors are about the copy, whose file may have been
-    /// replaced.
+    /// Returns the state of this log, which is a copy to be merged into a vault. Throws the errors of reading.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
     }
@@ -82,7 +81,7 @@ extension SealedLog {
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
         // The data key and the members are merged before the entries. Values are compared by their nonces, which
-        // requires the same data key. A state's author must be in the list of members before the state is merged.
+        // requires equal data keys. A state's author must be in the list of members before the state is merged.
         let bringsMembers = try ofCopy { () throws(LogError) in try keys.bringsMembers }
         report.members = try keys.memberDifferences
         report.goneKeys = keys.goneKeys
@@ -96,7 +95,7 @@ extension SealedLog {
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // If the copy counts as merged, this vault's history includes its positions, so the memory need not be changed.
+        // If the copy counts as merged, this history includes the copy's positions, so the memory need not be changed.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
@@ -115,7 +114,7 @@ extension SealedLog {
     /// Throws `damaged` if a value of the copy shares its nonce with a different value in the copy or in this vault.
     private func checkNonces(of copy: MergedCopy) throws(LogError) {
         var isShared = try !copy.view.namesSharingNonces().isEmpty
-        // If the data keys differ, the copy's values are resealed under other nonces.
+        // If the data keys differ, the copy's values get new nonces, so they share none with this vault's.
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
@@ -142,7 +141,7 @@ extension SealedLog {
             guard !step.isEnd else { return }
             if !step.entries.isEmpty { try write(step, of: copy, timeout: timeout, &report) }
             counter?.advance(by: step.size)
-            // Each step appends a tree that repeats the earlier trees' entries. The next compaction drops those trees.
+            // Each step appends a tree that repeats the earlier trees' entries. A compaction drops the earlier trees.
             if view.withLock({ $0.isCompactionDue }) { _ = try compact(timeout: timeout) }
         }
     }
@@ -171,7 +170,7 @@ extension SealedLog {
         report.signedPositions.formUnion(merged.signedPositions)
     }
 
-    /// Returns the gate for the copy's states. It uses the current members, who cannot change while the lock is held.
+    /// Returns the gate for the copy's states. It uses this vault's members, who cannot change while the lock is held.
     private func gate(for copy: MergedCopy, to ours: LogView) throws(LogError) -> MergeGate {
         let members = try ours.members()
         let key = copy.taken.isNone ? nil : try signingKey(among: members)

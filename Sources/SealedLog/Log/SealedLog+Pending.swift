@@ -10,7 +10,7 @@ extension SealedLog {
     /// If the connection is lost, the merge is retried once. If the server stays unreachable, the log shows the copy.
     ///
     /// - Parameters:
-    ///   - unlocker: finds the key if the keys have changed since the copy was created.
+    ///   - unlocker: finds the key if the vault's keys have changed since the copy was created.
     ///   - keptAttribute: as in ``merge(_:isPinned:taking:keeping:timeout:_:)``.
     /// - Returns: nil if another process has already merged the copy.
     /// - Throws: the errors of ``merge(_:isPinned:taking:keeping:timeout:_:)``; `keyWrong`, or the errors of the
@@ -22,7 +22,7 @@ extension SealedLog {
         do throws(LogError) { return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout) } catch {
             guard [.unreachable, .outcomeUnknown].contains(error.code) else { throw error }
         }
-        // This process no longer holds the copy's lock, so it may wait for any store's lock.
+        // The failed attempt has released the copy's lock, so this process may wait for any store's lock.
         try reopen()
         guard !keepsChangesApart else { throw LogError.serverGone }
         return try mergeOnce(copy, &unlocker, keptAttribute, timeout: timeout)
@@ -33,7 +33,7 @@ extension SealedLog {
     ) throws(LogError) -> MergeReport? {
         // The copy is locked, because a change that another process added to it during the merge would be lost.
         guard let lock = try lockPending(copy, until: Deadline(after: timeout)) else {
-            // Another process has merged the copy. This view may be older than that merge.
+            // Another process has merged the copy. This log's view may be older than that merge.
             try reopen()
             return nil
         }
@@ -66,7 +66,7 @@ extension SealedLog {
     private func lockPending(_ copy: FileLocation, until deadline: Deadline) throws(LogError) -> StoreLock? {
         do throws(LogError) {
             if let lock = try copy.open(.fresh).lock(.exclusive, until: deadline) { return lock }
-            // A compaction may have replaced the file.
+            // A compaction may have replaced the copy's file. If so, the new file is locked.
             return try copy.exists() ? lockPending(copy, until: deadline) : nil
         } catch {
             guard error.code == .missing else { throw error }

@@ -24,7 +24,7 @@ extension SealedLog {
 
     private struct Read<Result: Sendable>: Sendable {
         let result: Result
-        /// Whether this process has written or confirmed the newest record.
+        /// Whether this process has written the newest record or confirmed that it is durable.
         let isKnown: Bool
     }
 
@@ -70,8 +70,8 @@ extension SealedLog {
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
-        // A compaction announces that it replaces the file. Other replacements are detected by a check of the path. It
-        // takes a microsecond, so it runs only at intervals. Reading the coarse clock takes only 5 ns.
+        // A compaction announces that it replaces the file. Other replacements are detected by a check of the path.
+        // This check takes a microsecond, so it runs only at intervals. Reading the coarse clock takes only 5 ns.
         let now = Clock.coarse
         let isDue = now >= view.lookedAtPath + 50_000_000
         guard isDue || view.isCompactionAnnounced else { return true }
@@ -89,7 +89,7 @@ extension SealedLog {
         let seen: LogPosition?
         do throws(LogError) { seen = try isDue ? remembered()?.position(of: view) : nil } catch { return false }
         if try view.alarm(against: seen) == nil { return true }
-        // The memory may be newer than the view, since other processes may have written.
+        // The remembered position may be newer than the view, so the view is followed to the file's end first.
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
@@ -104,7 +104,7 @@ extension SealedLog {
         // Positions of pending changes are not remembered as positions of the vault.
         let memory = view.store.target == nil ? memory : nil
         if let memory, memory.seen()?.position == view.head {
-            // The memory may have no record of the location yet.
+            // If the memory has no record of the vault's location yet, this flush adds one.
             if !memory.knowsPath {
                 guard let store = try view.store.forReader() else { return false }
                 try flush(view, of: store, in: memory)
@@ -185,7 +185,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens a name's value and reads the data that decides whether it may be returned. Returns nil for absent names.
+    /// Opens a name's value and reads the data that decides whether it may be returned; nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

@@ -14,15 +14,15 @@ extension SealedLog {
 
     /// Applies all changes atomically, and returns when they are durable.
     ///
-    /// - Throws: `conflict` or `exists` if an expectation is not met; `invalid`; `busy`, `unavailable` (nothing was
-    ///   changed); `outcomeUnknown`; the errors of reopening a replaced file.
+    /// - Throws: `conflict` or `exists` if the vault does not meet an expectation in the list; `invalid`; `busy`,
+    ///   `unavailable` (nothing was changed); `outcomeUnknown`; the errors of reopening a replaced file.
     package func commit(_ changes: ChangeList, timeout: Duration) throws(LogError) {
         try queue.commit(PendingCommit(changes, deadline: Deadline(after: timeout))) { batch throws(LogError) in
             // The latest deadline counts, so that no transaction of the batch fails before its own deadline.
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
             var pause: UInt32 = 1_000
             while true {
-                // Transactions that are already finished have failed for their own reasons, and are not repeated.
+                // Transactions that already have a result have failed on their own, so they are not tried again.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
                     // If only this machine's copy of a database is damaged, the write is repeated.
@@ -94,8 +94,8 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // If the alarm was justified, this raises it again. It is a false alarm if a database had lost the lock
-            // before the memory was read.
+            // If the alarm was justified, the next call raises it again. The alarm was false if the database had
+            // already lost the lock when the rollback memory was read.
             try replaceView(until: deadline)
         }
     }
@@ -106,10 +106,10 @@ extension SealedLog {
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
-            // The new record must not follow a head that its writer took back, or the head of an older file.
+            // The new record must not follow a record that was taken back, or the head of an older file.
             if try view.newestRecordIsWhole(), try view.refresh(),
                 try view.alarm(against: remembered?.position(of: view)) == nil,
-                // The new record continues this machine's copy, which must not be newer or have another history.
+                // This machine's copy of the store must not be newer than the store or diverge from it.
                 try view.alarmOfCopy() == nil
             {
                 return
@@ -139,11 +139,11 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Flushes a file's name and remembers that, unless the file's fingerprint is `known`. Returns the fingerprint.
+    /// Flushes a file's name and remembers this, unless the file's fingerprint is `known`. Returns the fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
-        // The fingerprint is computed before the flush, because the flush does not cover later changes.
+        // The fingerprint is computed before the flush, because the flush does not cover a rename that follows it.
         let fingerprint = memory?.fingerprint(of: file, store.locationState())
         guard fingerprint == nil || fingerprint != known else { return fingerprint }
         try store.synchronizeLocation()
@@ -200,7 +200,7 @@ extension SealedLog {
         }
     }
 
-    /// Appends a record. Throws `overtaken` or `unavailable` if nothing changed, `outcomeUnknown` if that is uncertain.
+    /// Appends a record. Throws `overtaken` or `unavailable` if nothing was appended, or `outcomeUnknown`.
     func append(_ plan: RecordPlan) throws(LogError) {
         let store = view.withLock { $0.store }
         do throws(LogError) { try store.append(plan.stored) } catch { throw try refused(plan, by: error) }
@@ -216,7 +216,7 @@ extension SealedLog {
 
     private func didAppend(_ plan: RecordPlan, to store: any RecordStore) {
         view.withLock { view in
-            // A reader in this process may already have followed the record.
+            // If a reader in this process has already followed the record, the view includes it.
             if view.head == plan.record.previous { view.apply(plan.record) }
             guard view.head == plan.record.position else { return }
             view.durable = view.head

@@ -15,12 +15,12 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts the vault if that is due. Posts a failure as a notice, so that no transaction fails because of it.
+    /// Compacts the vault if a compaction is due. Posts a failure as a notice, so that no transaction fails.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
-            // The errors in this list are temporary. For example, another process may be compacting the vault. The next
-            // attempt is still postponed, since each one acquires the lock and there may be many.
+            // These errors are temporary, so no notice is posted. For example, another process may be compacting the
+            // vault. The next attempt is still postponed, since each attempt acquires the lock.
             let isLeft = [.busy, .conflict, .overtaken, .unreachable].contains(error.code)
             let retryAt = isLeft ? nextTry() : rememberFailure(error).retryAt
             writer.withLock { $0.compactAfter = retryAt }
@@ -33,14 +33,14 @@ extension SealedLog {
         view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
-    /// Waits for a compaction that was due after a change, or runs it. Call this before the program exits.
+    /// Waits for a running compaction, or runs a due one if compactions are not automatic. Call this before exiting.
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
         completeCopy()
     }
 
-    /// Reads some of the bytes that this machine's copy of a database lacks.
+    /// Reads the next batch of bytes that this machine's copy of a database lacks, unless too many are missing.
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
@@ -48,7 +48,7 @@ extension SealedLog {
 /// not exit before the task ends, because short-lived programs would otherwise never finish one.
 final class Upkeep: Sendable {
     private struct State {
-        /// The process in which the thread runs; nil if no thread runs. A child process lacks its parent's thread.
+        /// The process in which the thread runs; nil if no thread runs. A child process does not inherit the thread.
         var runner: pid_t?
         var waiting: [SystemSemaphore] = []
 
@@ -66,7 +66,7 @@ final class Upkeep: Sendable {
     }
 
     /// Returns whether the work was left to the thread whose change made it due. This happens in a child process, where
-    /// the standard library's mutexes do not support a second thread.
+    /// the standard library's mutexes do not support a second thread. The next call returns false.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
     /// Starts the work on a thread. Does nothing if the work is already running, or if no thread can be started, since

@@ -11,9 +11,9 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var bytes = 0
     /// The names with an unsigned state that was set after the first member was added.
     package internal(set) var unsigned: [String] = []
-    /// The time when the last member was removed, in milliseconds since 1970. Later changes are not signed.
+    /// The time of the last member's removal in milliseconds since 1970; nil if a member exists or none ever did.
     package internal(set) var unsignedSince: UInt64?
-    /// The names with a state whose author had seen a change that this history does not include.
+    /// The names with a state whose author had seen a change that this vault's history does not include.
     package internal(set) var foreign: [String] = []
     /// The names with a state whose author was not a member when signing it.
     package internal(set) var ofNonMembers: [String] = []
@@ -26,7 +26,7 @@ extension SealedLog {
     /// ``members()``.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
-        // The lock is held only to find the log's end, since reading everything would block writers for too long.
+        // The lock is held only to find the log's end. Held while everything is read, it would block writers too long.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.whole(lock.store, known.keys)
         // If this machine keeps a copy of the store, the verified bytes are stored in it.

@@ -22,7 +22,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether this machine has seen the vault end at this view's head, or earlier in its history.
+    /// Returns whether this machine has seen the vault end at this view's head, or at an earlier position.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }

@@ -1,10 +1,10 @@
 import SealedFormat
 import Sealing
 
-/// The entries that two copies of a vault have for the same name. The result of a merge is the same in both copies.
+/// The entries that two copies of a vault have for the same name. Both directions of a merge have the same result.
 ///
-/// For most entries, ``CommonPast`` shows whether they have changed since the copies diverged. For the others, the
-/// entry's history decides.
+/// For most entries, ``CommonPast`` shows whether they have changed since the copies diverged. For the other entries,
+/// their histories decide.
 struct EntryPair {
     let own: Entry?
     let other: Entry
@@ -31,7 +31,7 @@ struct EntryPair {
             && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
-    /// Returns the later state, with the values of both copies as its history, except those that either has forgotten.
+    /// Returns the later state. Its history has the values of both copies, except those that either copy has forgotten.
     func merged(at now: UInt64) -> Outcome {
         // If only this vault has changed the name, values that it has dropped stay dropped.
         if hasOtherChanged == false { return .same }
@@ -43,11 +43,11 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only the later entry has new values, they keep their order, even if several were set at the same time.
+        // If only the later entry has new values, its order is kept, even if several were set at the same time.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
-            // A restored version has several times. The latest one counts, no matter which copy it comes from.
+            // A restored version has several times. The latest time counts, no matter which copy it comes from.
             entry.earlier = (own.states + other.states).sorted(by: EntryPair.isLater)
                 .filter { seen.insert($0.version.nonce).inserted }
             if entry.earlier.map(\.version) != later.earlier.map(\.version) { entry.joined = now }
@@ -59,8 +59,8 @@ struct EntryPair {
     }
 
     private func isOtherLater(than own: Entry) -> Bool {
-        // A state that is based on the other one is later, whatever the clocks showed. This order is not signed, so it
-        // counts only if both histories are believed. Otherwise, a person whose access was removed could have put an
+        // A state that is based on the other state is later, whatever the clocks showed. This order is not signed, so
+        // it counts only if both histories are believed. Otherwise, a person whose access was removed could have put an
         // old state on top of the current one.
         if tie == .byNonce {
             let ownFollows = own.follows(other)
@@ -68,12 +68,12 @@ struct EntryPair {
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Two removals at the same time may have different histories, so one that has the other's history is later.
+        // Two removals at the same time may have different histories. One that includes the other's history is later.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the merged entry with an attribute that either copy has but the later state lacks. Returns nil if there
-    /// is none, or if this vault has not changed the name. Throws `invalid` if the attribute does not fit.
+    /// Returns the merged entry with an attribute that either copy has but the later state lacks. Returns nil without
+    /// such an attribute, or if this vault has not changed the name. Throws `invalid` if it does not fit.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -118,7 +118,7 @@ struct EntryPair {
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether a version is later than another. Even impossible times count, since both copies have the same.
+    /// Returns whether a version is later than another. Impossible times count too, since both copies have equal times.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -143,8 +143,8 @@ extension Entry {
         }
     }
 
-    /// Returns the values that another copy has not forgotten on request. These are the values that were set after the
-    /// request or that the other copy still has, and the current value if the other copy is known never to have had it.
+    /// Returns the values that the other copy has not forgotten on request. These were set after the request, or the
+    /// other copy still has them. The current value also counts if the other copy is known never to have had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
         let isPresentKept = hasChanged == true || limit.isLater(modified, than: forgotten)
@@ -156,13 +156,13 @@ extension Entry {
             }
     }
 
-    /// Returns whether this entry was once in another entry's current state. A removal leaves no version, so it counts
-    /// as known if this entry's current value was created later and the removed value is in its history.
+    /// Returns whether this entry was once in the other entry's current state. A removal leaves no version, so it
+    /// counts as included if this entry's current value was created later and the removed value is in its history.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
             guard let content else { return !limit.isLater(other.modified, than: modified) }
-            // An impossible time proves nothing.
+            // A removal with an impossible time does not count as included.
             return limit.isPossible(other.modified) && !limit.isLater(other.modified, than: content.created)
                 && other.earlier.first.map { has($0.version) } ?? true
         }

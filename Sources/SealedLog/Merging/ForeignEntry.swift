@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// An entry of another copy, in which this vault's versions replace equal ones.
+/// An entry of another copy, in which this vault's versions replace equal versions of the copy.
 ///
 /// Boxes are resealed if the copies' data keys differ. Otherwise, they stay unchanged, usually with equal nonces.
 struct ForeignEntry {
@@ -39,7 +39,7 @@ struct ForeignEntry {
     }
 
     /// Returns the boxes of a merged entry's versions, the current version first; nil for versions that are already in
-    /// this file. Throws `damaged` if a value that comes from the copy or becomes the current one cannot be opened.
+    /// this vault's file. Throws `damaged` if the current value or one from the copy cannot be opened.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
@@ -94,7 +94,7 @@ struct CopiedValues: ~Copyable {
     }
 
     /// Returns this vault's version that equals a version of the copy. Two versions are equal if they have the same
-    /// box, or the same value and time. If the data keys differ, one may also have been resealed from the other.
+    /// box, or the same value and time. If the data keys differ, a version also equals its resealed form.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView
     ) throws(LogError) -> StoredVersion? {

@@ -9,7 +9,7 @@ package enum NamesTaken: Sendable {
 
     package static let none = NamesTaken.some([])
 
-    /// Creates a selection of names. They are compared by their bytes, so names that only look the same are different.
+    /// Creates a selection of names. Names are compared by their bytes, so names that only look the same are different.
     package init(_ names: [String]) { self = .some(Set(names.compactMap { EntryName($0) })) }
 
     var isNone: Bool { if case .some(let names) = self { names.isEmpty } else { false } }
@@ -42,7 +42,7 @@ struct MergeGate {
         /// The admitted entry; nil if no part of it counts.
         let entry: Entry?
         var isWhole = true
-        /// Whether some of its states count only because the user takes them over.
+        /// Whether any of the entry's states count only because the user takes them over.
         var isTaken = false
     }
 
@@ -50,11 +50,11 @@ struct MergeGate {
     ///
     /// - Parameters:
     ///   - copied: the entry as it is in the copy.
-    ///   - entry: the same entry, in which this vault's versions replace equal ones.
+    ///   - entry: the same entry, in which this vault's versions replace equal versions of the copy.
     func admitted(
         _ copied: Entry, as entry: Entry, knownAs old: Entry?, _ values: inout CopiedValues
     ) throws(LogError) -> Admission {
-        // If no members are left, changes are not signed, and the vault counts as one that never had members.
+        // If no members are left, changes are not signed, so everything counts, as in a vault that never had members.
         guard isOfFormerKey || !members.isEmpty && members.hasRemovals(otherThan: brought) else {
             return Admission(entry: entry)
         }
@@ -76,7 +76,7 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not store the time when the name was created, so this vault's time is used.
+        // A removal does not store the time when the name was created, so the time in this vault's entry is used.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
@@ -106,7 +106,7 @@ struct MergeGate {
 }
 
 extension SignedState {
-    /// Returns whether the other state is the same, regardless of the device that signed it.
+    /// Returns whether two states are equal, regardless of the devices that signed them.
     fileprivate func isSame(as other: SignedState) -> Bool {
         guard modified == other.modified else { return false }
         guard let content, let another = other.content else { return content == nil && other.content == nil }

@@ -3,13 +3,13 @@ package import SealedFormat
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same
-        /// The keys differ. This vault's keys count, or the copy's, for example because the copy's data key is newer.
+        /// The keys differ. This vault's keys apply, or the copy's keys, for example if its data key is newer.
         case own, other
     }
 
     /// The names that were added or changed in this vault, sorted bytewise.
     package internal(set) var changed: [String] = []
-    /// The names that both copies had changed. The later value counts.
+    /// The names that both copies have changed since they diverged. The later value counts.
     package internal(set) var conflicts: [String] = []
     /// The names in conflict whose replaced value was dropped, since the vault keeps no history or the entry is full.
     package internal(set) var dropped: [String] = []

@@ -28,7 +28,7 @@ struct MergedCopy {
     func pair(_ own: Entry?, _ other: Entry, changedAs entry: Entry) -> EntryPair {
         var own = own
         if !isOwnBelieved, !taken.contains(entry.name) { own?.disbelieve() }
-        // If one of the histories is not believed, the signed times decide.
+        // If one of the histories is not believed, the signed times decide which state is later.
         guard areHistoriesBelieved else {
             return EntryPair(
                 own: own, other: other, hasOwnChanged: nil, hasOtherChanged: nil, limit: limit,
@@ -41,7 +41,7 @@ struct MergedCopy {
 }
 
 extension Entry {
-    /// Drops the parts of the history that are not signed.
+    /// Drops the unsigned parts of the entry's history.
     mutating func disbelieve() {
         forgotten = nil
         joined = nil

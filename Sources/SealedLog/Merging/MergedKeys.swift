@@ -10,12 +10,12 @@ struct MergedKeys {
         /// The other copy's data key has replaced this vault's. Keys that this rotation removed must not open the vault
         /// again.
         case otherIsNewer
-        /// The other copy's data key was replaced in this vault, or this vault has never had it.
+        /// The other copy's data key was replaced in this vault, or has never been this vault's.
         case otherIsForeign
     }
 
     private let relation: Relation
-    /// Whether the keys and the limits of the other copy count.
+    /// Whether the merged vault gets the other copy's keys and history limits.
     private var countsOther: Bool
     private let areSlotsSame: Bool
     private let ownKeys: SlotTable
@@ -73,9 +73,9 @@ struct MergedKeys {
     // MARK: Removed keys
 
     /// The indices of this vault's keys that the other copy has removed. The user must decide whether they stay. If
-    /// both copies have the same data key, this can only be the key that has opened this vault. If both were rotated,
-    /// all keys that the other copy lacks are included. Its list of removed keys is incomplete if a person whose access
-    /// was removed has renamed a key.
+    /// both copies have the same data key, this can only be the key that has opened this vault. If both data keys were
+    /// rotated, all keys that the other copy lacks are included. The copy's list of removed keys is incomplete if a
+    /// person whose access was removed has renamed a key.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
         let own = ownKeys.identities
@@ -99,7 +99,7 @@ struct MergedKeys {
     /// The keys that no longer open the merged vault, because one of the copies has removed them.
     var goneKeys: [LogKeySlot] { keysToRemove(from: countsOther ? otherKeys : ownKeys, own: ownKeys) }
 
-    /// Returns those slots of one copy's table whose keys were removed in the other copy.
+    /// Returns the slots of one copy's table whose keys were removed in the other copy.
     ///
     /// - Parameter own: this vault's current slots.
     private func keysToRemove(from table: SlotTable, own: SlotTable) -> [LogKeySlot] {
@@ -154,8 +154,8 @@ struct MergedKeys {
         }
     }
 
-    /// Returns this vault's members, and those whom they have added in the other copy. If the other copy's data key is
-    /// newer, returns that copy's members, and those whom they have added in this vault.
+    /// Returns this vault's members, and the members whom they have added in the other copy. If the other copy's data
+    /// key is newer, returns that copy's members, and the members whom they have added in this vault.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
         // A copy with a former data key cannot add the first member, since all other members depend on that one.
         if isOfFormerKey, own.records.isEmpty { return own }
@@ -201,7 +201,7 @@ struct MergedKeys {
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both copies were rotated, machines may remember the vault under any of these keys.
+        // If both data keys were rotated, machines may remember the vault under any of the other copy's keys.
         let former =
             switch relation {
             case .same: [[UInt8]]()

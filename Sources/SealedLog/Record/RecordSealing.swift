@@ -5,7 +5,7 @@ import Sealing
 /// A sealed record, ready to be written at its offset.
 struct RecordPlan: Sendable {
     let record: Record
-    /// The bytes to write at the record's offset. The rest of the payload is in the store already.
+    /// The bytes to write at the record's offset. Later bytes of the payload are in the store already.
     let bytes: [UInt8]
 
     /// The record in the form that a store appends. If it has a tree, the hint lets readers skip all earlier records.
@@ -51,10 +51,10 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// A reader that opens records. It reads many of them with one system call.
+/// A reader that opens records. It reads many records with one system call.
 struct RecordReader {
     enum Finding {
-        /// Zeros, or the end of the file.
+        /// No record, because zeros or the end of the file follow.
         case nothing
         case record(Record)
         /// The frame is invalid or the index does not open, because the record was torn or changed.
@@ -64,7 +64,7 @@ struct RecordReader {
     }
 
     /// The minimum window size, equal to the step in which writers extend the file. With a larger window, page faults
-    /// would cost more than fewer system calls save.
+    /// would take more time than fewer system calls save.
     static let windowSize = Int(Limits.growth)
 
     let store: any RecordStore
@@ -80,7 +80,7 @@ struct RecordReader {
 
     /// Reads the record at an offset. Unless `previous` is nil, the record must follow that log position.
     mutating func record(at offset: UInt64, after previous: LogPosition?) throws(LogError) -> Finding {
-        // The head is copied, because a read while a slice of the window is in use would copy the whole window.
+        // The head is copied, because the next read would copy the whole window if a slice of it were still in use.
         let head = Array(try bytes(at: offset, upTo: Frame.headSize))
         if head.allSatisfy({ $0 == 0 }) { return .nothing }
         guard head.count == Frame.headSize, let frame = head.withUnsafeBytes({ Frame($0, vaultID: vaultID) }) else {
@@ -97,7 +97,7 @@ struct RecordReader {
         }
         let record = Record(
             offset: offset, frame: frame, index: index, authenticator: box.withUnsafeBytes { Authenticator($0) })
-        // The frame is not sealed. Without this check, an attacker who can write the file could change the length.
+        // The frame is not sealed. Without this check, anyone who can write the file could change the payload's length.
         guard index.namedEnd(ofPayloadAt: record.payload.lowerBound) == record.end else {
             return .foreign("a record's length does not match its index")
         }
@@ -140,7 +140,7 @@ struct RecordReader {
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
             let wanted = max(count, RecordReader.windowSize)
             if window.count < wanted {
-                // The buffer stays uninitialized, because filling it would touch pages that the read may not need.
+                // The buffer stays uninitialized, because filling it would touch memory that the read may not need.
                 window = [UInt8](unsafeUninitializedCapacity: wanted) { $1 = wanted }
             }
             windowCount = 0
@@ -148,7 +148,7 @@ struct RecordReader {
                 try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
             windowOffset = offset
-            // Bytes that are appended later are read with the next window.
+            // The window is the last one if the file ends in it. Bytes that are appended later are in another window.
             windowIsLast = windowCount < wanted
         }
         let start = Int(offset - windowOffset)

@@ -23,7 +23,7 @@ package struct AgeError: Error, Hashable, Sendable {
 
     package let code: Code
     package let detail: String
-    /// The `errno` of the system call that failed; nil if none did.
+    /// The `errno` of the system call that failed; nil if no system call failed.
     package let systemError: Int32?
 
     package init(_ code: Code, _ detail: String = "", systemError: Int32? = nil) {

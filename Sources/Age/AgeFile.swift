@@ -1,7 +1,7 @@
 package import Sealing
 
-/// Files in the format age-encryption.org/v1 (c2sp.org/age). They consist of a header that wraps a random file key for
-/// each recipient, and a payload sealed under that key. Any age program can open them with an identity.
+/// Files in the format age-encryption.org/v1 (c2sp.org/age). Such a file consists of a header that wraps a random file
+/// key for each recipient, and a payload sealed under that key. Any age program can open it with an identity.
 package enum AgeFile {
     /// Returns the encrypted file in its binary form. Any one of the recipients can open it.
     ///

@@ -10,11 +10,11 @@ struct AgeHeader {
     private static let family = Array("age-encryption.org/".utf8)
     private static let endMark = Array("---".utf8)
     private static let info = Array("header".utf8)
-    /// The size of the last line without its mark: a space, 43 base64 digits and a line feed.
+    /// The size of the header's last line without the mark `---`: a space, 43 base64 digits and a line feed.
     private static let codeLineSize = 1 + Base64.digits(of: RunningHMAC.size) + 1
 
     let stanzas: [Stanza]
-    /// The bytes that the MAC covers, which extend to the end of the last line's mark.
+    /// The header's bytes up to and including the mark `---` in its last line. The MAC covers them.
     private let covered: [UInt8]
     private let code: [UInt8]
 
@@ -75,7 +75,7 @@ struct AgeHeader {
         return code
     }
 
-    /// Checks the MAC. Throws `damaged` unless the header was written with this file key.
+    /// Checks the header's MAC. Throws `damaged` unless the header was written with this file key.
     func check(_ fileKey: borrowing SecretBytes) throws(AgeError) {
         let expected = try AgeHeader.code(of: covered, fileKey)
         guard try translated(SecretBytes(copyOf: code)).isEqual(to: expected) else {

@@ -12,7 +12,7 @@ enum AgePayload {
 
     private static let truncated = AgeError(.damaged, "the payload is truncated")
 
-    /// Returns the nonce and the chunks. Throws `outOfMemory`.
+    /// Returns the payload, that is, the nonce and the sealed chunks. Throws `outOfMemory`.
     static func seal(_ plaintext: borrowing SecretBytes, _ fileKey: borrowing SecretBytes) throws(AgeError) -> [UInt8] {
         let nonce = RandomBytes.array(nonceSize)
         let key = try key(nonce: nonce, fileKey)
@@ -77,7 +77,7 @@ enum AgePayload {
         } catch { throw AgeError(error) }
     }
 
-    /// Returns the chunk's number as 11 bytes, big-endian, followed by one byte that is 1 for the last chunk.
+    /// Returns a chunk's nonce: its number as 11 bytes, big-endian, and one byte that is 1 for the last chunk.
     private static func chunkNonce(_ number: Int, isLast: Bool) -> [UInt8] {
         let digits = withUnsafeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian) { Array($0) }
         return [0, 0, 0] + digits + [isLast ? 1 : 0]

@@ -16,7 +16,7 @@ enum Bech32 {
         prefix.utf8.count + 1 + (dataSize * 8 + 4) / 5 + checksumSize
     }
 
-    /// Writes the text. Throws `malformed` unless `text` has exactly the required size. `prefix` must be in lower case.
+    /// Encodes bytes. Throws `malformed` unless `text` has exactly the required size. `prefix` must be in lower case.
     static func encode(
         _ data: UnsafeRawBufferPointer, prefix: String, _ letterCase: LetterCase,
         into text: UnsafeMutableRawBufferPointer
@@ -112,7 +112,7 @@ enum Bech32 {
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-    /// Returns a group's character. Reads the whole alphabet, since indexing it would leave traces in the CPU's cache.
+    /// Returns the character of a 5-bit group. Reads the whole alphabet, since an index would leave traces in caches.
     private static func character(of group: UInt8) -> UInt8 {
         var found: UInt8 = 0
         for index in UInt8(0)..<32 { found |= alphabet.utf8Start[Int(index)] & mask(index == group) }
@@ -155,7 +155,7 @@ private struct Checksum {
     mutating func add(_ group: UInt8) {
         let top = value >> 25
         value = (value & 0x1FF_FFFF) << 5 ^ UInt32(group)
-        // A branch's timing would depend on the data.
+        // Masks replace branches, because a branch's timing would depend on the data.
         value ^= 0x3B6A_57B2 & (0 &- (top & 1))
         value ^= 0x2650_8E6D & (0 &- (top >> 1 & 1))
         value ^= 0x1EA1_19FA & (0 &- (top >> 2 & 1))

@@ -1,7 +1,7 @@
 import LinuxSystem
 package import Sealing
 
-/// An age identity, which unwraps file keys. It is a secret key, or a text for a plugin.
+/// An age identity, which unwraps file keys. It is a secret key, or a text that a plugin interprets.
 package struct Identity: ~Copyable, Sendable {
     enum Kind: Sendable {
         /// A secret key, written `AGE-SECRET-KEY-1…`.
@@ -14,7 +14,7 @@ package struct Identity: ~Copyable, Sendable {
     private static let pluginPrefix = "age-plugin-"
 
     let kind: Kind
-    /// The 32 bytes of a secret key, or the whole text for a plugin.
+    /// The 32 bytes of a secret key, or the whole text of a plugin's identity.
     let secret: SecretBytes
 
     /// Parses an identity as `age-keygen` or a plugin prints it, without white space. Throws `malformed`,

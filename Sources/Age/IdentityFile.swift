@@ -56,7 +56,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         self.pins = pins
     }
 
-    /// Calls `body` with each identity until it returns a result, and returns that result; nil if there is none.
+    /// Calls `body` with each identity until `body` returns a result, and returns this result; nil if it never does.
     package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing Identity) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {

@@ -69,7 +69,7 @@ struct PluginProcess: ~Copyable {
         }
     }
 
-    /// Whether a failed call may be repeated, according to `errno`.
+    /// Whether a system call that has failed with the current `errno` may be repeated.
     private static var mayTryAgain: Bool { errno == EINTR || errno == EAGAIN }
 
     /// Waits until the plugin exits, and returns the error that reports this premature exit.

@@ -5,7 +5,7 @@ public import Sealing
 /// The texts come from another program. Their only control characters are line feeds. A line feed could make one text
 /// look like several, so show each text on one line, in quotation marks, and name the plugin as its source.
 public protocol PluginPrompter: Sendable {
-    /// Shows a message, such as a request to touch a security key. Returns false if it cannot be shown.
+    /// Shows a message, such as a request to touch a security key. Returns false if the message cannot be shown.
     func message(_ text: String, from plugin: String) -> Bool
 
     /// Asks the user to choose between two answers. If `no` is nil, the only alternative to `yes` is to refuse. Returns

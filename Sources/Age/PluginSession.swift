@@ -15,13 +15,13 @@ struct PluginSession: ~Copyable {
     private static let sizeLimit = 64 << 10
     private static let countLimit = 1_000
 
-    /// The first error that the plugin reported. The plugin may still do its work, and sends `done` in any case.
+    /// The first error that the plugin reported. The plugin may still succeed, and sends `done` in any case.
     private(set) var failure: AgeError?
 
     private var process: PluginProcess
     private let prompts: PluginPrompts
     private var wait: PatientWait
-    /// The received bytes that were not yet parsed as a message.
+    /// The received bytes that have not been parsed as messages yet.
     private var received: SecretBytes
     private var receivedCount = 0
     private var messageCount = 0
@@ -62,7 +62,7 @@ struct PluginSession: ~Copyable {
             argument.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(rebasing: text[start.count...]).copyMemory(from: $0)
             }
-            // The first line feed ends the line, and the second one stands for an empty body.
+            // The first line feed ends the line of arguments, and the second one stands for an empty body.
             for index in text.indices.suffix(2) { text[index] = UInt8(ascii: "\n") }
         }
         try send(text)
@@ -76,7 +76,7 @@ struct PluginSession: ~Copyable {
         wait.restart()
     }
 
-    /// Sends some of the bytes and returns their number. Stores the bytes that the plugin has sent meanwhile.
+    /// Sends bytes or stores received ones, whichever is possible first. Returns the number of bytes sent, maybe 0.
     private mutating func exchange(_ bytes: UnsafeRawBufferPointer) throws(AgeError) -> Int {
         guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
         let (sent, count) = try received.withUnsafeMutableBytes { (received) throws(AgeError) in
@@ -86,7 +86,7 @@ struct PluginSession: ~Copyable {
         return sent
     }
 
-    /// Returns the next message for the caller to answer; nil when the plugin is done. Throws `plugin`, `outOfMemory`.
+    /// Returns the next message that the caller must answer; nil if the plugin is done. Throws `plugin`, `outOfMemory`.
     mutating func next() throws(AgeError) -> PluginMessage? {
         while true {
             messageCount += 1

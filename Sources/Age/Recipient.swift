@@ -1,7 +1,7 @@
 import LinuxSystem
 import Sealing
 
-/// An age recipient, for which file keys are wrapped. It is a public key, or a text for a plugin.
+/// An age recipient, for which file keys are wrapped. It is a public key, or a text that a plugin interprets.
 package enum Recipient: Hashable, Sendable {
     /// A public key of 32 bytes, written `age1…`.
     case x25519([UInt8])

@@ -8,7 +8,7 @@ import Sealing
 struct StanzaText {
     private static let mark = Array("-> ".utf8)
     private static let columns = 64
-    /// The number of bytes that a line of the body encodes.
+    /// The number of bytes that a full line of the body encodes.
     private static let lineSize = 48
     private static let lineEnd = UInt8(ascii: "\n")
     private static let space = UInt8(ascii: " ")
@@ -79,7 +79,7 @@ struct StanzaText {
 
     static func size(_ arguments: [String], bodySize: Int) -> Int {
         let lines = bodySize / lineSize + 1
-        // The text begins with the mark. A space or a line feed follows each argument.
+        // The text begins with the mark `->`, and a space or a line feed follows each argument.
         return mark.count + arguments.reduce(0) { $0 + $1.utf8.count + 1 } + Base64.digits(of: bodySize) + lines
     }
 
@@ -99,7 +99,7 @@ struct StanzaText {
             let digits = Base64.digits(of: part.count)
             try Base64.encode(
                 part, into: UnsafeMutableRawBufferPointer(rebasing: text[position..<position + digits + 1]))
-            // The line feed replaces the zero byte after the digits.
+            // The line feed replaces the zero byte that the encoder writes after the digits.
             text[position + digits] = lineEnd
             done += part.count
             position += digits + 1

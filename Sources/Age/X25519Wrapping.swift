@@ -56,8 +56,8 @@ enum X25519Wrapping {
         guard let share = Base64.bytes(Array(stanza.arguments[1].utf8), count: X25519.keySize) else {
             throw .malformed("the share of an X25519 stanza is not base64 of 32 bytes")
         }
-        // The size is checked before the body is opened. Otherwise an attacker could create a longer body that opens
-        // under several keys and reveals which of them is used.
+        // The body's size is checked before the body is opened. Otherwise an attacker could create a longer body that
+        // opens under several keys, and find out which of these keys is used.
         guard stanza.body.count == bodySize else {
             throw .malformed("the body of an X25519 stanza does not have \(bodySize) bytes")
         }

@@ -45,7 +45,7 @@ struct Base32Decoder: ~Copyable {
     /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are ignored even if
     /// they are not zero, since services generate random characters.
     consuming func finish() -> SecretBytes? {
-        // No sequence of whole bytes encodes to this number of characters.
+        // No sequence of whole bytes encodes to these numbers of characters.
         let isTruncated = [1, 3, 6].contains(characterCount % 8)
         guard isValid, !isTruncated, paddingCount < 8, size > 0, size <= data.count else { return nil }
         var data = data

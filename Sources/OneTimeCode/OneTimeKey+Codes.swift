@@ -24,7 +24,7 @@ extension OneTimeKey {
     /// Returns 31 bits of the MAC, at an offset that its last byte determines (RFC 4226, section 5.3).
     private borrowing func truncated(_ mac: borrowing SecretBytes) -> UInt32 {
         mac.withUnsafeBytes { mac in
-            // Every hash has at least 20 bytes, and the offset is at most 15.
+            // The offset is at most 15 and a MAC has at least 20 bytes, so four bytes can be read at the offset.
             let offset = Int(mac[mac.count - 1] & 15)
             return UInt32(bigEndian: mac.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) & 0x7FFF_FFFF
         }
@@ -39,7 +39,7 @@ extension OneTimeKey {
                 rest /= 10
             }
         case .steam:
-            // The least significant digit comes first.
+            // Steam's codes begin with the least significant digit.
             let alphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
             for index in text.indices {
                 text[index] = alphabet[Int(rest) % alphabet.count]

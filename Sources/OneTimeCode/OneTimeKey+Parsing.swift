@@ -7,7 +7,7 @@ package import Sealing
 extension OneTimeKey {
     private static let digits: ClosedRange<UInt64> = 6...8
     private static let periods: ClosedRange<UInt64> = 1...86_400
-    /// The valid counters. The maximum can still be incremented.
+    /// The valid counters. Incrementing the maximum does not overflow.
     private static let counters = 0...UInt64(Int64.max)
     /// The minimum size, in bytes, of a secret without an address. No service issues a shorter one, and a shorter text
     /// could be a password.
@@ -26,7 +26,7 @@ extension OneTimeKey {
         } else if text.dropping(prefix: "otpauth-migration:") != nil {
             throw .export
         } else if let secret = text.dropping(prefix: "steam://") {
-            // Bitwarden writes this form.
+            // Bitwarden stores Steam's keys in the form `steam://SECRET`.
             try self.init(secret: OneTimeKey.secret(secret), form: .steam)
         } else {
             var decoder = try Base32Decoder(upTo: text.count)
@@ -93,7 +93,7 @@ private struct KeyURIParameters {
     init(_ query: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         for part in query.split(separator: UInt8(ascii: "&")) {
             let typed = part.prefix { $0 != UInt8(ascii: "=") }
-            // Other parameters, such as the address of an image, are irrelevant.
+            // Other parameters, such as the address of an image, do not affect the codes.
             guard let name = Name.allCases.first(where: { typed.isEqual(to: $0.rawValue) }) else { continue }
             guard values.updateValue(part.dropFirst(typed.count + 1), forKey: name) == nil else {
                 throw .malformed("its \(name) is given twice")

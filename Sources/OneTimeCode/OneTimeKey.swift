@@ -8,7 +8,7 @@ package struct OneTimeKey: ~Copyable {
         case sha512 = "SHA512"
     }
 
-    /// The value that changes from code to code; the term is that of RFC 4226.
+    /// The value that changes from code to code. RFC 4226 calls it the moving factor.
     package enum MovingFactor: Hashable, Sendable {
         /// HOTP (RFC 4226), which counts codes. The value is the counter of the next code.
         case counter(UInt64)
@@ -56,7 +56,7 @@ package enum OneTimeKeyError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// These methods compare parts of an address without copying them, since one part is the secret.
+/// Methods that compare parts of an address without copying them, since one part is the secret.
 extension Slice<UnsafeRawBufferPointer> {
     /// Returns whether the bytes equal an ASCII text, ignoring case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }

@@ -6,7 +6,7 @@ package import Sealing
 /// `detail` contains offsets, sizes and paths, but never a name or value from the vault, and no part of a key.
 package struct LogError: Error, Hashable, Sendable {
     package enum Code: Hashable, Sendable {
-        /// There is no file at the path. If the code is `gone`, this machine remembers a vault there.
+        /// There is no file at the path. If the code is `gone`, this machine remembers a vault at this path.
         case missing, gone
         /// The path points to a folder, a named pipe, a socket or a device.
         case notAFile
@@ -14,7 +14,7 @@ package struct LogError: Error, Hashable, Sendable {
         /// The copy must not replace the vault, because it lacks part of the vault (`notContained`), may lack part of
         /// it (`notCompared`), is another vault or cannot be opened (`notACopy`). The detail is the vault's location.
         case notContained, notCompared, notACopy
-        /// The caller passed an invalid argument: a name, a value or a transaction is out of bounds.
+        /// The caller passed an invalid argument, such as a name, value or transaction that is out of bounds.
         case invalid
         /// The vault has used up its sequence numbers, so no further header can be written.
         case usedUp
@@ -28,7 +28,7 @@ package struct LogError: Error, Hashable, Sendable {
         /// The secret already opens a key slot (`slotExists`), or another process has removed or replaced the slot
         /// (`slotGone`).
         case slotExists, slotGone
-        /// The slot that opened this machine's copy of the vault was removed. Open the vault again to get its keys.
+        /// The slot that opened this machine's copy of the vault has been removed. Open the vault again for its keys.
         case keysChanged
         /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`), or no typed passphrase opens a slot
         /// (`passphraseWrong`).
@@ -43,10 +43,10 @@ package struct LogError: Error, Hashable, Sendable {
         /// A recipient's slot opened a vault for which this machine has no pin (`unpinned`) or a different one
         /// (`pinWrong`).
         case unpinned, pinWrong
-        /// The file does not authenticate or violates the format (`damaged`), or has a later format version
+        /// The vault file fails authentication or violates the format (`damaged`), or has a later format version
         /// (`newerFormat`).
         case damaged, newerFormat
-        /// The vault at the location is bound to a different, unknown name.
+        /// The vault at the location is bound to a name other than the location's, or to none.
         case otherName
         /// The copy that was to be merged is damaged.
         case copyDamaged
@@ -72,7 +72,7 @@ package struct LogError: Error, Hashable, Sendable {
         case outcomeUnknown
         /// An entry is not in the state that the transaction expects.
         case conflict
-        /// Despite the lock, another writer has appended to the log.
+        /// Despite the lock that this writer holds, another writer has appended to the log.
         case overtaken
         case outOfMemory
 
@@ -108,14 +108,14 @@ extension LogError {
         LogError(.damaged, offset.map { "\(what) at byte \($0)" } ?? what)
     }
 
-    /// The same error as `outcomeUnknown`, for a write that could not be undone.
+    /// This error's details with the code `outcomeUnknown`, for a write that could not be undone.
     package var ofUnknownOutcome: LogError { LogError(.outcomeUnknown, detail, systemError: systemError) }
 
-    /// Whether the system lacked a resource, such as descriptors. Such an error proves nothing about the vault.
+    /// Whether the system lacked a resource, such as file descriptors. Such an error proves nothing about the vault.
     package var isOfTheSystem: Bool { SystemError.isShortage(systemError) }
 
-    /// Returns the error as one of this machine's copy of a vault in a database. It proves nothing about the vault
-    /// itself.
+    /// Returns the error of opening this machine's copy of a vault in a database. A damaged or older copy is reported
+    /// as `unreachable`, because it proves nothing about the vault itself.
     package func ofKept(_ location: String) -> LogError {
         let what = "This machine's copy of \(location)"
         switch code {
@@ -128,7 +128,7 @@ extension LogError {
         }
     }
 
-    /// Whether the same call may succeed later or at another location.
+    /// Whether the call that failed may succeed if it is repeated later or at another location.
     package var isPassing: Bool { [.busy, .unavailable, .unreachable, .serverRefused, .outcomeUnknown].contains(code) }
 
     package var isUnflushable: Bool { systemError.map { SystemError($0, "flush").isUnflushable } ?? false }
@@ -153,7 +153,7 @@ package enum Notice: Error, Hashable {
     case offline(since: UInt64, reason: String?)
     /// A change is pending on this machine until it can be merged.
     case changedApart
-    /// This machine's clock is ahead of the server's by this time, or behind it if the time is negative.
+    /// This machine's clock is this many milliseconds ahead of the server's, or behind it if the number is negative.
     case clockDiffers(milliseconds: Int64)
 
     fileprivate var isOfMemory: Bool { if case .memoryUnusable = self { true } else { false } }
@@ -173,7 +173,7 @@ package final class NoticeBoard: Sendable {
 
     package init() {}
 
-    /// Adds a notice, unless the same notice was posted before.
+    /// Adds a notice, unless the same notice has already been posted.
     package func post(_ notice: Notice) {
         state.withLock { state in if !state.posted.contains(notice) { state.posted.append(notice) } }
         hasNew.store(true, ordering: .releasing)
@@ -198,7 +198,7 @@ package final class NoticeBoard: Sendable {
 
 // MARK: - Translation
 
-/// Returns the result of a call. Translates an error of the system (at `path`) or of Sealing into a ``LogError``.
+/// Returns the result of a call. Translates a system error (at `path`) or an error of Sealing into a ``LogError``.
 package func translated<Result: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Result, at path: String
 ) throws(LogError) -> Result { do { return try call() } catch { throw LogError(error, path) } }
@@ -209,7 +209,7 @@ package func translated<Result: ~Copyable>(_ call: @autoclosure () throws(Sealin
     do { return try call() } catch { throw LogError(error) }
 }
 
-/// Returns the result of a call, or nil if it fails with this code.
+/// Returns the result of a call; nil if the call fails with this code.
 package func unless<Result: ~Copyable>(
     _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
 ) throws(LogError) -> Result? {

@@ -29,7 +29,7 @@ package enum Base64 {
     package static func decode(
         _ text: UnsafeRawBufferPointer, padding: Padding = .none, into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        // libsodium 1.0.18 accepts some bytes above 0x7F as digits if `char` is signed.
+        // libsodium 1.0.18 accepts some bytes above 0x7F as digits if `char` is signed, so they are rejected here.
         guard text.reduce(0, |) < 0x80 else { return false }
         let variant = padding == .none ? sodium_base64_VARIANT_ORIGINAL_NO_PADDING : sodium_base64_VARIANT_ORIGINAL
         var count = 0

@@ -4,7 +4,7 @@
 /// The operations take the same time for all bytes. Logarithm tables would be faster, but the cache lines that they
 /// read would depend on the bytes, which are secret here.
 package struct ByteField: Sendable {
-    /// The terms below x⁸ of the polynomial that reduces products.
+    /// The irreducible polynomial by which products are reduced, without its term x⁸.
     private let reduction: UInt8
 
     /// The field of AES, whose polynomial is x⁸ + x⁴ + x³ + x + 1, or 0x11B (FIPS 197, section 4.2).

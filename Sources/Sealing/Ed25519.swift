@@ -2,7 +2,7 @@ private import CSodium
 
 /// Ed25519 signatures (RFC 8032), by libsodium's `crypto_sign`.
 package enum Ed25519 {
-    /// The sizes in bytes.
+    /// The sizes of seeds, keys and signatures in bytes.
     @inlinable package static var seedSize: Int { 32 }
     @inlinable package static var publicKeySize: Int { 32 }
     @inlinable package static var secretKeySize: Int { 64 }

@@ -6,10 +6,10 @@ package struct RunningHMAC: ~Copyable {
     /// The size of the result in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// The hash's state. It is as secret as the key, since anyone who has it can compute the code of any continuation.
+    /// The state of the HMAC. It is secret, since anyone who has it can extend the message and compute its code.
     private var state: SecretBytes
 
-    /// Starts a computation. Throws ``SealingError/Code/outOfMemory``.
+    /// Starts a computation with a key. Throws ``SealingError/Code/outOfMemory``.
     package init(key: UnsafeRawBufferPointer) throws(SealingError) {
         var initial = try SecretBytes(zeros: crypto_auth_hmacsha256_statebytes(), isKey: true)
         try RunningHMAC.call(on: &initial) { crypto_auth_hmacsha256_init($0, key.pointer, key.count) }
@@ -20,7 +20,7 @@ package struct RunningHMAC: ~Copyable {
         try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_update($0, bytes.pointer, UInt64(bytes.count)) }
     }
 
-    /// Returns the result. Compare it with an expected code by ``SecretBytes/isEqual(to:)``.
+    /// Returns the code. Compare it with an expected code by ``SecretBytes/isEqual(to:)``.
     package consuming func finish() throws(SealingError) -> SecretBytes {
         var result = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
         try result.withUnsafeMutableBytes { (result) throws(SealingError) in
@@ -40,7 +40,7 @@ package struct RunningHMAC: ~Copyable {
     }
 }
 
-/// Key derivation from a non-uniform secret by HKDF-SHA256 (RFC 5869). libsodium includes it only since version 1.0.19.
+/// Key derivation by HKDF-SHA256 (RFC 5869). Implemented here, because libsodium has it only since version 1.0.19.
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 

@@ -5,9 +5,9 @@ package enum KeyedHash {
     /// The size of the vault's hashes in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// Writes a hash of `output.count` bytes. This size is part of the hash's input. An empty key selects the unkeyed
-    /// hash. Throws ``SealingError/Code/length`` unless the output has 16 to 64 bytes, and the key is empty or has 16
-    /// to 64 bytes.
+    /// Writes a hash of `output.count` bytes. The hash depends on this size, so a shorter hash is no prefix of a longer
+    /// one. An empty key selects the unkeyed hash. Throws ``SealingError/Code/length`` unless the output has 16 to 64
+    /// bytes, and the key is empty or has 16 to 64 bytes.
     package static func hash(
         _ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer = .init(start: nil, count: 0),
         into output: UnsafeMutableRawBufferPointer
@@ -106,8 +106,8 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits with 3 passes that take about `time` on this machine. They are not below the recommended
-        /// limits, and not beyond the bounds.
+        /// Returns limits with 3 passes, with which stretching takes about `time` on this machine. They are at least
+        /// the recommended limits, and a reader accepts them.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -130,20 +130,20 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. They come from a file, and without bounds could cause days of work.
+        /// Whether a reader accepts the limits. A vault file states them, and without bounds could cause days of work.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
 
         package static let bounds = "1 to 10 passes over at least 8 KiB, passes times memory at most 768 MiB"
 
-        /// The number of bytes processed; `UInt64.max` on overflow.
+        /// The number of bytes that all passes process in total; `UInt64.max` on overflow.
         package var cost: UInt64 {
             let (cost, isBeyond) = passes.multipliedReportingOverflow(by: memory)
             return isBeyond ? .max : cost
         }
 
-        /// The maximum total cost of unauthenticated limits. It amounts to less than a second of work.
+        /// The maximum total ``cost`` that a reader accepts from an unauthenticated file: under a second of work.
         package static let largestCost: UInt64 = 768 << 20
     }
 

@@ -8,8 +8,8 @@ import LinuxSystem
 /// A region is allocated like a key, that is, between inaccessible pages, locked, and excluded from core dumps. Each
 /// block in it has a canary on both sides, which is checked when the block is freed. Free memory contains only zeros.
 struct SecretArena: ~Copyable {
-    /// The arenas, over which threads are distributed. With a single arena, a hundred threads that set values queued
-    /// up, because Swift's mutex passes to a thread that must first be woken.
+    /// Several arenas, so that threads rarely wait for each other. With a single arena, a hundred threads that set
+    /// values formed a queue, because Swift's mutex is passed on to a thread that must first be woken.
     private static let all = InlineArray<16, Mutex<SecretArena>> { Mutex(SecretArena($0)) }
 
     /// The maximum capacity of a block in bytes. Larger secrets get separate pages.
@@ -45,7 +45,7 @@ struct SecretArena: ~Copyable {
         all[Int(truncatingIfNeeded: pthread_self() >> 12) & (all.count - 1)].withLock { $0.allocate(capacity) }
     }
 
-    /// Wipes and frees a block. Aborts the process if one of its canaries was overwritten.
+    /// Wipes and frees a block. Aborts the process if one of the block's canaries has been overwritten.
     static func free(_ address: UInt, _ capacity: Int, at location: Location) {
         all[location.arena].withLock { $0.free(address, capacity, region: location.region) }
     }
@@ -81,7 +81,7 @@ struct SecretArena: ~Copyable {
         precondition(holds(front) && holds(data + capacity))
         sodium_memzero(front, capacity + 2 * SecretArena.canarySize)
         regions[index]?.giveBack((front - base) / Region.unit, SecretArena.units(capacity))
-        // One empty region is kept for the next value.
+        // One empty region is kept, so that the next value needs no new region.
         guard regions[index]?.isEmpty == true, regions.count(where: { $0?.isEmpty == true }) > 1 else { return }
         sodium_free(base)
         regions[index] = nil
@@ -119,7 +119,7 @@ private struct Region {
         self.base = base
         // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
         isLocked = sodium_mlock(base, size) == 0
-        // sodium_malloc fills new memory with 0xdb.
+        // sodium_malloc fills new memory with 0xdb instead of zeros.
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         units = size / Region.unit
         free = [0..<units]

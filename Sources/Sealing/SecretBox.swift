@@ -51,7 +51,7 @@ package struct Nonce: Hashable, Sendable {
         third = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
     }
 
-    /// The first 8 bytes.
+    /// The nonce's first 8 bytes.
     package var start: UInt64 { first }
 
     @inlinable
@@ -88,7 +88,7 @@ package struct NonceSource {
 // MARK: - libsodium
 
 extension UnsafeRawBufferPointer {
-    /// The address for libsodium. If an empty buffer has none, a placeholder is used, which is never dereferenced.
+    /// The buffer's address. If an empty buffer has none, libsodium gets a placeholder, which it never reads.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -118,8 +118,8 @@ package enum Wiping {
         guard status == 0 else { throw SealingError(code) }
     }
 
-    /// Calls a function slightly further down the stack. `sodium_stackzero` itself uses the first bytes below its
-    /// caller, and does not overwrite them.
+    /// Calls a function slightly further down the stack, because `sodium_stackzero` does not overwrite the first bytes
+    /// below its caller, which it uses itself.
     @inline(never)
     private static func lowered(_ call: () -> Int32) -> Int32 {
         withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { _ in call() }

@@ -23,7 +23,7 @@ public struct SecretBytes: ~Copyable {
 
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    /// The location in an arena; nil if the secret has separate pages.
+    /// The secret's location in an arena; nil if the secret has separate pages.
     private let location: SecretArena.Location?
 
     private static let libsodiumIsReady = sodium_init() >= 0
@@ -32,7 +32,7 @@ public struct SecretBytes: ~Copyable {
 
     /// Allocates `count` zero bytes.
     ///
-    /// - Parameter isKey: whether to use separate pages, which are between inaccessible ones.
+    /// - Parameter isKey: whether the secret gets separate pages of memory, between inaccessible pages.
     /// - Throws: `outOfMemory`; `length` if `count` is negative.
     package init(zeros count: Int, isKey: Bool = false) throws(SealingError) {
         // sodium_init fails only if the system has no source of randomness. In that case, nothing can be sealed.
@@ -43,7 +43,7 @@ public struct SecretBytes: ~Copyable {
             guard let base = sodium_malloc(capacity) else { throw SealingError(.outOfMemory) }
             // sodium_malloc locks the pages but does not report failures. A separate call to sodium_mlock does.
             isLockedInMemory = sodium_mlock(base, capacity) == 0
-            // sodium_malloc fills new memory with 0xdb.
+            // sodium_malloc fills new memory with 0xdb instead of zeros.
             base.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
             self.base = base
             location = nil
@@ -128,13 +128,13 @@ extension SecretBytes {
 // Array can copy it.
 
 extension SecretBytes {
-    /// Copies bytes into guarded memory. The original is not wiped.
+    /// Copies a buffer's bytes into guarded memory. The buffer is not wiped.
     package init(copyOf bytes: UnsafeRawBufferPointer, isKey: Bool = false) throws(SealingError) {
         try self.init(zeros: bytes.count, isKey: isKey)
         withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
     }
 
-    /// Returns `start` followed by these bytes.
+    /// Returns a secret that consists of `start` followed by this secret's bytes.
     package borrowing func following(_ start: [UInt8], isKey: Bool = true) throws(SealingError) -> SecretBytes {
         var whole = try SecretBytes(zeros: start.count + count, isKey: isKey)
         whole.withUnsafeMutableBytes { whole in
@@ -144,18 +144,18 @@ extension SecretBytes {
         return whole
     }
 
-    /// Returns a copy of a key in separate pages.
+    /// Returns a copy of this key. The copy gets separate pages of memory, as every key does.
     package borrowing func copyOfKey() throws(SealingError) -> SecretBytes {
         try withUnsafeBytes { (bytes) throws(SealingError) in try SecretBytes(copyOf: bytes, isKey: true) }
     }
 
-    /// Copies bytes into guarded memory. The array is not wiped.
+    /// Copies an array's bytes into guarded memory. The array is not wiped.
     package init(copyOf bytes: [UInt8]) throws(SealingError) {
         try self.init(zeros: bytes.count)
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
     }
 
-    /// Returns a copy in ordinary memory, which is never wiped.
+    /// Returns the secret's bytes as an array in ordinary memory, which is never wiped.
     public borrowing func unsafeArray() -> [UInt8] { withUnsafeBytes { Array($0) } }
 
     /// Returns the secret as text in ordinary memory, which is never wiped; nil if the bytes are not valid UTF-8.
@@ -168,7 +168,7 @@ extension SecretBytes {
         base.withMemoryRebound(to: CChar.self, capacity: size) {
             _ = sodium_bin2base64($0, size, bytes.pointer, bytes.count, sodium_base64_VARIANT_ORIGINAL)
         }
-        // libsodium terminates its text with a zero byte.
+        // libsodium terminates its text with a zero byte, which is not part of the secret.
         truncate(to: size - 1)
     }
 }

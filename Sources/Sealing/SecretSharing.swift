@@ -1,5 +1,5 @@
-/// A secret that is split into shares. Any `threshold` shares restore it. Fewer reveal only its length, even to
-/// unlimited computing power.
+/// A secret that is split into shares. Any `threshold` shares restore the secret. Fewer shares reveal only its length,
+/// even to an attacker with unlimited computing power.
 ///
 /// The scheme is Shamir's ("How to share a secret", Communications of the ACM 22 (11), 1979) over ``ByteField/aes``,
 /// applied to each byte separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share
@@ -10,7 +10,7 @@ package struct SecretSharing: ~Copyable {
     /// The possible numbers of shares. The field would allow 255, but people lose track of more than 32.
     package static let counts = 2...32
 
-    /// Returns whether a secret can be split in this way. With a threshold of 1, each share would be the secret itself.
+    /// Returns whether a secret can be split with these numbers. With a threshold of 1, each share would be the secret.
     package static func isPossible(count: Int, threshold: Int) -> Bool {
         counts.contains(count) && (2...count).contains(threshold)
     }

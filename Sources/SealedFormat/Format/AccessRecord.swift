@@ -14,10 +14,10 @@ package struct Access: Hashable, Sendable {
     /// The process ID of ``program``; 0 if unknown.
     package let process: UInt64
     package let user: UInt64
-    /// The program that the command started with the value; empty if it started none.
+    /// The program that the command started and passed the value to; empty if the command started no program.
     package let started: String
 
-    /// Creates an access and truncates texts that exceed their size limits.
+    /// Creates an event, and truncates texts that exceed their size limits.
     package init(name: String, command: String, program: String, process: UInt64, user: UInt64, started: String = "") {
         self.name = name.cut(to: Limits.nameSize)
         self.command = command.cut(to: AccessRecord.commandSize)

@@ -30,7 +30,7 @@ package struct Authorship: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Returns whether the device is the author and its signature of the statement is valid.
+    /// Returns whether the device made this signature, and the signature is valid for the statement.
     func isValid(for statement: Statement, by device: Device) -> Bool {
         author == device.id
             && Ed25519.isValid(signature, of: statement.message(by: device, after: seen), publicKey: device.publicKey)

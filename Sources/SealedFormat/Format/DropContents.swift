@@ -41,7 +41,7 @@ package struct DropContents: ~Copyable {
             guard reader.remaining == 0 else { throw Malformed("the size of its head") }
         }
 
-        /// Parses the head, and returns it with the value's offset. The value itself stays in guarded memory.
+        /// Parses the fields before the value, and returns them with the value's offset. Does not copy the value.
         static func parse(_ plaintext: borrowing SecretBytes) throws(Malformed) -> (head: Head, end: Int) {
             try plaintext.withUnsafeBytes { (bytes) throws(Malformed) in
                 guard bytes.starts(with: DropContents.magic) else { throw Malformed("its magic") }

@@ -16,7 +16,7 @@ private enum Flag {
 }
 
 private enum VersionFlag {
-    /// Set if the version's attributes differ from those of the next newer version.
+    /// The flag of a version whose attributes differ from those of the next newer version.
     static let attributes: UInt8 = 1
     static let expiry: UInt8 = 2
     static let signed: UInt8 = 4
@@ -29,8 +29,8 @@ extension ByteReader {
         return name
     }
 
-    /// Reads an entry. `isOwn` states that this process encoded the entry: its offsets may then be marked as stored,
-    /// and its size and offsets are not checked.
+    /// Reads an entry. If `isOwn` is true, this process has encoded the entry. Its offsets may then be marked as
+    /// stored, and neither its size nor its offsets are checked.
     package mutating func entry(isOwn: Bool = false) throws(Malformed) -> Entry {
         let start = position
         let name = try name()
@@ -76,7 +76,7 @@ extension ByteReader {
         return earlier
     }
 
-    /// Reads only the current version, without allocating memory. Returns nil if it is removed or expired at `now`.
+    /// Reads only the current version, without allocating memory. Returns nil if the value was removed or has expired.
     package mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
@@ -205,8 +205,8 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// Returns the milliseconds from the name's creation to its last change; 0 if the change is dated before the
-    /// creation. That can happen after a merge, which may combine times from several clocks.
+    /// Returns the milliseconds from the name's creation to its last change. Returns 0 if the change is dated before
+    /// the creation, as can happen after a merge, which may combine times from several clocks.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
     /// The size of the encoding in bytes, with every offset counted as one byte. It is computed without encoding the

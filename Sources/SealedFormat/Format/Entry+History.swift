@@ -20,14 +20,14 @@ extension Entry {
         modified = try TimeLimit.following(modified, at: now, vaultFrom: began)
     }
 
-    /// Throws `invalid` if the entry is too long.
+    /// Throws `invalid` if the entry does not fit in a page.
     package func checkSize() throws(LogError) {
         guard fitsInPage else {
             throw LogError(.invalid, "the entry's attributes are longer than about \(Limits.entrySize) bytes")
         }
     }
 
-    /// Drops the oldest earlier versions until the entry fits in a page and their number is within the maximum.
+    /// Drops the oldest earlier versions until the entry fits in a page and has at most the allowed number of versions.
     package mutating func dropHistoryBeyondEntrySize() {
         earlier.removeSubrange(min(earlier.count, Limits.earlierVersionCount)...)
         while !fitsInPage, !earlier.isEmpty { earlier.removeLast() }
@@ -48,7 +48,7 @@ extension Entry {
         var replaced = modified
         let isJoined = joined.map { TimeLimit(at: now).isPossible($0) } ?? false
         for (index, version) in earlier.enumerated() {
-            // A version cannot have been replaced before it was set, whatever the replacing machine's clock showed.
+            // A version cannot have been replaced before it was set, even if the recorded times say so.
             let since = max(replaced, isJoined ? joined ?? 0 : 0, version.modified)
             if since < now, now - since >= lifetime {
                 earlier.removeSubrange(index...)
@@ -65,10 +65,10 @@ extension KeptHistory {
     package var lifetime: UInt64 { versions == 0 ? 0 : UInt64(days) * 86_400_000 }
 }
 
-/// The latest possible time of a state; Format.md, "Times of states". A later time is impossible: it was set by a wrong
-/// clock, or by an attacker who wants a state to win every merge.
+/// The latest possible time of a state; Format.md, "Times of states". A later time is *impossible*, because only a
+/// wrong clock can have set it, or an attacker who wants a state to win every merge.
 package struct TimeLimit: Hashable, Sendable {
-    /// The maximum by which a clock may be ahead of another one, in milliseconds: one day.
+    /// The maximum time by which a clock may be ahead of this machine's clock, in milliseconds: one day.
     static let tolerance: UInt64 = 86_400_000
 
     private let latest: UInt64
@@ -76,10 +76,10 @@ package struct TimeLimit: Hashable, Sendable {
     /// Creates the limit for the current time `now` of a trusted clock.
     package init(at now: UInt64) { latest = now + min(TimeLimit.tolerance, .max - now) }
 
-    /// Returns whether a clock that is at most a day fast could have set the time.
+    /// Returns whether a clock that is at most a day ahead could have set the time.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether one time counts as later than another. Impossible times count as earlier than possible ones.
+    /// Returns whether `time` counts as later than `other`. Impossible times count as earlier than possible ones.
     package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -97,11 +97,11 @@ package struct TimeLimit: Hashable, Sendable {
     package static func following<Failure: Error>(
         _ former: UInt64, at now: UInt64, vaultFrom began: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
-        // Clocks differ and may be set back, but every copy must recognize the newer state by its later time. Only for
-        // the maximum number is there no later time.
+        // Clocks differ and may be set back, but every copy must recognize the newer state by its later time. If the
+        // former time is the maximum number, no later time exists.
         let later = max(now, former + (former < .max ? 1 : 0))
-        // If the former time is impossible, the new state gets the current time. But if the clock shows a time before
-        // the vault's creation, then it is itself wrong, and the new state gets a time after the former one.
+        // If the former time is impossible, the new state gets the current time, unless the clock shows a time before
+        // the vault's creation. Such a clock is wrong, so the new state gets a time after the former one.
         if TimeLimit(at: now).isPossible(former) { return later }
         return try now < began() ? later : now
     }

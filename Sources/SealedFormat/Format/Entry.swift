@@ -104,9 +104,9 @@ package struct Entry: Hashable, Sendable {
     package var content: Content?
     /// The earlier versions, newest first.
     package var earlier: [EarlierVersion] = []
-    /// The end of the period whose versions were forgotten on request. A merge does not restore these versions.
+    /// The time up to which the user had versions forgotten, so that a merge does not restore them; nil if never.
     package var forgotten: UInt64?
-    /// The time of a merge that joined two copies' versions. Their retention period starts at this time.
+    /// The time of a merge that joined two copies' versions, from which their retention period counts; nil if none did.
     package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
     package var authorship: Authorship?
@@ -126,7 +126,7 @@ package struct Entry: Hashable, Sendable {
     }
 
     package var isRemoved: Bool { content == nil }
-    /// Whether versions of the name were forgotten on request.
+    /// Whether versions of the name have been forgotten at the user's request.
     package var isForgotten: Bool { forgotten != nil }
 
     /// Returns whether the entry has a value at a time. Tombstones and expired values count as absent. `now` is
@@ -143,7 +143,7 @@ package struct Entry: Hashable, Sendable {
     /// The size of the entry in a compacted file: its encoding and the boxes of its values. Every offset counts as one
     /// byte, so that the footprint stays the same when a value moves to an offset with a longer encoding.
     package var footprint: UInt64 {
-        // A tombstone without a history does not count.
+        // A tombstone without earlier versions contains no value, and has a footprint of 0.
         if content == nil, earlier.isEmpty { return 0 }
         return UInt64(sizeWithoutOffsets) + boxBytes { _ in true }
     }
@@ -170,8 +170,8 @@ package struct Entry: Hashable, Sendable {
         for index in earlier.indices { try change(&earlier[index].version) }
     }
 
-    /// Returns the entry with the mark removed from marked offsets, and with `distance` added to all others. If
-    /// `distance` is 0, returns the entry unchanged.
+    /// Returns the entry as stored in the file: removes the mark from offsets that are marked as stored, and adds
+    /// `distance` to all other offsets. If `distance` is 0, returns the entry unchanged.
     package consuming func moved(by distance: UInt64) -> Entry {
         guard distance > 0 else { return self }
         forEachVersion { version in
@@ -180,8 +180,8 @@ package struct Entry: Hashable, Sendable {
         return self
     }
 
-    /// Returns the entry with all of its versions marked as stored in the file. In a new record, an unmarked version's
-    /// offset counts from the start of the payload.
+    /// Returns the entry with the offsets of all its versions marked as stored in the file. In a new record, an offset
+    /// without this mark counts from the start of the payload.
     package consuming func markedStored() -> Entry {
         forEachVersion { $0.offset += StoredVersion.storedMark }
         return self
@@ -191,7 +191,7 @@ package struct Entry: Hashable, Sendable {
         earlier.reduce(content?.current.isStored == true ? 1 : 0) { $0 + ($1.version.isStored ? 1 : 0) }
     }
 
-    /// The maximum number of bytes by which the mark lengthens an encoded offset.
+    /// The maximum number of bytes by which marking an offset as stored lengthens its encoding.
     package static let storedMarkSize = 6
 }
 
@@ -210,7 +210,7 @@ extension StoredVersion {
     }
 }
 
-/// A name in a listing, with the time until which it has a value.
+/// A name in a listing, with the time at which its value expires.
 package struct ListedName: Sendable {
     package let name: String
     /// The expiry in milliseconds since 1970; 0 for a tombstone, nil if the value does not expire.

@@ -16,7 +16,7 @@ package struct Header: Hashable, Sendable {
 
     package var vaultID: [UInt8]
     package var sequence: UInt64
-    /// The tree's root page; nil if the checkpoint has no entries.
+    /// The root page of the checkpoint's tree; nil if the checkpoint has no entries.
     package var root: PageReference?
     package var manifest: PageReference
     package var checkpointEnd: UInt64
@@ -200,7 +200,7 @@ extension ByteReader {
         return PageReference(offset: offset, length: length, nonce: try nonce())
     }
 
-    /// Reads a `u32` whose value is at most 255. Ignores the upper bytes, which are always zero.
+    /// Reads a `u32` whose value is at most 255. Ignores the upper bytes, which writers set to zero.
     fileprivate mutating func smallNumber() throws(Malformed) -> UInt32 { try integer() & 0xff }
 }
 

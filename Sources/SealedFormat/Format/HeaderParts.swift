@@ -115,16 +115,16 @@ package struct BoundName: Hashable, Sendable {
     package static let markSize = 16
 
     package let hash: [UInt8]
-    /// The sequence number of the newest record that was copied to this name. Records up to it may contain any mark.
+    /// The sequence number of the newest record that was copied to this name. Copied records may have any mark or none.
     let copied: UInt64
     /// The code that authenticates the hash and `copied` together with the header.
     let code: [UInt8]
 
-    /// The prefix of the hash. Every record that is written under this name contains it.
+    /// The prefix of the name's hash. Every record that is written under this name contains the prefix.
     package var mark: [UInt8] { Array(hash[..<BoundName.markSize]) }
 
-    /// Returns whether a record may follow a header with this name. This rejects the records of a copy under another
-    /// name, which has the same keys and log positions.
+    /// Returns whether a record may follow a header with this name. A copy under another name has the same keys and log
+    /// positions, so only this check rejects the copy's records.
     package static func admits(_ index: RecordIndex, under name: BoundName?) -> Bool {
         if let name, index.sequence <= name.copied { return true }
         return index.name == name?.mark
@@ -134,7 +134,7 @@ package struct BoundName: Hashable, Sendable {
 // MARK: - Coding
 
 extension ByteReader {
-    /// Reads a name. Returns nil if all its bytes are zero.
+    /// Reads a bound name. Returns nil if all of its bytes are zero.
     mutating func boundName() throws(Malformed) -> BoundName? {
         let name = BoundName(hash: try array(KeyedHash.size), copied: try integer(), code: try array(KeyedHash.size))
         let isNone = name.copied == 0 && (name.hash + name.code).allSatisfy { $0 == 0 }
@@ -159,7 +159,7 @@ extension BoundName {
         return image
     }
 
-    /// Writes the name into the header and its copy. `image` begins with both.
+    /// Writes the name into the header and into the header's copy. `image` begins with both.
     package func write(to image: inout [UInt8]) {
         var writer = ByteWriter(reserving: BoundName.size)
         writer.boundName(self)

@@ -15,11 +15,11 @@ package enum Limits {
     /// The checkpoint's offset, directly after the header and its copy.
     package static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
-    /// The maximum number of former memory subkeys in a manifest. They come from rotations and from merged copies.
+    /// The maximum number of former memory subkeys in a manifest. Rotations and merges add such subkeys.
     package static let formerKeys = 4_096
-    /// The maximum number of removed keys in a manifest, which lists only the newest ones.
+    /// The maximum number of removed keys in a manifest. If more have been removed, the manifest lists the newest ones.
     static let removedKeys = 256
-    /// The header's room for the parameters of all slots.
+    /// The header's room for the parameters of all key slots.
     static let slotParametersSize = 1_984
     /// The maximum size of a sealed page.
     package static let pageSize = 16 << 10
@@ -29,27 +29,27 @@ package enum Limits {
     package static let payloadSize: UInt64 = 512 << 20
     /// The maximum size of everything after the log's end: the longest torn record, and the zeros written in advance.
     package static let tailSize: UInt64 = 514 << 20
-    /// The maximum number of chance record magics after the log's end, at offsets where a record may begin.
+    /// The maximum number of record magics that may occur by chance after the log's end, where a record may begin.
     package static let strayMagics = 16
     /// The exclusive upper bound of value offsets.
     static let valueOffset: UInt64 = 1 << 61
-    /// The exclusive upper bound of other offsets and of header sequence numbers.
+    /// The exclusive upper bound of header sequence numbers, and of all offsets except those of values.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound of record sequence numbers. A log starts at its header's number and cannot reach it.
+    /// The exclusive upper bound of record sequence numbers. They start at the header's number and cannot reach it.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
 
     /// The number of records that may follow the newest checkpoint of either kind before a writer adds a minor
-    /// checkpoint. The limit rises with the size of the current minor checkpoint. Until it reaches the upper bound, the
-    /// cost of rewriting the minor checkpoint stays below half a kilobyte per record.
+    /// checkpoint. The number rises with the size of the current minor checkpoint. Until it reaches the upper bound,
+    /// the cost of rewriting the minor checkpoint stays below half a kilobyte per record.
     package static let recordsBeforeMinorCheckpoint = 128...512
     /// The number of minor-checkpoint entries that raise ``recordsBeforeMinorCheckpoint`` by one record.
     package static let minorEntriesPerRecord: UInt64 = 4
     /// The index size above which a writer stores a transaction's entries in a tree.
     package static let inlineIndexSize = 16 << 10
-    /// The number of zeros by which a writer extends the file. A reader searches these zeros once for stray frames,
-    /// which costs a page fault per 4 KiB.
+    /// The number of zero bytes by which a writer extends the file. A reader searches these bytes once for stray
+    /// frames, which costs a page fault per 4 KiB.
     package static let growth: UInt64 = 16 << 10
     /// The maximum total size of a record's transactions, which are held in memory until they are written.
     package static let transactionSize = 256 << 20
@@ -68,7 +68,7 @@ package enum Limits {
     /// twice, and every process that uses the vault must open it again afterwards.
     package static let sharedDeadBytesFloor: UInt64 = 8 << 20
     package static let minorEntriesFloor: UInt64 = 4_096
-    /// The size of the minor checkpoint above which compaction starts. A record must have room for the next minor
-    /// checkpoint together with a transaction.
+    /// The size of the minor checkpoint above which compaction starts. It is limited, because a record must have room
+    /// for the next minor checkpoint together with a transaction.
     package static let minorSize: UInt64 = 128 << 20
 }

@@ -9,14 +9,14 @@ package struct Manifest: Hashable, Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     package var created: UInt64
     package var totals: Totals
-    /// The authenticators at the sequence numbers directly before the header's, oldest first.
+    /// The authenticators at the sequence numbers directly before the header's sequence number, oldest first.
     package var chain: [Authenticator]
     package var labels: [SlotLabel]
-    /// The settings that later versions define. Writers keep them unchanged.
+    /// The settings that later versions of the format define. Writers of this version keep them unchanged.
     package let settings: [Attribute]
     /// The memory subkeys of former data keys, oldest first. They authenticate rollback memory from before a rotation.
     package var formerMemoryKeys: [[UInt8]] = []
-    /// The removed keys, oldest first. A merge does not restore them.
+    /// The IDs of removed keys, oldest removal first. A merge does not restore these keys.
     package private(set) var removedKeys: [SlotLabel.ID] = []
 
     /// The log positions of the merged histories, ordered by sequence number and without gaps. The header that recorded
@@ -26,7 +26,7 @@ package struct Manifest: Hashable, Sendable {
     /// The member changes, ordered so that each one follows the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The member changes that no other change had followed when the data key was created.
+    /// The newest member changes at the creation of the data key, that is, those that no other change followed.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
@@ -38,7 +38,7 @@ package struct Manifest: Hashable, Sendable {
         if distance <= UInt64(chain.count) {
             return chain[chain.count - Int(distance)] == position.authenticator ? .included : .excluded
         }
-        // The chain has only the newest authenticators, so the positions between `merged` and the chain are unknown.
+        // The chain has only the newest authenticators, so a position between `merged` and the chain is unknown.
         guard let first = merged.first, let last = merged.last,
             (first.sequence...last.sequence).contains(position.sequence)
         else { return .unknown }
@@ -65,8 +65,8 @@ package struct SlotLabel: Hashable, Sendable {
 }
 
 extension SlotLabel {
-    /// The start of a label's hash. It identifies the key in all copies, even after the key was removed. It does not
-    /// change when the data key is rotated.
+    /// The start of a label's hash. It identifies the key in all copies, even after the key has been removed. It does
+    /// not change when the data key is rotated.
     package typealias ID = Authenticator
 
     package var id: ID {
@@ -157,14 +157,14 @@ extension Manifest {
         try reader.finish()
     }
 
-    /// Sets `merged` to the positions of both this history and another one, and clears the chain.
+    /// Sets `merged` to the positions of this history and the other one, and clears the chain.
     /// - Parameters:
     ///   - end: a log position whose sequence number is the next one after the chain.
     ///   - isBelieved: whether to use all of this history's positions; if false, only the newest one is used.
     package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
-        // Before the later of the two starts, at least one history is not fully known.
+        // Before the later of the two starts, at least one history is not fully known. So `merged` starts there.
         let first = max(own.first, other.first)
         let both = Set(own.positions + other.positions).filter { $0.sequence >= first }
         let sorted = both.sorted { $0.sequence < $1.sequence }
@@ -235,7 +235,7 @@ extension ByteWriter {
 package struct KnownPositions: Sendable {
     /// The positions in ascending order of their sequence numbers.
     package private(set) var positions: [LogPosition]
-    /// The sequence number from which the positions are complete.
+    /// The sequence number from which on no position is missing.
     package let first: UInt64
 
     package init(_ positions: some Sequence<LogPosition>, first: UInt64) {

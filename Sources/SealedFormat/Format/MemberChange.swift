@@ -5,13 +5,13 @@ import Sealing
 /// A signed change that adds or removes a member's device.
 package struct MemberChange: Hashable, Sendable {
     let isRemoval: Bool
-    /// The time by the author's clock in milliseconds since 1970. It has no influence on which changes count.
+    /// The time by the author's clock in milliseconds since 1970. Whether a change counts does not depend on its time.
     let time: UInt64
     let name: String
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The IDs of the changes that the author knew, except those that another known change follows.
+    /// The IDs of the changes that the author knew, except those that another of these changes follows.
     let known: [Authenticator]
 
     package static let limit = 1_024

@@ -69,7 +69,7 @@ package struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` unless the names ascend, follow `former` and are within the bounds.
+    /// Returns a leaf's last name. Throws `damaged` unless its names ascend, follow `former` and are within the bounds.
     package func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)
@@ -96,7 +96,7 @@ package struct Page: Sendable {
         }
     }
 
-    /// Reads a cell. If `isWhole` is true, `body` must read the whole cell, and only the last cell may have padding.
+    /// Reads a cell. If `isWhole` is true, `body` must read all of it, and only a page's last cell may have padding.
     @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
@@ -115,7 +115,7 @@ package struct Page: Sendable {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
-    /// Finds the last cell whose name is at or before `name`, and whether the names are equal; nil if there is none.
+    /// Finds the last cell whose name is `name` or before it, and whether the two are equal; nil if there is none.
     package func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in
@@ -129,7 +129,7 @@ package struct Page: Sendable {
         } catch { throw damaged(error.what) }
     }
 
-    /// Returns a cell's name without copying it, because a search compares many names and keeps none of them.
+    /// Returns a cell's name without copying it, because a search compares many names and does not keep them.
     private static func name(
         in page: UnsafeRawBufferPointer, at offset: Int
     ) throws(Malformed) -> UnsafeRawBufferPointer {

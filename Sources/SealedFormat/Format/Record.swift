@@ -10,7 +10,7 @@ package struct Authenticator: Hashable, Sendable {
     private let low: UInt64
     private let high: UInt64
 
-    /// The authenticator that stands for no record: 16 zero bytes.
+    /// The authenticator used where there is no record: 16 zero bytes.
     package static let zero = [UInt8](repeating: 0, count: size).withUnsafeBytes { Authenticator($0) }
 
     /// Reads the first 16 bytes of the buffer, which must not be shorter.
@@ -39,11 +39,11 @@ package struct LogPosition: Hashable, Sendable {
 
 /// The vault's number of names and its size. Every record states these totals, so readers need not count.
 package struct Totals: Hashable, Sendable {
-    /// The number of names that were not removed.
+    /// The number of names that have not been removed.
     package var entries: UInt64 = 0
     /// The total footprint of all entries in bytes.
     package var liveBytes: UInt64 = 0
-    /// The bytes that compaction would free.
+    /// The number of bytes that compaction would free.
     package var deadBytes: UInt64 = 0
 
     package init(entries: UInt64 = 0, liveBytes: UInt64 = 0, deadBytes: UInt64 = 0) {
@@ -134,7 +134,7 @@ package struct RecordIndex: Hashable, Sendable {
     package var totals: Totals
     package var transactions: [[Entry]] = []
     package var tree: Tree?
-    /// The mark of the name to which the vault was bound when the record was written; nil if there was none.
+    /// The mark of the name to which the vault was bound when the record was written; nil if it was not bound.
     package var name: [UInt8]?
 
     package init(
@@ -197,7 +197,7 @@ extension RecordIndex {
         isNotice = flags & RecordIndex.noticeFlag != 0
         if flags & RecordIndex.nameFlag != 0 { name = try reader.array(BoundName.markSize) }
         totals = try reader.totals()
-        // Each transaction and each entry takes at least one byte. This bounds the memory that a false count can claim.
+        // Each transaction and each entry takes at least one byte, so a false count cannot cause a large allocation.
         transactions = try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in
             try reader.list(upTo: reader.remaining) { (reader) throws(Malformed) in try reader.entry() }
         }

@@ -15,7 +15,7 @@ extension Unicode.Scalar {
 
 extension String {
     /// The reason why people could not recognize the text as a name by sight, worded to follow "because"; nil if they
-    /// can. Scalars are checked, because an invisible mark and the letter before it form one character.
+    /// can. Checks scalars, because an invisible mark and the letter before it form one character.
     package var unseenPart: String? {
         let space: Unicode.Scalar = " "
         if unicodeScalars.first == space || unicodeScalars.last == space { return "it begins or ends with a space" }

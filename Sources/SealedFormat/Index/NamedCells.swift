@@ -5,7 +5,7 @@ import LinuxSystem
 /// All items share one buffer. A million items as separate objects would take several times as much memory.
 package struct NamedCells: Sendable {
     private struct Slot {
-        /// The item's number plus 1; 0 marks a free slot.
+        /// The number of the name's newest item plus 1; 0 marks a free slot.
         var item: Int32 = 0
         /// The hash of the name. With it, a search compares few names, and growing the table compares none.
         var hash: UInt32 = 0
@@ -22,7 +22,7 @@ package struct NamedCells: Sendable {
     package var count: Int { starts.count }
     package var byteCount: Int { writer.count }
 
-    /// Reserves room to turn another list's changes into entries, with 16 more bytes for the times of each entry.
+    /// Reserves room for the entries that another list's changes become. Each takes 16 bytes more, for its times.
     package mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -53,7 +53,7 @@ package struct NamedCells: Sendable {
         return item == 0 ? nil : item - 1
     }
 
-    /// Returns a reader of an item, which begins with its name.
+    /// Returns a reader at the start of an item, which is the item's name.
     package func reader(_ item: Int) -> ByteReader {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }

@@ -5,7 +5,7 @@ package import Sealing
 package struct Credential: ~Copyable {
     /// The kind of slot that the credential opens; nil for a wrapping key, which may belong to a slot of any kind.
     let slotKind: KeySlot.Kind?
-    /// The salt of the only slot that the credential may open; nil if it may open several.
+    /// The salt of the only slot that the credential may open; nil if it may open slots with any salt.
     let slotSalt: [UInt8]?
     private let secret: SecretBytes
     /// The digest of the key file that a passphrase is combined with; nil for other kinds.
@@ -42,7 +42,7 @@ extension Credential {
         Credential(.recipient, fileKey, salt: salt)
     }
 
-    /// Creates a credential from a slot's own wrapping key, which was kept when the slot was opened earlier.
+    /// Creates a credential from the wrapping key of a slot that opened the vault earlier.
     package static func wrappingKey(_ key: consuming SecretBytes, ofSlotWith salt: [UInt8]) -> Credential {
         Credential(nil, key, salt: salt)
     }

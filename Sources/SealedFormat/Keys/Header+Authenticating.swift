@@ -2,7 +2,7 @@ import LinuxSystem
 package import Sealing
 
 extension BoundName {
-    /// Creates a bound name with the code for a header that has this MAC.
+    /// Creates a bound name with the code that authenticates it for the header with the MAC `mac`.
     init(_ hash: [UInt8], copied: UInt64 = 0, toHeaderOf mac: [UInt8], _ keys: KeyRing) throws(LogError) {
         self.init(hash: hash, copied: copied, code: try BoundName.code(hash, copied, mac, keys))
     }
@@ -23,10 +23,10 @@ extension BoundName {
 }
 
 extension Header {
-    /// Checks the MACs of a header's bytes and of its name, and returns the header's authenticator. Throws `damaged`.
+    /// Checks the MACs of a header and of its bound name, and returns the header's authenticator. Throws `damaged`.
     package static func authenticate(_ bytes: [UInt8], with keys: KeyRing) throws(LogError) -> Authenticator {
         let expected = try mac(of: bytes, with: keys)
-        // The comparison need not take constant time, because only the vault's owner can measure it.
+        // The time of this comparison may depend on the bytes, because only the vault's owner can measure it.
         guard bytes[macOffset..<hintOffset].elementsEqual(expected) else {
             throw LogError.damaged("the header does not authenticate")
         }

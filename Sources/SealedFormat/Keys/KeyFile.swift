@@ -11,9 +11,9 @@ package struct KeyFile: ~Copyable {
     }
 
     package let kind: Kind
-    /// The reason why the file is accepted although others can read it; nil if only its owner can.
+    /// The reason why the file is accepted although other users can read it; nil if only its owner can read it.
     package let sharing: SecretFile.Sharing?
-    /// The 32 random bytes, or all bytes of the file.
+    /// The 32 random bytes of a generated file, or all bytes of any other file.
     let secret: SecretBytes
     /// Whether the file's comment states that the key is for signing and opens no vault.
     var isOfDevice = false
@@ -73,9 +73,9 @@ extension KeyFile {
         return true
     }
 
-    /// Flushes an existing key file and its folder. Its creator may have died before doing so, and a power loss would
-    /// then lose the key and everything sealed under it. Throws `unavailable` if that fails for any reason other than a
-    /// missing permission, a read-only file system, or a folder that cannot be flushed.
+    /// Flushes an existing key file and its folder. Its creator may have died before flushing them, and a power loss
+    /// would then lose the key and everything sealed under it. Throws `unavailable` if a flush fails for any reason
+    /// other than a missing permission, a read-only file system, or a folder that cannot be flushed.
     package static func makeDurable(at path: String, in fileSystem: any FileSystem) throws(LogError) {
         let path = resolvedPath(path)
         do throws(SystemError) {
@@ -93,7 +93,7 @@ extension KeyFile {
     /// Reads a key file with the parameters of ``SecretFile/read(_:upTo:room:secretFolders:acceptsShared:in:)``.
     /// - Parameter isBelieved: whether the file must also be trustworthy, as a device's key file must, because it
     ///   signs.
-    /// - Throws: the errors of that method; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if the file must be
+    /// - Throws: the errors of `SecretFile.read`; `keyDamaged`, `keyUnsuitable`; `untrustworthy` if the file must be
     ///   trustworthy but is not.
     package static func read(
         _ path: String, secretFolders: [String], acceptsShared: Bool = false, isBelieved: Bool = false,
@@ -123,7 +123,7 @@ extension KeyFile {
 
     /// Parses the contents of a key file.
     /// - Parameter memory: the file's bytes, preceded by ``parsingRoom`` zero bytes.
-    /// - Throws: `keyUnsuitable` for a blank file and for a vault; `keyDamaged` for a generated file that is mistyped,
+    /// - Throws: `keyUnsuitable` for a blank file or a vault file; `keyDamaged` for a generated file that is mistyped,
     ///   cut or changed. Such a file must not be accepted as another kind of key file.
     static func parse(
         _ memory: consuming SecretBytes, of path: String, _ sharing: SecretFile.Sharing?
@@ -133,11 +133,11 @@ extension KeyFile {
         let isGenerated = try memory.withUnsafeMutableBytes { (memory) throws(LogError) in
             let text = UnsafeRawBufferPointer(rebasing: memory[parsingRoom...])
             if text.starts(with: Header.magic) { throw LogError(.keyUnsuitable, "\(path) is a vault, not a key file") }
-            // A file that was cut or never written may consist of zeros.
+            // A file that has lost its contents or never received any may consist of zeros.
             if text.allSatisfy({ $0 == 0 || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }) {
                 throw LogError(.keyUnsuitable, "\(path) is blank")
             }
-            // This also recognizes a generated file in UTF-16, or with other text in its key line, as a damaged one.
+            // A generated file in UTF-16, or with other text in its key line, passes this check and counts as damaged.
             guard size <= textLimit, contains(text, family) || contains(text, comment) else {
                 memory.copyMemory(from: text)
                 return false

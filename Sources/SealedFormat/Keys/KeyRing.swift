@@ -14,9 +14,9 @@ package final class KeyRing: Sendable {
     private static var keySize: Int { SecretBox.keySize }
     private static let subkeysSize = KeyPurpose.allCases.count * keySize
 
-    /// The subkeys, followed by the wrapping key.
+    /// The vault's subkeys, followed by the wrapping key of ``slot``.
     private let keys: SecretBytes
-    /// The slot that opened the vault, as it was at that time; nil if no slot was used.
+    /// The slot that opened the vault, with its contents at that time; nil if the vault was opened without a slot.
     package let slot: KeySlot?
 
     /// Derives the subkeys from a data key, and then wipes the data key. The closure writes the data key to its first
@@ -57,8 +57,8 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Returns the nonce for resealing a value under this data key. It is the same in every copy of the vault, so that
-    /// copies that reseal a value independently recognize each other's box.
+    /// Returns the nonce for resealing a value under this data key. The nonce is the same in every copy of the vault,
+    /// so that copies that reseal a value independently recognize each other's boxes.
     ///
     /// The nonce depends on the value, as in SIV (RFC 5297), because a person with the former key may have given two
     /// values the same nonce.

@@ -99,8 +99,8 @@ extension KeyFile {
         return try KeyShares(translated(SecretSharing(confirmedSecret(), count: count, threshold: threshold)))
     }
 
-    /// Returns the bytes to split: the key, and a hash that confirms it. If a share was changed or belongs to another
-    /// set, the restored key and hash do not match.
+    /// Returns the bytes to split: the key, and a hash that confirms it. If a share has been changed or belongs to
+    /// another set, the restored key and hash do not match.
     borrowing func confirmedSecret() throws(SealingError) -> SecretBytes {
         var confirmed = try SecretBytes(zeros: SecretBox.keySize + KeyedHash.size, isKey: true)
         try confirmed.withUnsafeMutableBytes { (confirmed) throws(SealingError) in

@@ -27,7 +27,7 @@ private struct KeyShareReader: ~Copyable {
     /// The size of the longest valid label. A longer one may contain the share's digits and stays in guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
-    /// The shares that were read, without duplicates, in the order of `found`.
+    /// The bytes of the shares that have been read, without duplicates, in the order of `found`.
     private var shares: SecretBytes
     private var found: [(label: KeyShareLabel, line: Int)] = []
 

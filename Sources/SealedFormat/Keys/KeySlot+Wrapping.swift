@@ -7,7 +7,7 @@ extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
     /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
     package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
-        // The slots are not authenticated yet. A forged file could otherwise make readers work for minutes.
+        // The slots are not authenticated yet. Without this check, a forged file could make a reader work for minutes.
         guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
@@ -16,7 +16,7 @@ extension [KeySlot] {
     }
 
     /// Unwraps the data key with the wrapping key of the slot that opened the vault earlier, even if other slots have
-    /// changed since. Throws `keyWrong` if that slot was removed.
+    /// changed since. Throws `keyWrong` if that slot has been removed.
     package func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
     /// Returns whether trying a credential stays within the bounds of Argon2id, for each slot and in total.
@@ -29,7 +29,7 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` if there is no slot or too little room in the header, or if a kind exceeds Argon2id's bounds.
+    /// Throws `invalid` if there are no slots or too many, or if those of one kind exceed the bounds of Argon2id.
     package func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
@@ -65,12 +65,12 @@ extension KeySlot {
             wrapped: [UInt8](repeating: 0, count: KeySlot.wrappedSize), parameters: parameters)
         guard stretches else { return }
         guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
-            throw LogError(.invalid, "the limits of Argon2id are \(KeyDerivation.StretchLimits.bounds)")
+            throw LogError(.invalid, "the limits of Argon2id are out of bounds (\(KeyDerivation.StretchLimits.bounds))")
         }
         self.limits = limits
     }
 
-    /// Returns the slot with the data key wrapped for a credential. Leaves the wrapping key in the buffer.
+    /// Returns the slot with the data key wrapped for a credential. Leaves the wrapping key in `wrappingKey`.
     package func wrapping(
         _ dataKey: UnsafeRawBufferPointer, with credential: borrowing Credential,
         _ wrappingKey: UnsafeMutableRawBufferPointer

@@ -10,10 +10,10 @@ package struct MemberHistory: Sendable {
     private var indices: [Authenticator: Int] = [:]
     /// For each change, the indices of the changes that its author knew.
     private var known: [IndexSet1024] = []
-    /// The device with each ID. If two devices have the same ID, only the first one is listed.
+    /// The devices by ID. If two devices have the same ID, only the first one is listed.
     private var devices: [DeviceID: Device] = [:]
 
-    /// Returns the same changes in an order that is the same in all copies.
+    /// Returns the history with its changes in the order that every copy of the vault uses.
     func sorted(in vaultID: [UInt8]) throws(LogError) -> MemberHistory {
         // A change has more predecessors than each of its predecessors, so this order puts the predecessors first.
         let order = records.indices.sorted { left, right in
@@ -38,7 +38,7 @@ package struct MemberHistory: Sendable {
 
     func device(_ id: DeviceID) -> Device? { devices[id] }
 
-    /// Returns whether a device counts. If several devices have the same ID, only the first of them counts.
+    /// Returns whether a device counts. If several devices have the same ID, only the first of these devices counts.
     func counts(_ device: Device) -> Bool { devices[device.id] == device }
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
@@ -93,14 +93,14 @@ package struct MemberHistory: Sendable {
     }
 
     /// Returns whether a change's author was a member according to the changes in `holding` that the author knew. If
-    /// these result in no member, a device may add itself.
+    /// these changes leave no member, any device may add itself.
     private func mayAuthor(_ index: Int, by holding: IndexSet1024) -> Bool {
         let record = records[index]
         let members = members(by: known[index].intersection(holding))
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns the members after the changes in `holding`. A removal revokes only the additions that its author knew.
+    /// Returns members' devices after the changes in `holding`. A removal revokes only additions that its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

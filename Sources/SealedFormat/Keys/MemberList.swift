@@ -8,14 +8,14 @@ package struct MemberList: Sendable {
             package let device: Device
             /// The time when the device was added, in milliseconds since 1970.
             package let since: UInt64
-            /// The age recipient that was stated when the device was added; empty if there was none.
+            /// The age recipient that the change which added the device states; empty if it states none.
             package let recipient: String
         }
 
         package let name: String
         /// The devices in the order of their addition.
         package fileprivate(set) var machines: [Machine]
-        /// The name of the member who added the first of these devices.
+        /// The name of the member who added this member's first device.
         package let addedBy: String
     }
 
@@ -27,7 +27,7 @@ package struct MemberList: Sendable {
         /// Whether no member would remain, so that changes would no longer be signed.
         let leavesNobody: Bool
 
-        /// The recipients that belong to no remaining device. Their keys are therefore removed too.
+        /// The recipients that no remaining device uses. Their keys are therefore removed with the devices.
         package var lostRecipients: Set<String> { recipients.subtracting(otherRecipients) }
     }
 
@@ -36,7 +36,7 @@ package struct MemberList: Sendable {
         /// The change that added the device, and that change's index.
         var change: MemberRecord
         var index: Int
-        /// The change that removed the device; nil if it still belongs to a member.
+        /// The change that removed the device; nil if the device still belongs to a member.
         var removal: MemberRecord?
 
         var isMember: Bool { removal == nil }
@@ -44,9 +44,9 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The member changes that no other change had followed when the data key was created.
+    /// The newest member changes at the creation of the data key, that is, those that no other change followed.
     private let knownToKey: [Authenticator]
-    /// The newest log position, which new signatures state.
+    /// The newest log position. New signatures state it as the newest position that their author has read.
     private let head: LogPosition
     private var standings: [DeviceID: Standing] = [:]
 
@@ -93,7 +93,7 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The IDs that a machine remembers: those of the first change, on which all others are based, and of all removals.
+    /// The IDs of the first change, on which all others are based, and of all removals. Each machine remembers them.
     package var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }
@@ -107,7 +107,7 @@ package struct MemberList: Sendable {
         records.indices.contains { records[$0].change.isRemoval && !history.isIncluded($0, by: knownToKey) }
     }
 
-    /// Returns this list with the changes that its members have made in another copy. Omits changes by other devices,
+    /// Returns this list with the changes that its members have made in another copy. Omits changes by non-members,
     /// and by members that this copy has removed.
     ///
     /// - Throws: `damaged` if a signature of a change is invalid; `invalid` if there is no room.
@@ -160,7 +160,7 @@ package struct MemberList: Sendable {
     /// Returns whether a state's author was a member at the log position that the signature states.
     package func wasMember(_ authorship: Authorship) -> Bool {
         guard let standing = standings[authorship.author] else { return false }
-        // The author was still a member if the removal states a later log position than the state does.
+        // The author was still a member if the removal states a later log position than the signature does.
         return standing.removal.map { $0.authorship.seen.sequence > authorship.seen.sequence } ?? true
     }
 
@@ -185,7 +185,7 @@ package struct MemberList: Sendable {
             throw LogError(.invalid, "the first member can be added only from their own device")
         }
         guard isEmpty || !isMember(key.device) || mayAdd(name, key.device.id) else {
-            throw LogError(.invalid, "a member has that name, and only that member's devices can add another device")
+            throw LogError(.invalid, "a member already has this name, and only that member's devices can add another")
         }
         try sign(isRemoval: false, name, device, recipient, by: key)
     }

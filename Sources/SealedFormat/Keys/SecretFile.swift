@@ -11,9 +11,9 @@ package struct SecretFile: ~Copyable {
     }
 
     private let contents: SecretBytes
-    /// The reason why the contents cannot be trusted, even though they are secret; nil if they can.
+    /// The reason why the contents cannot be trusted, even though they are secret; nil if they can be trusted.
     package let distrust: Distrust?
-    /// The reason why the file is accepted although others can read it; nil if only its owner can.
+    /// The reason why the file is accepted although other users can read it; nil if only its owner can read it.
     package let sharing: Sharing?
 
     package consuming func takeContents() -> SecretBytes { contents }
@@ -30,7 +30,7 @@ package struct SecretFile: ~Copyable {
         in fileSystem: any FileSystem
     ) throws(LogError) -> SecretFile {
         let file = try reading(path, fileSystem.open(path, .read))
-        // The status is read from the open file, because the path may point to another file in the meantime.
+        // The status is read from the open file, because the path may have been redirected to another file since.
         let status = try reading(path, fileSystem.status(of: file))
         try reading(path, status.checkRegular(upTo: limit))
         var distrust: Distrust?
@@ -65,13 +65,13 @@ package struct SecretFile: ~Copyable {
 
     // MARK: Root's files
 
-    /// Returns the reason for accepting root's file although others can read it; nil if there is none.
+    /// Returns the reason for accepting root's file although other users can read it; nil if there is no such reason.
     private static func reason(
         toTrust file: borrowing FileDescriptor, _ status: FileStatus, _ path: String, _ secretFolders: [String],
         in fileSystem: any FileSystem
     ) -> Sharing? {
         let resolved = resolvedPath(path)
-        // Others may know a shared file's contents, so nobody else may be able to redirect the path to such a file.
+        // Other users may know a shared file's contents, so they must not be able to make the path lead to such a file.
         guard isOutOfReach(path), isOutOfReach(resolved) else { return nil }
         // Without /proc, the path of an open file is unknown. So check that the path still points to the opened file.
         if (try? fileSystem.status(at: resolved))?.identity == status.identity, isBelow(secretFolders, resolved) {
@@ -96,7 +96,7 @@ package struct SecretFile: ~Copyable {
             var target = stat()
             guard lstat(part, &link) == 0, stat(part, &target) == 0 else { return false }
             let isOurs = [link, target].allSatisfy { $0.st_uid == 0 || $0.st_uid == geteuid() }
-            // In a sticky folder, others can add files but not replace ours.
+            // In a sticky folder, other users can add files but cannot replace files of root or of this user.
             let isOpen = target.st_mode & 0o022 != 0 && target.st_mode & S_ISVTX == 0
             return isOurs && !(isOpen && target.st_mode & S_IFMT == S_IFDIR)
         }

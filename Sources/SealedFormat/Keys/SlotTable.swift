@@ -9,7 +9,7 @@ package struct SlotTable: Sendable {
     package var isAccessLogged: Bool
     package var members: MemberList
     private let keys: KeyRing
-    /// The keys after a rotation; nil if there was none.
+    /// The subkeys of the new data key after a rotation; nil if the data key has not been rotated.
     package private(set) var rotated: KeyRing?
     package private(set) var removedKeys: [SlotLabel.ID] = []
     /// The keys that were removed earlier and are still listed in the manifest.
@@ -30,7 +30,7 @@ package struct SlotTable: Sendable {
         label.renamed(besides: Set(labels.map(\.id) + removedBefore + removedKeys))
     }
 
-    /// Gives a slot whose secret was replaced a new label with the same text. The former key counts as removed.
+    /// Gives a slot whose secret has been replaced a new label with the same text. The former key counts as removed.
     private mutating func relabel(_ index: Int, recipient: String = "") throws(LogError) {
         let label = try new(SlotLabel(text: labels[index].text, recipient: recipient))
         removedKeys.append(labels[index].id)
@@ -82,14 +82,14 @@ package struct SlotTable: Sendable {
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // The old label's time may be in the future, because anyone with the data key may have written it.
+            // Anyone with the data key may have dated the old label in the future, beyond the current time.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
         }
     }
 
-    /// Replaces the secret that opens a slot. The label's text stays, and guessing the secret never becomes cheaper.
+    /// Replaces the secret that opens a slot. Keeps the label's text, and never makes it cheaper to guess the secret.
     ///
     /// - Throws: the errors of ``add(_:limits:parameters:label:recipient:)``; `slotGone`.
     package mutating func replace(
@@ -126,7 +126,7 @@ package struct SlotTable: Sendable {
         guard let index = try index(openedBy: credential) else { throw LogError(.keyWrong) }
         guard slots[index].stretches else { throw LogError(.invalid, "a generated key file needs no stretching") }
         guard limits.isWithinBounds, limits.cost > slots[index].limits.cost else {
-            throw LogError(.invalid, "the cost can only be raised, within \(KeyDerivation.StretchLimits.bounds)")
+            throw LogError(.invalid, "the cost can only be raised (bounds: \(KeyDerivation.StretchLimits.bounds))")
         }
         try exchange(index, by: credential, limits: limits, parameters: slots[index].parameters)
     }
@@ -137,8 +137,8 @@ package struct SlotTable: Sendable {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns the limits, with less memory if the current slots of this kind leave too little room, or if two more
-    /// slots would not fit. Returns them unchanged if that would leave less than a third of the recommended cost.
+    /// Returns the limits, with less memory if they cost more than the slots of this kind leave, or more than a third
+    /// of the maximum total. Returns them unchanged if the lower cost would be below a third of the recommended one.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -163,10 +163,10 @@ package struct SlotTable: Sendable {
 
     // MARK: Rotation
 
-    /// The credential that will open a slot after a rotation. The caller obtains it before the rotation.
+    /// The credential that will open a slot after a rotation. The caller obtains the credential before the rotation.
     package final class Renewal: Sendable {
         fileprivate let credential: Credential
-        /// The parameters of a new slot that the credential opens; nil if it opens the current slot.
+        /// The parameters of the slot that replaces the current one; nil if the credential opens the current slot.
         fileprivate let parameters: [UInt8]?
         /// Whether the credential is a new secret that replaces the slot's secret.
         fileprivate let isReplacement: Bool
@@ -192,7 +192,7 @@ package struct SlotTable: Sendable {
             isReplacement = true
         }
 
-        /// Returns the slot with the new data key wrapped in it. Leaves the wrapping key in the buffer.
+        /// Returns the slot with the new data key wrapped in it. Leaves the slot's wrapping key in `wrappingKey`.
         fileprivate func wrapping(
             _ dataKey: UnsafeRawBufferPointer, for slot: KeySlot, _ wrappingKey: UnsafeMutableRawBufferPointer
         ) throws(LogError) -> KeySlot {
@@ -205,9 +205,9 @@ package struct SlotTable: Sendable {
     /// Generates a new data key and wraps it in all slots.
     /// - Parameters:
     ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
-    ///   - renew: returns the renewal of each other slot.
+    ///   - renew: returns the renewal of a slot. It is called for every slot except ``own``.
     /// - Throws: `slotGone` if the slot that opened the vault has been removed since; `slotExists` if a new secret
-    ///   already opens the vault; `invalid` if one secret is to replace two; any error of `renew`.
+    ///   already opens the vault; `invalid` if one new secret would replace two; any error of `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {
@@ -232,7 +232,7 @@ package struct SlotTable: Sendable {
                 }
             }
             for index in slots.indices where index != own { try wrap(index, with: renew(slots[index])) }
-            // The slot that opened the vault is wrapped last, because its wrapping key must stay in the buffer.
+            // The slot that opened the vault is wrapped last, because its wrapping key must remain in `wrappingKey`.
             if let ownRenewal {
                 try wrap(own, with: ownRenewal)
             } else {

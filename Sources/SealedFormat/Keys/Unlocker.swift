@@ -2,8 +2,8 @@ import Sealing
 
 /// A source of credentials that may open a vault, such as a key file, a typed passphrase or an earlier opening.
 package protocol Unlocker: ~Copyable {
-    /// Returns the next credential to try on the slots; nil if none is left. The log calls this method again if the
-    /// credential opened no slot.
+    /// Returns the next credential to try on the slots; nil if none is left. If the credential opens no slot, the log
+    /// calls this method again.
     mutating func next(for vault: LockedVault) throws(LogError) -> Credential?
 
     /// Starts again with the first credential. The log calls this method before it reads the file again, because the
@@ -13,10 +13,10 @@ package protocol Unlocker: ~Copyable {
     /// The reason why no credential opened the vault.
     var failure: LogError { get }
 
-    /// Throws if an opened vault cannot be trusted. The log calls this method before it remembers or returns anything.
+    /// Throws if an opened vault cannot be trusted. The log calls this method before it remembers or returns the vault.
     mutating func check(_ vault: UnlockedVault) throws(LogError)
 
-    /// Remembers a vault that this machine has accepted. Throws a notice if that fails.
+    /// Remembers a vault that this machine has accepted. Throws a notice if the vault cannot be remembered.
     ///
     /// - Parameter flush: makes the vault durable. It is called before this machine remembers anything new.
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice)
@@ -39,7 +39,7 @@ package struct LockedVault: Hashable, Sendable {
 package struct UnlockedVault: Sendable {
     package let vaultID: [UInt8]
     package let keys: KeyRing
-    /// The slots of the header. The slot that opened the vault may come from another header and be missing here.
+    /// The slots in the vault's header. If another header's slot opened the vault, that slot may be missing here.
     package let slots: [KeySlot]
 
     package init(vaultID: [UInt8], keys: KeyRing, slots: [KeySlot]) {

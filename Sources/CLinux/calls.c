@@ -17,7 +17,7 @@
 
 int vault_rename_exclusively(const char *from, const char *to) {
     if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-    // NFS and FUSE do not support the flag.
+    // NFS and FUSE do not support RENAME_NOREPLACE.
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
     if (link(from, to) == 0) return unlink(from);
     // Some file systems do not support hard links either. There, only the caller's lock on the folder prevents a race.

@@ -5,14 +5,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// A constructor sets this before a second thread exists.
+// If the process runs tests, a constructor sets this flag before a second thread exists.
 static int is_under_test;
 
 const char *vault_program_path(void) {
     return (const char *)getauxval(AT_EXECFN);
 }
 
-// These are set once, before a second thread exists.
+// `vault_forbid_core_dumps` sets these variables once, before a second thread exists.
 static struct rlimit former_core_limit;
 static int has_forbidden_core_dumps;
 

@@ -26,7 +26,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
             close(descriptor);
         }
     }
-    // If this fails, the walk continues, so that it removes everything else.
+    // If removing the entry fails, the walk continues, so that it removes everything else.
     remove(path);
     return 0;
 }

@@ -39,7 +39,7 @@ static int has(uint64_t signals, int number) {
     return signals >> (number - 1) & 1;
 }
 
-// A handler is a function of this program, whose memory the child shares. So handled signals get the default action.
+// The child shares this program's memory and must not run its signal handlers, so it restores their default action.
 static void set_actions(const struct vault_child *child) {
     for (int number = 1; number <= 64; number++) {
         struct sigaction action;
@@ -68,7 +68,7 @@ static int set_streams(const struct vault_child *child) {
     return 0;
 }
 
-// posix_spawn(3) does not suffice. It can neither have the kernel kill the child with its parent nor ignore a signal.
+// posix_spawn(3) does not suffice. It cannot make the kernel kill the child when its parent ends, nor ignore a signal.
 int vault_spawn(const struct vault_child *child, int *process) {
     char *const *command = vault_arguments(child->first);
     pid_t parent = getpid();

@@ -1,6 +1,6 @@
-// Unlike the standard library's `withUnsafeBytes`, these functions preserve their closure's error type. Like those for
-// secret bytes in Sealing, they are inlinable, because a generic function of another module would look up types at run
-// time.
+// Unlike the standard library's `withUnsafeBytes`, these functions preserve their closure's error type. Like the
+// functions for secret bytes in Sealing, they are inlinable, because a generic function of another module would look up
+// types at run time.
 
 extension ArraySlice<UInt8> {
     @inlinable

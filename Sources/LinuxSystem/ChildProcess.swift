@@ -1,7 +1,7 @@
 private import CLinux
 @preconcurrency private import Glibc
 
-/// A program that this process starts and waits for. Destroying this value terminates it, unless its exit was seen.
+/// A program that this process starts. Destroying this value terminates it, unless it has been waited for or detached.
 ///
 /// The program inherits the environment and the standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
@@ -13,7 +13,7 @@ package struct ChildProcess: ~Copyable {
     package enum Exit: Hashable, Sendable {
         case status(Int32)
         case signal(Int32)
-        /// The status is unknown, because this process ignores SIGCHLD or other code in it has waited for the program.
+        /// The status is unknown, because this process ignores SIGCHLD or its other code has waited for the program.
         case unseen
     }
 
@@ -23,7 +23,7 @@ package struct ChildProcess: ~Copyable {
     private static let pause: UInt32 = 10_000
 
     private let number: pid_t
-    /// The way in which the program ended; nil until this process has seen it.
+    /// The way in which the program ended; nil until this process has waited for its exit.
     private var exit: Exit?
 
     /// - Parameters:
@@ -66,7 +66,7 @@ package struct ChildProcess: ~Copyable {
         var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         if error == 0, outlivesTerminal { error = vault_spawn_apart(&actions, &flags) }
         guard error == 0 else { return error }
-        // This process may have blocked signals, or may ignore SIGPIPE and SIGXFSZ. The program must not inherit that.
+        // The program must not inherit blocked signals from this process, nor that SIGPIPE and SIGXFSZ are ignored.
         var none = sigset_t()
         var defaults = sigset_t()
         sigemptyset(&none)
@@ -98,7 +98,7 @@ package struct ChildProcess: ~Copyable {
         return found
     }
 
-    /// Waits a while for the program to exit by itself, then terminates it.
+    /// Waits about two seconds for the program to exit by itself, then terminates it.
     package mutating func end() -> Exit {
         let found = exit ?? ChildProcess.end(number)
         exit = found
@@ -121,7 +121,7 @@ package struct ChildProcess: ~Copyable {
         case stopped
     }
 
-    /// Returns the latest state change of a child that was started by other code; nil if none since the last call.
+    /// Returns the latest state change of a child that other code has started; nil if none since the last call.
     package static func change(of process: Int32) -> Change? { change(process, WNOHANG | WUNTRACED) }
 
     /// Returns how the process ended; nil while it runs.

@@ -1,4 +1,4 @@
-/// A text that is compared by its bytes, as programs outside of Swift compare names, hosts and commands.
+/// A text that is compared by its bytes, as programs that are not written in Swift compare names, hosts and commands.
 ///
 /// Swift's `==`, sets, dictionaries and `hasPrefix` compare by canonical equivalence. They equate the Kelvin sign
 /// U+212A with K, the Greek question mark U+037E with a semicolon, and an accented letter with a letter and its accent.

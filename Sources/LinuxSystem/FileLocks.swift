@@ -43,7 +43,7 @@ extension FileSystem {
     }
 }
 
-/// Returns the ID of another process that holds a file's lock; nil if /proc/locks shows none. It does not show
+/// Returns the ID of another process that holds a file's lock; nil if /proc/locks shows none. /proc/locks does not show
 /// processes in other namespaces or on other machines.
 package func lockHolder(of path: String) -> Int? {
     let files = PosixFileSystem()
@@ -68,8 +68,8 @@ package func lockHolder(of path: String) -> Int? {
 
 /// An exclusive lock on one byte of a file, so that one file can hold many locks. The byte may be past the file's end.
 ///
-/// The lock belongs to the open file rather than the process, so two such locks also exclude each other within one
-/// process. The kernel releases it when the open file's last descriptor is closed, or at the process's exit.
+/// The lock belongs to the open file rather than the process, so two locks on a byte also exclude each other within one
+/// process. The kernel releases the lock when the open file's last descriptor is closed, or at the process's exit.
 package final class ByteLock: Sendable {
     private let file: FileDescriptor
     private let offset: Int64

@@ -40,10 +40,10 @@ package struct FileAccess: Hashable, Sendable {
     package static let readWrite = FileAccess(flags: O_RDWR)
     /// Creates a file of mode 0600. Fails if the file exists.
     package static let create = FileAccess(flags: O_RDWR | O_CREAT | O_EXCL)
-    /// Opens a file for reading. Fails for a symbolic link, as the next two do.
+    /// Opens a file for reading. This access and the next two fail for a symbolic link.
     package static let readNoFollow = FileAccess(flags: O_RDONLY | O_NOFOLLOW)
     package static let readWriteNoFollow = FileAccess(flags: O_RDWR | O_NOFOLLOW)
-    /// Opens the existing file, or creates one of mode 0600.
+    /// Opens an existing file for reading and writing, or creates one of mode 0600.
     package static let readWriteOrCreateNoFollow = FileAccess(flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     package static let folder = FileAccess(flags: O_RDONLY | O_DIRECTORY)
 }
@@ -52,7 +52,7 @@ package struct FileAccess: Hashable, Sendable {
 package struct Volume: Hashable, Sendable {
     /// Whether other machines or programs can change the file without the kernel's knowledge, as on NFS, SMB and FUSE.
     package var isRemote = false
-    /// Whether the files are lost when the machine is turned off.
+    /// Whether the volume's files are lost when the machine is turned off.
     package var isInMemory = false
     package var isReadOnly = false
     /// Whether the file system is an overlay, such as a container's writable layer, which is lost with the container.
@@ -198,7 +198,7 @@ package struct FileStatus: Hashable, Sendable {
 package struct SystemError: Error, Hashable, Sendable {
     /// The value of `errno`.
     package let number: Int32
-    /// The action that failed, as it follows "Cannot" in a sentence, for example "read" or "rename".
+    /// The action that failed, as it follows "Cannot" in a message, for example "read" or "rename".
     package let call: String
 
     package init(_ number: Int32, _ call: String) {
@@ -213,15 +213,15 @@ package struct SystemError: Error, Hashable, Sendable {
     package var isReadOnly: Bool { number == EROFS }
     /// Whether nothing can be flushed, because the file system is read-only or does not support flushing.
     package var isUnflushable: Bool { isReadOnly || number == EINVAL }
-    /// Whether another process held a lock for too long.
+    /// Whether the call failed because another process held a lock for too long.
     package var isBusy: Bool { number == EWOULDBLOCK }
     package var isTooLarge: Bool { number == EFBIG }
-    /// Returns whether the system or this process has run out of a resource: descriptors, memory or disk space.
+    /// Returns whether the error number means that descriptors, memory or disk space have run out.
     package static func isShortage(_ number: Int32?) -> Bool {
         number.map([EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOSPC, EDQUOT].contains) ?? false
     }
 
-    /// The kind of object that was found instead of a regular file, as a sentence fragment; nil for other errors.
+    /// The kind of object that the call found instead of a regular file, as a sentence fragment; nil for other errors.
     package var kindOfNoFile: String? {
         switch number {
         case EISDIR: "a folder"

@@ -9,7 +9,7 @@ package final class FileWatch: Sendable {
 
     private let loop: WatchLoop
 
-    /// Starts the watch, and calls `onChange` once for earlier changes. Throws if no thread can be started.
+    /// Starts the watch, and calls `onChange` once to report any earlier change. Throws if no thread can be started.
     package init(
         _ path: String, in fileSystem: any FileSystem, onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -39,7 +39,7 @@ private final class WatchLoop: Sendable {
 
     func run() {
         while !stopEvent.isSignalled {
-            // The user's other processes may have used up the limits on inotify. In this case, the file is polled.
+            // The user's other processes may have used up the limits on inotify. If so, this thread polls the file.
             guard !isRemote, let events = try? FileEvents(of: path) else { return pollFile() }
             onChange()
             follow(events)
@@ -107,7 +107,7 @@ struct FileEvents: ~Copyable {
         queue = FileDescriptor(owning: inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
         guard queue.number >= 0 else { throw SystemError(errno, "watch") }
         let awaited = try FileEvents.watchNearestFolder(to: path, queue)
-        // A folder's watch does not report that a folder above it was renamed, so those are watched too.
+        // A folder's watch does not report that a folder above it was renamed, so the folders above it are watched too.
         for folder in awaited.parentFolder.foldersAbove {
             _ = try? FileEvents.watch(folder, FileEvents.folderItself | IN_MASK_ADD, queue)
         }
@@ -115,8 +115,8 @@ struct FileEvents: ~Copyable {
         isFileAwaited = awaited == path
     }
 
-    /// Watches the nearest existing folder. Returns the path that is expected to appear there: the file's, or that of
-    /// the first missing folder.
+    /// Watches the nearest existing folder. Returns the path that is expected to appear there: the file's path, or
+    /// the first missing folder's.
     private static func watchNearestFolder(
         to path: String, _ queue: borrowing FileDescriptor
     ) throws(SystemError) -> String {

@@ -9,14 +9,14 @@ private import Glibc
 /// A key becomes visible only together with its time limit. It is created in the calling thread's keyring, which exists
 /// until the thread ends. Once complete, the key is linked to its target keyring, where it atomically replaces an
 /// earlier key of the same description. Keys are never writable, because an update in place would clear the time limit.
-/// If the process died at that moment, the secret would stay forever.
+/// If the process died before setting the limit again, the secret would stay forever.
 ///
 /// The session's keyring may lack a link to the user's, as it often does under `su` and `sudo`, in containers and in
 /// services. Calls that require possession of a key then fail even for its owner, so this type avoids them.
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
-        /// The processes with this login's session keyring. Those without one share the user's default session keyring.
+        /// Processes with this login's session keyring. Processes without one share the user's default session keyring.
         case session
         /// All processes of this user. Older kernels drop the user's keyring when the user's last process ends.
         case user
@@ -27,32 +27,32 @@ package enum KernelKeyring {
     /// The maximum size of a description in bytes.
     package static let maximumDescriptionSize = 4_095
 
-    /// Stores a secret until its time limit, in place of an earlier one of the same description.
+    /// Stores a secret until its time limit, and replaces an earlier secret of the same description.
     ///
-    /// If the call fails, the earlier secret stays unchanged. During the call, both count against the user's quota.
+    /// If the call fails, the earlier secret stays unchanged. During the call, both secrets count against the user's
+    /// quota.
     ///
     /// - Parameters:
     ///   - secret: 1 to ``maximumSize`` bytes.
-    ///   - description: a text that is visible to every process that may see the key. By convention, it begins with the
-    ///     program's name.
+    ///   - description: a text that other processes may see. By convention, it begins with the program's name.
     ///   - seconds: the time limit, at least 1. After it, the kernel refuses reads, and minutes later wipes the secret.
     package static func store(
         _ secret: UnsafeRawBufferPointer, as description: String, timeout seconds: UInt32, scope: Scope
     ) throws(SystemError) {
         try check(description, storing)
-        // To the kernel, 0 means no time limit.
+        // The kernel would take 0 seconds to mean no time limit.
         guard (1...maximumSize).contains(secret.count), seconds > 0 else { throw SystemError(EINVAL, storing) }
         let keyring = try scope.keyring(storing)
         let key = try checked(vault_key_add(description, secret.baseAddress, UInt64(secret.count)), storing)
-        // This removes the link from the thread's keyring. If the key has no other link, the kernel wipes it.
+        // The thread's keyring drops its link to the key. If the key has no other link, the kernel wipes it.
         defer { _ = vault_key_forget(key) }
         _ = try checked(vault_key_set_timeout(key, seconds), storing)
         _ = try checked(vault_key_set_permissions(key, scope.permissions), storing)
         _ = try checked(vault_key_link(key, keyring), storing)
     }
 
-    /// Reads the secret into a buffer, and returns its size; nil if there is none or it has expired. The session's
-    /// secret takes precedence over the user's.
+    /// Reads the secret into a buffer, and returns the secret's size; nil if there is no such secret or it has expired.
+    /// The session's secret takes precedence over the user's.
     ///
     /// - Throws: `EMSGSIZE` if the secret is larger than the buffer.
     package static func read(
@@ -157,7 +157,7 @@ extension KernelKeyring {
         }
     }
 
-    /// Reads a key's secret. Returns the secret's size, which may exceed the buffer's.
+    /// Reads a key's secret into a buffer. Returns the secret's size, which may exceed the buffer's size.
     private static func read(
         _ key: Int32, into buffer: UnsafeMutableRawBufferPointer, _ call: String
     ) throws(SystemError) -> Int {
@@ -206,7 +206,7 @@ private func checked<Number: SignedInteger>(_ result: Number, _ call: String) th
     return result
 }
 
-/// Returns whether a key or keyring does not exist, has expired or was revoked.
+/// Returns whether an error number means that a key or keyring does not exist, has expired or has been revoked.
 private func isGone(_ number: Int32) -> Bool { [ENOKEY, EKEYEXPIRED, EKEYREVOKED].contains(number) }
 
 private func unlessGone<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throws(SystemError) -> Result? {

@@ -3,7 +3,7 @@ private import Glibc
 /// Returns the absolute path with all symbolic links resolved. If the file does not exist, returns the path at which it
 /// would be created. Folders on the path need not exist.
 package func resolvedPath(_ path: String) -> String {
-    // The kernel also follows at most 40 links.
+    // At most 40 dangling links are followed, the same limit as the kernel's for links.
     if path.utf8.first == UInt8(ascii: "/") { return resolvedPath(path, links: 40) }
     return realPath(".").map { resolvedPath($0 + "/" + path, links: 40) } ?? path
 }

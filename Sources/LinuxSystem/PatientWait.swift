@@ -1,6 +1,6 @@
 private import Glibc
 
-/// A wait for another program, which may be waiting for its user. It calls a closure once after some inactivity.
+/// A wait for a program that may itself be waiting for the user. After some inactivity, it calls a closure once.
 package struct PatientWait {
     package static let usualPatience: Duration = .seconds(5)
 
@@ -15,7 +15,7 @@ package struct PatientWait {
         deadline = Deadline(after: patience)
     }
 
-    /// Restarts the time limit. Call this after the program was active or had to wait for this process.
+    /// Restarts the time limit. Call this after the program has been active or had to wait for this process.
     package mutating func restart() { deadline = Deadline(after: patience) }
 
     /// Waits until a descriptor is ready for one of these poll(2) events. Returns the events that have occurred.
@@ -38,7 +38,7 @@ package struct PatientWait {
         return process.wait()
     }
 
-    /// The milliseconds until the notification; -1 after it.
+    /// The milliseconds until the closure is called; -1 after the call.
     private var milliseconds: Int32 { hasNotified ? -1 : Int32(clamping: max(0, deadline.millisecondsLeft) + 1) }
 
     private mutating func notifyIfDue() {

@@ -72,7 +72,7 @@ package struct PosixFileSystem: FileSystem {
     package func volume(of file: borrowing FileDescriptor) -> Volume {
         var isReadOnly: Int32 = 0
         let type = uninterrupted { vault_file_system_type(file.number, &isReadOnly) }
-        // See statfs(2) for these numbers, which stand for NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs.
+        // These numbers stand for NFS, FUSE, CIFS, SMB2; tmpfs, ramfs; overlayfs. See statfs(2).
         return Volume(
             isRemote: [0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42].contains(type),
             isInMemory: [0x0102_1994, 0x8584_58F6].contains(type), isReadOnly: isReadOnly != 0,

@@ -18,7 +18,7 @@ package final class StopEvent: Sendable {
         _ = write(event.number, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Waits until a descriptor is readable, time is up, or the event is signalled. Returns false in the last case.
+    /// Waits until a descriptor is readable, time is up, or the event is signalled. Returns false if it is signalled.
     ///
     /// - Parameters:
     ///   - descriptor: the descriptor to wait for; -1 for none.
@@ -26,7 +26,7 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If poll(2) lacks memory, this pauses so that the caller does not spin. It then notices the event late.
+        // If poll(2) lacks memory, this thread sleeps so that the caller does not spin. A signal is then noticed late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

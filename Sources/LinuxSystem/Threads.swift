@@ -77,7 +77,7 @@ private final class BlockingThreads: TaskExecutor {
             if let job { return job }
             if work.wait(seconds: BlockingThreads.secondsOfIdleness) { continue }
             let isOver = state.withLock { state in
-                // If no thread counts as idle, a job was just added, and its signal is for this thread.
+                // If no thread counts as idle, a new job has just signalled the semaphore for this thread.
                 guard state.idle > 0 else { return false }
                 state.idle -= 1
                 state.threads -= 1
@@ -129,7 +129,7 @@ private final class Work {
     init(_ body: @escaping () -> Void) { self.body = body }
 }
 
-/// A system semaphore, initially zero. Waiters sleep immediately; those of the standard library's mutex spin first.
+/// A system semaphore, initially zero. A waiting thread sleeps immediately, whereas the standard mutex spins first.
 ///
 /// It is Sendable although unchecked, because the pointer never changes, and semaphores are thread-safe
 /// (sem_overview(7)).
@@ -147,7 +147,7 @@ package final class SystemSemaphore: @unchecked Sendable {
 
     package func wait() { while sem_wait(handle) != 0 {} }
 
-    /// Waits for a signal. Returns false if none arrived in time, or if the wait was interrupted.
+    /// Waits until ``signal()`` is called. Returns false if time is up or a handled signal interrupts the wait.
     package func wait(seconds: Int) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)

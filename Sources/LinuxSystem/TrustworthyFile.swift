@@ -55,9 +55,9 @@ extension FileStatus {
 }
 
 extension FileSystem {
-    /// Returns the part of a path through which another user could control files that root creates in a folder: a
-    /// symbolic link on the way to it, or the folder itself. That user could not write to root's files, but could
-    /// replace them. Returns nil if there is none, or for users other than root, because the system restricts them.
+    /// Returns the symbolic link on a folder's path, or the folder itself, through which another user could replace
+    /// files that root creates in the folder, although that user could not write to them. Returns nil if there is no
+    /// such link or folder, or if this process does not run as root, because the system then restricts it.
     ///
     /// - Parameter folder: the files' folder as the caller has named it, with unresolved links. If it does not exist,
     ///   its nearest existing parent is checked.
@@ -75,16 +75,16 @@ extension FileSystem {
 }
 
 extension LocalPeer {
-    /// Whether the other end belongs to root or this process's user. Secrets are only sent to such a peer.
+    /// Whether the peer process belongs to root or this process's user. Secrets are sent only to such a peer.
     package var isTrustworthy: Bool { user == geteuid() || user == 0 }
 }
 
-/// Returns the first symbolic link in a path whose owner is another user; nil if there is none, or if this process does
-/// not run as root. The link's owner determines its target, so root would write to a file of that user's choice.
+/// Returns a path's first symbolic link that another user owns; nil if there is none, or if this process does not run
+/// as root. The link's owner determines its target, so root would write to a file of that user's choice.
 package func linkOfAnotherUser(in path: String) -> String? {
     guard geteuid() == 0 else { return nil }
     var rest = Array(parts(of: absolutePath(path)).reversed())
-    // The kernel also follows at most 40 links.
+    // At most 40 links are followed, as by the kernel.
     var folder = "/"
     var links = 40
     while let name = rest.popLast() {

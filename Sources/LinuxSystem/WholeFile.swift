@@ -6,7 +6,7 @@ package struct WholeFile: Sendable {
     package let path: String
     package let fileSystem: any FileSystem
 
-    /// - Parameter path: a path without symbolic links, because a rename would replace them.
+    /// - Parameter path: a path without symbolic links, because a rename would replace a link.
     package init(_ path: String, in fileSystem: any FileSystem) {
         self.path = path
         self.fileSystem = fileSystem
@@ -18,14 +18,14 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the bytes were read, with the times. If its size does not match, a process was writing.
+        /// The status before the bytes were read, with times. If their number is not its size, a process was writing.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
         package consuming func takeFile() -> FileDescriptor { file }
     }
 
-    /// Reads the file; returns nil if there is none. Also throws the errors of ``FileStatus/checkRegular(upTo:)``.
+    /// Reads the file; returns nil if it does not exist. Also throws the errors of ``FileStatus/checkRegular(upTo:)``.
     package func read(upTo limit: UInt64) throws(SystemError) -> Contents? {
         guard let file = try open() else { return nil }
         let status = try fileSystem.status(of: file, withTimes: true)

@@ -28,7 +28,7 @@ uint64_t vault_file_size_limit(void);
 ///     descriptor. Otherwise the lock belongs to the open file description (F_OFD_SETLK).
 int vault_lock_byte(int descriptor, int64_t offset, int kind, int isOfProcess);
 
-/// Returns whether a lock of either kind exists on a byte, apart from those of this process or open file description.
+/// Returns whether another process or, unless `isOfProcess`, another open file description has locked a byte.
 int vault_is_byte_locked(int descriptor, int64_t offset, int isOfProcess);
 
 /// The result of statx(2) for a file. The times are in nanoseconds, and 0 unless they were requested.
@@ -62,7 +62,7 @@ int vault_set_dumpable(int dumpable);
 /// never raise the hard limit again.
 void vault_forbid_core_dumps(void);
 
-/// Restores the former limit on core dumps, for a child process or, if `process` is 0, for this process.
+/// Restores the limit lowered by ``vault_forbid_core_dumps``, for a child or, if `process` is 0, for this process.
 void vault_permit_core_dumps(int32_t process);
 
 /// Makes posix_spawn(3) start a program in a new session, and with no open files except the standard streams. Returns 0

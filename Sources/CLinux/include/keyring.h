@@ -1,5 +1,5 @@
 // The system calls of keyrings(7), which the C library does not declare. Keys and keyrings have serial numbers.
-// Negative ones stand for special keyrings, such as the calling thread's.
+// Negative numbers stand for special keyrings, such as the calling thread's.
 #pragma once
 #include <stdint.h>
 
@@ -10,14 +10,14 @@ int32_t vault_key_add(const char *_Nonnull description, const void *_Nullable se
 /// Removes a key from the calling thread's keyring.
 int vault_key_forget(int32_t key);
 
-/// Sets the number of seconds after which a key expires; 0 means never. Returns -1, with errno, if that fails, as do
-/// the functions below.
+/// Sets the number of seconds after which a key expires; 0 means never. This function and those below return -1, with
+/// errno, if they fail.
 int vault_key_set_timeout(int32_t key, uint32_t seconds);
 
 /// Sets the permissions of the key's possessor, its user, its group and others, as in keyctl_setperm(3).
 int vault_key_set_permissions(int32_t key, uint32_t permissions);
 
-/// Return the serial number of the session's or the user's keyring, without starting a new session.
+/// The next two functions return the serial numbers of the session's and the user's keyring. They start no session.
 int32_t vault_keyring_of_session(void);
 int32_t vault_keyring_of_user(void);
 

@@ -8,7 +8,7 @@
 int vault_connect_local(const char *_Nonnull path);
 
 struct vault_local_peer {
-    /// The address of the peer's socket. An abstract address begins with a zero byte. An unbound socket's is empty.
+    /// The address of the peer's socket; empty if the socket is unbound. An abstract address begins with a zero byte.
     uint8_t name[108];
     size_t name_size;
     /// The user ID of the peer.

@@ -7,8 +7,8 @@
 /// - Parameter path: a buffer of `size` bytes for the path of its slave.
 int vault_open_terminal(char *_Nonnull path, uint64_t size);
 
-/// Opens a terminal's device under its usual path, such as `/dev/pts/1`, so that this terminal can be locked.
-/// `/dev/tty` is one file for all terminals. Returns -1 if that fails, or if the path refers to something else.
+/// Opens a terminal's device under its usual path, such as `/dev/pts/1`, so that a lock on it locks only this terminal.
+/// `/dev/tty`, in contrast, is one file for all terminals. Returns -1 if no path opens this terminal.
 int vault_open_terminal_device(int terminal);
 
 /// Returns whether `descriptor` refers to the same terminal as `terminal`, and is open for writing.

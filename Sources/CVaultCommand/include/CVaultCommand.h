@@ -17,8 +17,8 @@ const char *_Nullable vault_argument(int index);
 /// Returns the process's arguments from the valid index `first` on, followed by a null.
 char *const _Nullable *_Nonnull vault_arguments(int first);
 
-/// Adds variables to the environment, by putenv(3), and replaces those of the same names. The environment refers to the
-/// block, which must therefore stay at its address until ``vault_remove_variables``. Returns 0 or an error number.
+/// Adds variables to the environment, by putenv(3), and replaces variables of the same names. The environment refers to
+/// the block, which must therefore stay at its address until ``vault_remove_variables``. Returns 0 or an error number.
 ///
 /// - Parameter block: texts of the form `NAME=VALUE`, each followed by a zero byte.
 int vault_put_variables(const char *_Nonnull block, size_t count);
@@ -26,11 +26,11 @@ int vault_put_variables(const char *_Nonnull block, size_t count);
 /// Removes the variables that ``vault_put_variables`` has added from the same block.
 void vault_remove_variables(const char *_Nonnull block, size_t count);
 
-/// Replaces this program with the one that the argument at `first` names, by execvp(3). Its arguments are those from
-/// `first` on. Returns an error number if that fails.
+/// Replaces this program with the program that the argument at `first` names, by execvp(3). The new program's arguments
+/// are those from `first` on. Returns an error number if that fails.
 int vault_execute(int first);
 
-/// Replaces this program with the one at a path, by execv(3), with all arguments. Returns an error number on failure.
+/// Replaces this program with the file at a path, by execv(3), with all arguments. Returns an error number on failure.
 int vault_execute_instead(const char *_Nonnull path);
 
 /// Special values for a child's streams, in place of descriptors.

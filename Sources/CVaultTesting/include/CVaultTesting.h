@@ -1,2 +1,2 @@
-// Nothing to call: linking the library is enough.
+// This library has no functions. A program that links it is marked as a test.
 #pragma once

@@ -5,12 +5,12 @@ import Sealing
 
 /// The folder of this machine's rollback memory. Its small files are overwritten in place, under a lock.
 ///
-/// A file is used only if it is a ``TrustworthyFile``. Files are opened without following symbolic links. If a file or
-/// the folder exists but cannot be used, that is an error.
+/// A file is used only if it is a ``TrustworthyFile``. Files are opened without following symbolic links. If the folder
+/// or a file in it exists but cannot be used, that is an error.
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
-    /// A symbolic link in the path that belongs to another user, if this process runs as root; nil otherwise.
+    /// If this process runs as root, the first symbolic link in the folder's path that another user owns, if any.
     private let foreignLink: String?
 
     init(path: String, fileSystem: any FileSystem) {
@@ -19,7 +19,7 @@ struct MemoryFolder: Sendable {
         foreignLink = linkOfAnotherUser(in: path)
     }
 
-    /// Returns the first `size` bytes of a file; nil if there is none. Reports a file that is unreadable or read-only.
+    /// Returns a file's first `size` bytes; nil if there is no file. Reports a file that is unreadable or read-only.
     func read(_ name: String, size: Int, report: (Notice) -> Void) -> [UInt8]? {
         MemoryFile(name, in: self).read(size, report: report)
     }
@@ -54,7 +54,7 @@ struct MemoryFolder: Sendable {
         throw .memoryUnusable(Distrust.anotherOwner.reason(of: other))
     }
 
-    /// Checks that an opened file of the folder can be trusted, and returns it.
+    /// Checks that an open file in this folder can be trusted, and returns it.
     func trustworthy(_ file: consuming FileDescriptor, _ location: String) throws(Notice) -> TrustworthyFile {
         let opened: TrustworthyFile
         do throws(Distrust) { opened = try TrustworthyFile(file, in: fileSystem) } catch {
@@ -104,7 +104,7 @@ final class MemoryFile: Sendable {
         let file: TrustworthyFile
         /// The reason why the file cannot be written; nil if it is writable.
         let refusal: SystemError?
-        /// The process that opened the file. A forked child shares its parent's lock, so it must open the file again.
+        /// The process that opened the file. A forked child, which shares the file's lock, must open the file again.
         let process = getpid()
 
         init(_ file: consuming TrustworthyFile, _ refusal: SystemError? = nil) {
@@ -123,7 +123,6 @@ final class MemoryFile: Sendable {
         location = folder.location(of: name)
     }
 
-    /// Reads the first `size` bytes, like ``MemoryFolder/read(_:size:report:)``.
     func read(_ size: Int, report: (Notice) -> Void) -> [UInt8]? {
         do throws(Notice) {
             guard let opened = try kept.withLock({ (kept) throws(Notice) in try open(&kept) }) else { return nil }

@@ -7,7 +7,7 @@ import Synchronization
 extension RollbackMemory {
     private static let headsMagic: [UInt8] = Array("vltheads".utf8)
     private static let positionSize = 8 + Authenticator.size
-    /// The sizes of the magic, vault ID, count, positions and authentication code.
+    /// The file's size, which is the sum of its magic, vault ID, count, positions and authentication code.
     private static let headsSize = 8 + 16 + 8 + Limits.seenHeads * positionSize + KeyedHash.size
     private var headsName: String { "\(Hexadecimal.string(of: vaultID)).heads" }
 
@@ -71,14 +71,14 @@ extension RollbackMemory {
 
     struct PathRecord: Hashable, Sendable {
         let vaultID: [UInt8]
-        /// The fingerprint of the file whose directory entry was flushed; nil if the record is another vault's.
+        /// The fingerprint of the file whose directory entry has been flushed; nil if the record is for another vault.
         let durable: Authenticator?
     }
 
     func pathRecord() -> PathRecord? {
         guard let bytes = read(RollbackMemory.pathName(path)), let id = RollbackMemory.vaultID(inPathFile: bytes)
         else { return nil }
-        // Another vault's record is authenticated under that vault's key, which is unknown here.
+        // Another vault's record is authenticated under that vault's key, so only its vault ID can be used here.
         guard id == vaultID else { return PathRecord(vaultID: id, durable: nil) }
         pathIsKnown.store(true, ordering: .relaxed)
         var reader = body(of: bytes, magic: RollbackMemory.pathMagic, context: Array(path.utf8))
@@ -134,7 +134,7 @@ struct CheckpointFile: Hashable, Sendable {
 extension RollbackMemory {
     private static let membersMagic: [UInt8] = Array("vltmemb1".utf8)
     private static let landmarkLimit = 128
-    /// The sizes of the magic, vault ID, count, landmarks and authentication code.
+    /// The file's size, which is the sum of its magic, vault ID, count, landmarks and authentication code.
     private static let membersSize = 8 + 16 + 8 + landmarkLimit * Authenticator.size + KeyedHash.size
     private var membersName: String { "\(Hexadecimal.string(of: vaultID)).members" }
 
@@ -159,7 +159,7 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest others, unless another process has stored more in the meantime.
+    /// Remembers the first landmark and the newest of the rest, unless another process has stored more in the meantime.
     ///
     /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
     func remember(
@@ -180,7 +180,7 @@ extension RollbackMemory {
 }
 
 extension [Authenticator] {
-    /// Returns whether these landmarks include all landmarks in `seen` and begin with the same one.
+    /// Returns whether these landmarks include all landmarks in `seen` and begin with the first landmark in `seen`.
     func includes(_ seen: [Authenticator]) -> Bool {
         (seen.isEmpty || seen.first == first) && seen.allSatisfy(contains)
     }
@@ -190,9 +190,8 @@ extension [Authenticator] {
 
 extension RollbackMemory {
     private static let upkeepMagic: [UInt8] = Array("vltkeep1".utf8)
-    /// The size of the message field in bytes.
     private static let messageSize = 127
-    /// The sizes of the magic, vault ID, authenticator, sequence number, damage flag, errno, message, code.
+    /// The size of the file: its magic, vault ID, authenticator, sequence number, damage flag, errno, message and code.
     private static let upkeepSize = 8 + 16 + 16 + 8 + 1 + 4 + 1 + messageSize + KeyedHash.size
     var upkeepName: String { "\(Hexadecimal.string(of: vaultID)).upkeep" }
 

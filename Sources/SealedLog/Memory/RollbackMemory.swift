@@ -4,13 +4,12 @@ import Sealing
 
 /// This machine's memory of a vault, stored outside the vault. Format.md, "The rollback memory", describes the files.
 ///
-/// Each file is authenticated under the vault's memory subkey. A torn or missing file counts as no memory, so the loss
-/// of a file never causes a rollback error. A file that exists but cannot be used is reported.
+/// Each file is authenticated under the vault's memory subkey. A torn file is treated as missing, and a missing file as
+/// if nothing had been seen, so neither causes a rollback error. A file that exists but cannot be used is reported.
 final class RollbackMemory: Sendable {
     let folder: MemoryFolder
-    /// The vault's keys. A rotation replaces them.
     private let keyRing: Mutex<KeyRing>
-    /// The memory subkeys of the vault's former data keys, as far as they were needed until now.
+    /// The memory subkeys of the vault's former data keys, as far as they have been needed.
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
@@ -20,7 +19,7 @@ final class RollbackMemory: Sendable {
     private let seenFile: MemoryFile
     let pathIsKnown = Atomic(false)
     private let holds = Atomic(false)
-    /// The bytes of `.seen` that were last read or written and found authentic.
+    /// The bytes of `.seen` that this process last read or wrote and has authenticated.
     private let authentic = Mutex<[UInt8]?>(nil)
 
     init(in folder: MemoryFolder, keys: KeyRing, vaultID: [UInt8], path: String, keepsHeads: Bool = false) {
@@ -44,12 +43,13 @@ final class RollbackMemory: Sendable {
 
     var addedFormerKeys: [[UInt8]] { formerKeys.withLock { $0 } }
 
-    /// Whether storing positions and members is suspended, because the vault lacks something that was seen before.
+    /// Whether storing positions and members is suspended, because the vault lacks something that this machine has
+    /// seen.
     var isHeld: Bool { holds.load(ordering: .acquiring) }
     func hold() { holds.store(true, ordering: .releasing) }
     func release() { holds.store(false, ordering: .releasing) }
 
-    /// The size of `.seen` and `.path` in bytes, without the checksum of `.seen`. `checkedSize` includes it.
+    /// The size of `.seen` and `.path` in bytes, without the checksum of `.seen`, which `checkedSize` includes.
     static let fileSize = 88
     private static let checkedSize = fileSize + 8
 
@@ -94,7 +94,7 @@ final class RollbackMemory: Sendable {
     }
 
     func unchecked(_ bytes: [UInt8], size: Int = RollbackMemory.fileSize) -> ByteReader {
-        // Every magic has 8 bytes.
+        // The magic at the start of each file has 8 bytes.
         ByteReader(bytes, in: 8 + vaultID.count..<size - KeyedHash.size)
     }
 
@@ -102,7 +102,7 @@ final class RollbackMemory: Sendable {
         folder.read(name, size: size, report: notices.post)
     }
 
-    /// Writes a file and returns its authentic bytes. On failure, posts a notice, since rollbacks may go undetected.
+    /// Writes a file and returns its authentic bytes. If this fails, posts a notice, since rollbacks may go undetected.
     @discardableResult
     func update(
         _ file: MemoryFile, to bytes: [UInt8], context: [UInt8] = [], isChecked: Bool = false,
@@ -115,7 +115,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Passes a file's current bytes to `change`. Replaces them with the result and its code, unless the result is nil.
+    /// Passes a file's bytes to `change`. Unless the result is nil, replaces them with the result and a new code.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -153,7 +153,7 @@ extension RollbackMemory {
     /// Decodes the bytes of ``newest()``. Returns nil unless this memory's key or a former one authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
-        // Usually, these bytes were authenticated when they were last read or written.
+        // Usually, this process authenticated these bytes when it last read or wrote them.
         let isKnown = authentic.withLock { $0 == bytes }
         let body =
             isKnown ? unchecked(bytes) : body(of: bytes, magic: RollbackMemory.seenMagic) ?? formerBody(of: bytes)
@@ -178,7 +178,7 @@ extension RollbackMemory {
             position: LogPosition(sequence: sequence, authenticator: authenticator), isFlushedByWriter: isFlushed == 1)
     }
 
-    /// Remembers a position if it is newer than the remembered one, or the same and its writer has flushed it since.
+    /// Remembers a newer position, or the fact that the remembered position's writer has flushed the record since.
     ///
     /// - Parameter previous: the position that the writer had read before it wrote.
     func remember(
@@ -202,7 +202,7 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // Git may restore the old position later. If it were not among the heads, this would look like a rollback.
+        // Git may restore the old position later. Unless it is among the heads, that would look like a rollback.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }

@@ -20,7 +20,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. Keeps at most as many commands as a vault can have keys, and drops the oldest.
+    /// Allows a command to be run. Drops the oldest commands if there are more than a vault can have keys.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }
@@ -46,14 +46,14 @@ extension TrustRecord {
         let folder = MemoryFolder(path: memoryFolder, fileSystem: files)
         var refusal: Notice?
         let bytes = folder.read(name(id), size: size) { notice in refusal = refusal ?? notice }
-        // A read-only file is still used.
+        // A file that this process may read but not write is still used.
         if bytes == nil, let refusal { throw refusal }
         return TrustRecord(parsing: bytes, ofVault: id)
     }
 
     /// Changes a vault's record while no other process can change it. Throws a notice on failure.
     ///
-    /// - Parameter flush: makes the vault durable. It is called only if the record changes.
+    /// - Parameter flush: makes the vault durable. This method calls it only if the record changes.
     package static func update(
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void

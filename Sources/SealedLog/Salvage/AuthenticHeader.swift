@@ -1,7 +1,7 @@
 import SealedFormat
 import Sealing
 
-/// A header with a valid MAC under one of the data keys that were found.
+/// A header with a valid MAC under one of the data keys that the salvage has found.
 struct AuthenticHeader {
     let candidate: Header.Candidate
     let keys: KeyRing

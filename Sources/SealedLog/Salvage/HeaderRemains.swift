@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// The remains of a header and its copy. Each may contain parts that the other has lost.
+/// The remains of a header and its copy. Each of the two may contain parts that the other has lost.
 struct HeaderRemains {
     let view: LogView
     let slot: KeySlot
@@ -10,7 +10,7 @@ struct HeaderRemains {
     let isAuthentic: Bool
     /// The damaged parts, as sentence fragments.
     let damage: [String]
-    /// The reason why all entries are doubtful although the header is authentic; nil if they are not.
+    /// The reason why all entries are doubtful although the header is authentic; nil if there is no such reason.
     let doubt: String?
 
     /// Tries the unlocker's credentials one after the other.
@@ -191,9 +191,9 @@ extension [[UInt8]] {
     }
 }
 
-/// Limits the work of trying slots. The header, its copy and their combinations may each cost at most as much as one
-/// header's slots. Without this limit, a person whose access was removed could fill a header under a former data key
-/// with expensive slots, and so prevent the vault's own slots from being tried.
+/// A limit on the work of trying slots. The header, its copy and their combinations may each cost at most as much as
+/// one header's slots. Without this limit, a person whose access was removed could fill a header under a former data
+/// key with expensive slots, and so prevent the vault's own slots from being tried.
 private struct SlotBudget {
     private let sources: [[KeySlot]]
     private var tried: [[KeySlot]]

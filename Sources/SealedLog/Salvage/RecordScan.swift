@@ -1,7 +1,7 @@
 import SealedFormat
 import Sealing
 
-/// Finds all authentic records after an offset, whatever bytes are between them.
+/// A search for all authentic records after an offset, whatever bytes are between the records.
 struct RecordScan {
     private static let pieceSize = 1 << 20
 
@@ -66,7 +66,7 @@ struct RecordScan {
         return nil
     }
 
-    /// Reads the record at an offset. If `isExpected` is true, the previous record ends there.
+    /// Reads the record at an offset. If `isExpected` is true, the previous record ends at this offset.
     private mutating func record(at offset: UInt64, isExpected: Bool) throws(LogError) -> Record? {
         switch try reader.record(at: offset, after: nil) {
         case .record(let record): return record
@@ -97,7 +97,7 @@ struct RecordScan {
                 }
                 if let found { return pieceOffset + UInt64(found) }
                 guard piece.count == RecordScan.pieceSize else { return nil }
-                // The next piece begins with the last bytes of this one, since a frame may cross the boundary.
+                // The next piece begins with this piece's last bytes, since a frame may cross the boundary.
                 offset = max(offset, pieceOffset + UInt64(RecordScan.pieceSize - Frame.alignedSize))
             }
             guard let data = try view.store.nextData(from: offset) else { return nil }

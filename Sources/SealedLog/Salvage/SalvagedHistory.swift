@@ -39,12 +39,12 @@ struct SalvagedHistory {
         if !remains.isAuthentic { lose() }
         if isOfFormerKey { lose("this machine has seen this vault under another data key, after a rotation") }
         if let doubt = remains.doubt { lose(doubt) }
-        // A guessed header may point to an outdated manifest.
+        // A guessed header may point to an outdated manifest, so its manifest is not used.
         let agreed = agreement(with: seen, remains.isAuthentic ? manifest : nil)
         let standing = origin.sequence
         note(try loader.readRemains(of: remains.view.header.root) { newest[$0.name] = ($0, standing) })
         try readRecords(agreedUpTo: agreed)
-        // Another process may have written changes after the newest one that this machine has seen.
+        // Bytes after the last record may be changes by another process that this machine has not seen.
         if let foreign { lose(foreign) }
         if let record = memory?.pathRecord(), record.vaultID != remains.view.header.vaultID {
             lose("this machine has seen another vault at this path")
@@ -52,7 +52,7 @@ struct SalvagedHistory {
         forgeable = try namesSharingNonces()
         if !forgeable.isEmpty {
             damage.append("different values that share a nonce, which this program never writes")
-            // Removed names with such values appear in no list, although these values may be restored later.
+            // No list includes removed names whose values share a nonce, although these values may be restored later.
             hasGaps = true
         }
     }

@@ -16,7 +16,7 @@ package struct SalvageReport: Hashable, Sendable {
     /// The earlier values in the vault's history that do not open, by name, newest first. Removed names are included,
     /// but names in ``lost`` are not.
     package internal(set) var lostVersions: [LostVersion] = []
-    /// The number of lost names that are unknown; nil if it cannot be determined.
+    /// The number of lost entries whose names are unknown; nil if this number cannot be determined.
     package internal(set) var unnamed: Int? = 0
     /// The damaged parts, as sentence fragments.
     package internal(set) var damage: [String] = []
@@ -28,7 +28,8 @@ package struct SalvageReport: Hashable, Sendable {
     /// A part of a vault other than its entries. The new vault keeps the access log's switch, the settings and the
     /// limits of the history.
     package enum Part: String, Sendable {
-        /// The header. Its MAC is invalid, so the switch, the limits and the members flag may be wrong too.
+        /// The header. Its MAC is invalid, so the access log's switch, the history's limits and the members flag may be
+        /// wrong.
         case header
         /// The manifest, which contains the settings, the key's label and the time of creation.
         case manifest
@@ -79,7 +80,7 @@ extension SealedLog {
             try SalvageReading(remains, options.memory(of: remains.view, at: location), counter)
         }
         var reading = try read(found[0])
-        // If one header's history has gaps, another header may give access to more entries.
+        // If the first header's history has gaps, another header may give access to more entries.
         for remains in found.dropFirst() where reading.history.hasGaps {
             let other = try read(remains)
             if other.history.present.count > reading.history.present.count { reading = other }
@@ -220,7 +221,7 @@ private struct SalvageCopier: ~Copyable {
         var copied = Entry(name: entry.name, modified: entry.modified, content: nil)
         for var old in entry.earlier {
             guard let version = try copy(old.version, to: &checkpoint) else { continue }
-            // A signature is valid only in the vault for which it was made.
+            // A signature is valid only in the vault for which it was made, so the new vault's version has none.
             old.version = version
             old.authorship = nil
             copied.earlier.append(old)

@@ -2,14 +2,14 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-// A record is written over zeros. If its flush fails, zeros are written over the record. See Format.md, "Writing".
+// A record is written over zeros, and overwritten with zeros if its flush fails. See Format.md, "Writing".
 
 extension FileRecordStore {
     func prepareAppend(behind end: LogEnd) throws(LogError) {
         if !hasTidied.exchange(true, ordering: .relaxed) { try? removeLeftReplacement() }
         if let undurable = end.undurable { try rewrite(undurable) }
         if end.needsClearing {
-            // This flushes the rewritten record too.
+            // The clearing also flushes the record that has just been rewritten.
             try clear(end.offset..<max(end.offset, size()))
         } else if end.undurable != nil {
             try flush()
@@ -42,7 +42,7 @@ extension FileRecordStore {
         do throws(LogError) { try synchronize() } catch { throw poisoned(by: error) }
     }
 
-    /// Blocks all later writes. Returns an error that reports the failed write's unknown outcome.
+    /// Blocks all later writes to the file. Returns an error that reports the failed write's unknown outcome.
     private func poisoned(by failure: LogError) -> LogError {
         isPoisoned.set()
         return failure.ofUnknownOutcome
@@ -51,11 +51,11 @@ extension FileRecordStore {
     // MARK: Room
 
     /// Provides zeros for the record to overwrite. Overwriting existing blocks leaves the file system's metadata
-    /// unchanged, which saves a third of the time. Moreover, zeros that remain show where a write was torn.
+    /// unchanged, which shortens an append by a third. Zeros left by a torn write also show where it was torn.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
-        // For a large record, writing the range twice would cost more than it saves.
+        // For a large record, writing zeros first would cost more than it saves.
         guard record.end > size, record.end - record.offset <= 1 << 20 else { return }
         try writeZerosAhead(from: record.end, size: size)
     }
@@ -65,16 +65,16 @@ extension FileRecordStore {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. If such bytes
-    /// followed a new record, they would count as damage. Within a torn record, they would hide its zeros. Also repeats
-    /// an interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
+    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. After a new
+    /// record, these bytes would count as damage. Within a torn record, they would hide its zeros. Also repeats an
+    /// interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
     private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
 
-    /// Overwrites a record with zeros after its write or flush failed, since the page cache cannot be trusted any more.
-    /// No reader has returned the record, because readers need the lock for that. Writes zeros only as far as the
-    /// record's bytes reached the file, since the disk may be full.
+    /// Overwrites a record with zeros after its write or flush has failed, since the page cache can no longer be
+    /// trusted. No reader has returned the record, because readers need the lock to do so. Writes zeros only as far as
+    /// the record's bytes reached the file, since the disk may be full.
     private func takeBack(_ record: StoredRecord) throws(LogError) {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
@@ -101,7 +101,7 @@ extension FileRecordStore {
         try mark(isClearing: true)
         if !range.isEmpty { try overwriteWithZeros(range) }
         try flush()
-        // If removing the mark fails, the next writer clears again.
+        // If removing the mark fails, the next writer clears the bytes again.
         try? mark(isClearing: false)
     }
 
@@ -129,7 +129,7 @@ extension FileRecordStore {
         try writeZeros(range.lowerBound..<sectorEnd)
     }
 
-    /// Returns whether all bytes of the range that exist in the file are zero.
+    /// Returns whether all bytes in the range are zero. Ignores the part of the range after the file's end.
     func isZero(_ range: Range<UInt64>) throws(LogError) -> Bool {
         for piece in range.pieces {
             let bytes = try available(at: piece.lowerBound, upTo: piece.count)

@@ -11,7 +11,7 @@ extension FileRecordStore {
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         let new = try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
-        // Until the file is published, its name is that of a left replacement.
+        // The new store must not remove its own unpublished file as a replacement that a killed process has left.
         new.hasTidied.store(true, ordering: .relaxed)
         return new
     }
@@ -19,7 +19,8 @@ extension FileRecordStore {
     /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes its
     /// file from one left by a killed process. Throws `busy` while another process writes a store for the location.
     ///
-    /// - Parameter identity: the identity of the current file, if any. A power loss may have left it under both names.
+    /// - Parameter identity: the current file's identity. A power loss may leave that file under the new file's name
+    ///   too.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -60,7 +61,7 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if a process that started at the same time considered this file abandoned and replaced it.
+    /// Returns false if another process has replaced this unpublished file because it considered the file abandoned.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
@@ -76,9 +77,9 @@ extension FileRecordStore {
         of replaced: String, besides identity: FileStatus.Identity?, in fileSystem: any FileSystem
     ) throws(LogError) {
         let path = unpublishedPath(for: replaced)
-        // Throws if the file cannot be opened, since its writer may still be using it.
+        // This throws if the file cannot be opened, since its writer may still be using it.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // After a power loss, the store's own file may exist under both names. Any other file is locked by its writer.
+        // After a power loss, this may be the store's own file. Any other file is locked by its writer.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

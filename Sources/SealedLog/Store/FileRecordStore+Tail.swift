@@ -5,7 +5,7 @@ import Sealing
 // In a file, the bytes after the log's end are zeros, a torn write, or damage.
 
 extension FileRecordStore {
-    /// Classifies the tail. A torn record at the log's end is acceptable, since its writer has not acknowledged it.
+    /// Classifies the bytes after the log's end. Accepts a torn record there, since its writer has not acknowledged it.
     func examine(_ tail: LogTail) throws(LogError) -> TailState {
         let isZero = try search(behind: tail)
         switch tail.remains {
@@ -22,7 +22,7 @@ extension FileRecordStore {
     /// The search does not open indices. Anyone could forge many frames, since a checksum needs no key, and each index
     /// may be 1 MiB long. Nor is opening them necessary, since a killed writer leaves only its first frame valid.
     ///
-    /// - Returns: whether all bytes are zero.
+    /// - Returns: whether all bytes after the log's end are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         var offset = end
@@ -46,7 +46,7 @@ extension FileRecordStore {
             guard magics <= Limits.strayMagics else {
                 throw LogError.damaged("bytes after the log's end that no writer leaves there,", at: end)
             }
-            // The next piece begins with the last bytes of this one, since a frame may cross the boundary.
+            // The next piece begins with this piece's last bytes, since a frame may cross the boundary.
             guard piece.count == size, let data = try nextData(from: offset + UInt64(size) - Limits.alignment)
             else { return isZero }
             offset = data & ~(Limits.alignment - 1)
@@ -54,8 +54,8 @@ extension FileRecordStore {
         }
     }
 
-    /// Returns whether the invalid record at the log's end was never acknowledged. If so, the file ends within it, or
-    /// some of its sectors never reached the disk and are still zero. Disks write whole sectors (512 bytes or more).
+    /// Returns whether the invalid record at the log's end is torn, and thus unacknowledged. A torn record extends past
+    /// the file's end, or has zero sectors that never reached the disk. A sector has 512 bytes or more.
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -74,7 +74,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Checks every 16th index from `start` on. Returns those with a record's magic and enough bytes for a frame.
+    /// Returns every 16th index from `start` on at which a record's magic and enough bytes for a whole frame follow.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -82,7 +82,8 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether these bytes are all zero within at least one sector. They start at `offset` in the file.
+    /// Returns whether at least one sector is zero, as far as these bytes contain it. They start at `offset` in the
+    /// file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

@@ -13,12 +13,12 @@ final class FileRecordStore: NewStore {
     let fileSystem: any FileSystem
     let file: FileDescriptor
     let fileIdentity: FileStatus.Identity
-    /// The process that opened the file. A forked child shares the descriptor, so flock would not exclude the child.
+    /// The process that opened the file. A forked child, which shares the file's lock, must open the file again.
     private let processID = getpid()
     /// The reason why the file is open for reading only; nil if it is writable.
     private let writeRefusal: SystemError?
     private let readsAroundFaults: Bool
-    /// The flag that is set if a write's outcome is unknown. It stops all writes to the file and its replacements.
+    /// The flag that is set once a write's outcome is unknown. It stops all writes to the file and its replacements.
     let isPoisoned: Poison
     /// Whether this store has searched for remains of a killed compaction.
     let hasTidied = Atomic(false)
@@ -55,7 +55,7 @@ final class FileRecordStore: NewStore {
             file = try fileSystem.open(path, isDamaged ? .read : .readWrite, orElse: .read, refusal: &refusal)
         } catch {
             if error.isMissing { throw LogError(.missing, path) }
-            // A folder cannot be opened for writing, and a socket cannot be opened at all.
+            // Opening a folder or a socket fails with an error that does not state what the path refers to.
             if !isDamaged, let status = try? fileSystem.status(at: path), !status.isRegularFile {
                 throw LogError(.notAFile, status.kind)
             }
@@ -86,7 +86,7 @@ final class FileRecordStore: NewStore {
         }
     }
 
-    // A file of pending changes for a database is a copy of that database's vault, so it has the same name.
+    // A file of pending changes for a database is a copy of that database's vault, so it is bound to the same name.
     var vaultName: [UInt8]? { target?.vaultName }
 
     func forReader() throws(LogError) -> (any RecordStore)? {
@@ -106,7 +106,7 @@ final class FileRecordStore: NewStore {
         if kind == .exclusive {
             guard !isPoisoned.isSet else { throw LogError(.outcomeUnknown) }
             if let writeRefusal {
-                // The file may have become writable since it was opened.
+                // If the file has become writable since this store opened it, the caller must open the store again.
                 guard let now = try? fileSystem.open(path, .readWrite) else { throw LogError(writeRefusal, path) }
                 _ = consume now
                 return nil
@@ -156,7 +156,7 @@ final class FileRecordStore: NewStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         if isRemote, try !isReadAnew() { return .doubtful }
-        // Usually nothing was appended. Reading a few bytes is enough to detect that.
+        // Usually no record has been appended. Reading a few bytes after the end is enough to detect that.
         return try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { (buffer) throws(LogError) in
             guard try read(into: buffer, at: end) == buffer.count else { return .none }
             let isZero = buffer.load(as: UInt64.self) | buffer.load(fromByteOffset: 8, as: UInt64.self) == 0
@@ -165,8 +165,9 @@ final class FileRecordStore: NewStore {
     }
 
     /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
-    /// since the writer uses the store's descriptor. Returns false if the file has been replaced, or if another process
-    /// holds the lock: the caller may hold the view, for which a writer with the lock would wait.
+    /// since the writer uses the store's descriptor. Returns false if the file has been replaced or
+    /// another process holds the lock. It does not wait for the lock, because its caller may hold the view's mutex, and
+    /// a writer that holds the lock waits for that mutex.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)
@@ -187,14 +188,14 @@ final class FileRecordStore: NewStore {
     func synchronizeLocation() throws(LogError) {
         let folder = path.parentFolder
         do throws(SystemError) { try fileSystem.synchronizeFolder(folder) } catch {
-            // A user of the vault may not have permission to open its folder.
+            // If the user may not open the file's folder, the whole file system is flushed instead.
             guard error.isRefused else { throw LogError(error, folder) }
             try translated(fileSystem.synchronizeVolume(of: file), at: folder)
         }
     }
 
-    /// Returns the file's identity and its folder's current state. The file's header and identity are not enough, since
-    /// a copy has the same header, and may even reuse the inode number of a removed original.
+    /// Returns the file's identity and its folder's current state. The file's header and identity are not enough to
+    /// recognize it, since a copy has the same header, and may even reuse the inode number of a removed original.
     func locationState() -> [UInt8]? {
         guard let folder = try? fileSystem.status(at: path.parentFolder, withTimes: true) else { return nil }
         var writer = ByteWriter(reserving: 40)

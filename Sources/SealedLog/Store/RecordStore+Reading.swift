@@ -2,7 +2,7 @@ import LinuxSystem
 package import SealedFormat
 import Sealing
 
-// The default implementation, for a store that writes records atomically and returns only durable records.
+// The default implementations for a store that writes records atomically and returns only durable records.
 
 extension RecordStore {
     package var vaultName: [UInt8]? { nil }
@@ -37,12 +37,12 @@ extension RecordStore {
         guard target == nil else { throw LogError(.unreachable, reason()) }
     }
 
-    /// Checks that the vault is bound to the name that was requested from the store. Throws `otherName`.
+    /// Checks that the vault is bound to the name under which the store was opened. Throws `otherName` if it is not.
     func checkName(of header: Header) throws(LogError) {
         if let vaultName, header.name?.hash != vaultName { throw LogError(.otherName, path) }
     }
 
-    /// Returns whether another store has replaced this one; false if unknown. Throws `gone` if the store was removed.
+    /// Returns whether another store has replaced this one; false if unknown. Throws `gone` if it has been removed.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {
             guard error.code == .gone else { return false }

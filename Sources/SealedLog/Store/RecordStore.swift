@@ -38,7 +38,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store in a form that a reader can flush independently of the writer; nil if the store was replaced.
+    /// Returns this store in a form that a reader can flush independently of the writer; nil if it has been replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
@@ -52,12 +52,12 @@ package protocol RecordStore: AnyObject, Sendable {
     /// Waits for the lock that excludes other processes. Only one thread of this process may use the lock at a time.
     ///
     /// - Returns: nil if the caller must open the store again, because another store has replaced it, or because this
-    ///   process was forked from the one that opened it.
+    ///   process was forked from the process that opened the store.
     func lock(_ kind: LockKind, until deadline: Deadline) throws(LogError) -> StoreLock?
     func unlock()
 
     // Before calling the methods below, the caller acquires the exclusive lock and reads everything up to the log's
-    // end. All except `write` may throw `outcomeUnknown` if it is uncertain whether the newest record is durable.
+    // end. All of these methods except `write` may throw `outcomeUnknown` if the newest record may not be durable.
 
     /// Prepares the store for writing after the log's end.
     func prepareAppend(behind end: LogEnd) throws(LogError)
@@ -90,7 +90,7 @@ package protocol NewStore: RecordStore {
     /// Throws `exists` if a store other than `old` is at the location.
     ///
     /// - Parameters:
-    ///   - old: the store at the location, whose lock the caller holds; nil if there is none.
+    ///   - old: the store at the location, whose lock the caller holds; nil if no store is there.
     ///   - head: the newest position of this store's log.
     func publish(over old: Replaceable?, _ head: LogPosition) throws(LogError)
     func discard()
@@ -104,43 +104,42 @@ package protocol MachineCopy: AnyObject {
     ///
     /// - Parameter end: returns the end of the log in the file. Later bytes are not part of the log.
     func save(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError)
-    /// Records that the log was opened on this store without a rollback error. The copy then belongs to this store.
+    /// Records that the log has been opened without a rollback error. The copy then belongs to this store.
     ///
     /// - Parameters:
     ///   - kept: the copy's ``head``, which the log includes. Another process may have saved later records since.
     ///   - isContinued: whether this log continues the log in the copy, so that the copy's bytes equal this store's.
     func accept(over kept: LogPosition?, continuing isContinued: Bool)
-    /// Records that the log was followed up to `head` and includes the position `kept`.
+    /// Records that this process has read the log up to `head`, and that the log includes the position `kept`.
     func follow(to head: LogPosition, over kept: LogPosition?)
-    /// Adds some of the missing bytes to the copy. Ignores errors.
+    /// Fetches the next batch of bytes that the copy lacks. Call it repeatedly. Ignores errors.
     func complete()
     /// Discards cached bytes after some of them failed to authenticate. Returns whether reads now bypass the copy until
     /// ``endDoubt()``. Throws `unreachable` if the store's location cannot be reached, or `gone` if the store no longer
     /// exists.
     func distrust() throws(LogError) -> Bool
     func endDoubt()
-    /// Records that these bytes were read and authenticated. Between ``distrust()`` and ``endDoubt()``, they replace
-    /// different bytes in the copy. At other times, they never replace existing bytes.
+    /// Records that this process has read and authenticated these bytes. Between ``distrust()`` and ``endDoubt()``,
+    /// they replace different bytes in the copy. At other times, they never replace bytes that the copy has.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
-    /// Creates a store for pending changes if no server answers the lock request and no such store exists yet.
+    /// Creates a store for pending changes if no server has answered the lock request and no such store exists yet.
     ///
-    /// - Parameter check: reads and authenticates the whole store before it is used.
+    /// - Parameter check: reads and authenticates the whole new store before the store is used.
     func beginPending(until deadline: Deadline, _ check: (any RecordStore) throws(LogError) -> Void) throws(LogError)
-    /// Names the copy as the cause of an error if the whole log was read from the copy.
+    /// Returns the error. If the whole log was read from the copy, the returned error names the copy as its cause.
     func explanation(of error: LogError) -> LogError
 }
 
 /// The servers that hold a store, and the metadata that they report about it.
 package protocol StoreServer: AnyObject {
-    /// The name of the server that was used last, for messages.
+    /// The name of the most recently used server, for messages.
     var name: String? { get }
-    /// Whether the server that was used last is a standby, which may lag behind its primary.
+    /// Whether the most recently used server is a standby, which may lag behind its primary.
     var isStandby: Bool { get }
-    /// The server's time in milliseconds since 1970; nil if not requested. A malicious server can report any time.
+    /// The server's time in milliseconds since 1970; nil until requested. A malicious server can report any time.
     var time: UInt64? { get }
-    /// The number of servers that may hold the store. A former primary's store may be older or have diverged.
+    /// The number of servers that may hold the store. The store on a former primary may be older or have diverged.
     var hostCount: Int { get }
-    /// Switches to the next server.
     func turnToNextHost()
     /// The log's end, which the server reports separately from the log's bytes; nil after ``ignoreStatedEnd()``.
     var statedEnd: StatedEnd? { get }
@@ -166,13 +165,13 @@ package struct StoreLock: ~Copyable, Sendable {
     package consuming func release() {}
 }
 
-/// A store that may be replaced, because its replacement was checked to include everything in it.
+/// A store that may be replaced, because a check has shown that its replacement includes everything in it.
 /// ``NewStore/publish(over:_:)`` requires this type, so a vault cannot be replaced without that check.
 package struct Replaceable: Sendable {
     /// The store to be replaced. The caller holds its exclusive lock until the replacement is published.
     package let store: any RecordStore
 
-    /// Marks a store as replaceable. The caller ensures that the replacement includes it before using this value.
+    /// Marks a store as replaceable. The caller must ensure that the replacement includes everything in this store.
     init(contained store: any RecordStore) { self.store = store }
 }
 
@@ -184,12 +183,12 @@ package enum StoreGrowth: Sendable {
     ///
     /// - Parameter areDurable: whether all readable records are durable.
     case some(upTo: StatedEnd?, areDurable: Bool)
-    /// The log must be opened again, because the store's end is not the log's end, or because the store was replaced.
+    /// The log must be opened again, because its end is not the store's end, or because the store has been replaced.
     case doubtful
 }
 
 /// The log's end as stated by the store. The store accepts a record only if the record follows this end. Therefore this
-/// end must equal that of the authentic log.
+/// end must equal the authentic log's end.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
@@ -207,9 +206,9 @@ package struct LogTail: Sendable {
     /// The kind of bytes that follow the log's last record.
     package enum Remains: Sendable {
         case nothing
-        /// The bytes are a torn or damaged record. The text states the reason.
+        /// The bytes are a torn or damaged record. The text states why the record is invalid.
         case failing(StaticString)
-        /// The bytes are an authentic record that does not belong here. No interrupted writer leaves such a record.
+        /// The bytes are an authentic record that cannot be the next one. No interrupted writer leaves such a record.
         case foreign(StaticString)
     }
 

@@ -10,7 +10,7 @@ package protocol StoreLocation: Sendable {
     /// The file system that contains the rollback memory.
     var files: any FileSystem { get }
 
-    /// Opens the store. Throws `missing` if no store exists, or `gone` if this process has found one here before.
+    /// Opens the store. Throws `missing` if no store exists, or `gone` if this process has found a store here before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
     func exists() throws(LogError) -> Bool
     /// Creates an empty store, which appears at this location when it is published.
@@ -24,9 +24,9 @@ package protocol StoreLocation: Sendable {
     ///
     /// - Parameter number: the lock's number, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
-    /// Returns the problems that occurred since the last call without making an operation fail.
+    /// Returns the problems that have occurred since the last call and did not make an operation fail.
     func takeNotices() -> [Notice]
-    /// Details for users and administrators; nil if there are none, as for a file.
+    /// Details about the location for users and administrators; nil if there are none, as for a file.
     var report: (any StoreReport)? { get }
     /// Returns the location of the pending changes that were made while no server answered; nil if there are none.
     func pending() throws(LogError) -> FileLocation?
@@ -34,7 +34,7 @@ package protocol StoreLocation: Sendable {
 
 /// Details about a location on a server, for users and administrators.
 package protocol StoreReport {
-    /// The SQL statements with which an administrator prepares the database if users lack the permission.
+    /// The SQL statements with which an administrator prepares the database if the vault's users may not do so.
     var preparation: String { get }
     /// Checks the server and returns the results as text for the user.
     func findings() throws(LogError) -> [StoreFinding]
@@ -45,7 +45,7 @@ package protocol StoreReport {
 
 /// The way in which a store is opened.
 package enum StoreOpening: Sendable {
-    /// Opens the copy on this machine, if there is one, without a connection. It is compared with the store later.
+    /// Opens this machine's copy, if there is one, without a connection. The copy is compared with the store later.
     case quick
     /// Opens the store in its current state, without trusting the copy on this machine.
     case fresh
@@ -122,7 +122,7 @@ package struct FileLocation: StoreLocation {
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // Even a file that root creates must belong to the vault's owner.
+        // If root creates the file, its owner must still be the vault's owner, who could not open it otherwise.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }
@@ -144,7 +144,7 @@ private final class NamedByteLock: NamedLock {
 
 package struct StoreFinding: Sendable {
     package let name: String
-    /// The result in complete sentences.
+    /// The check's result in complete sentences.
     package let message: String
     /// The instruction for fixing the problem; nil if there is none.
     package let fix: String?

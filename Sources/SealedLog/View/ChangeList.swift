@@ -22,7 +22,7 @@ package struct Change: Sendable {
     }
 
     package enum Action: Sendable {
-        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. The previous expiry is dropped.
+        /// Sets a value. If `attributes` is nil, the entry keeps its attributes. The entry's former expiry is dropped.
         case set(SealedValue, attributes: [Attribute]?, expiry: UInt64? = nil)
         case remove
         /// Makes an earlier version the current one. The error is `conflict` if the name has no such version.
@@ -48,7 +48,7 @@ package struct Change: Sendable {
     }
 }
 
-/// A version whose value was opened successfully. Only such a version may be restored.
+/// A version whose value has been opened successfully, which is required before the version may be restored.
 package struct OpenedVersion: Sendable {
     let nonce: Nonce
 
@@ -64,8 +64,8 @@ package struct OpenedVersion: Sendable {
 
 /// A transaction's changes in their order, and the conditions under which they are written.
 package struct ChangeList: Sendable {
-    /// The values that the names read must still have, identified by their nonces; nil for a name without a value.
-    /// Otherwise the error is `conflict`.
+    /// The nonces of the values that the transaction has read, by name; nil for a name without a value. If the value of
+    /// a name has changed since it was read, the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
     /// The key of an attribute that an entry keeps when a value is set or restored; nil if there is no such attribute.
     package var keptAttribute: String?
@@ -74,7 +74,7 @@ package struct ChangeList: Sendable {
     private(set) var cells = NamedCells()
     /// The boxes of the values, concatenated.
     private(set) var boxes: [UInt8] = []
-    /// The keys under which values are sealed. Each element applies to the changes from index `first` on.
+    /// The keys under which values are sealed. Each element applies from the change `first` to the next element.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }
@@ -123,7 +123,7 @@ package struct ChangeList: Sendable {
 
 // MARK: - Coding
 
-// This encoding is used only within a process. Files never contain it.
+// The encoding of a change list is used only within a process. Files never contain it.
 
 private enum Tag {
     static let remove: UInt8 = 0

@@ -88,7 +88,7 @@ struct HeaderImage {
     }
 
     /// Authenticates the header of a vault that was opened before. The data key may have been rotated since. Throws
-    /// `keyWrong` or `identityRemoved` if the slot that opened the vault was removed.
+    /// `keyWrong` or `identityRemoved` if the slot that opened the vault has been removed.
     func view(following keys: KeyRing) throws(LogError) -> LogView {
         do throws(LogError) { return try view(with: keys) } catch {
             guard error.code == .damaged, let slots = try? header.get().slots else { throw error }
@@ -100,7 +100,7 @@ struct HeaderImage {
         }
     }
 
-    /// Returns `damaged` instead of `error` if the header was changed and its copy is intact. Otherwise a changed slot
+    /// Returns `damaged` instead of `error` if the header has changed and its copy is intact. Otherwise a changed slot
     /// would be reported as a wrong key, and a changed version as a newer format.
     private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
         let copy = Array(bytes[Header.copyOffset...])
@@ -143,8 +143,8 @@ extension LogView {
     /// - Parameters:
     ///   - remembered: the position from the rollback memory, which was read before the store.
     ///   - isAccepted: returns whether to use the store although it lacks positions from this view or the memory.
-    /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks such positions;
-    ///   `keysChanged` or `identityRemoved`; the errors of opening.
+    /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks positions and
+    ///   is not accepted; `keysChanged` or `identityRemoved`; the errors of opening.
     func reopened(
         on store: any RecordStore, knowing remembered: Remembered?,
         acceptingIf isAccepted: (LogView) throws(LogError) -> Bool = { (_) throws(LogError) in false }
@@ -155,7 +155,7 @@ extension LogView {
             throw LogError(.exchanged, store.path)
         }
         var view = try image.view(following: keys)
-        // Pending changes may be based on an older position of the vault than this process has seen.
+        // Pending changes may be based on an older position than this process has seen, so they need not include it.
         let known = store.target == nil ? [durable, try remembered?.position(of: view)].compactMap(\.self) : []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: true)
         for position in known {
@@ -270,7 +270,7 @@ extension LogView {
         _ record: Record, _ reader: inout RecordReader, durable: LogPosition?
     ) throws(LogError) -> Bool {
         if record.needsNoCheck(durable) { return true }
-        // A following record proves that this one is whole, since writers append only after a durable record.
+        // A following record proves that this record is whole, since writers append only after a durable record.
         if case .record = try reader.record(at: record.end, after: record.position) { return true }
         return try reader.payloadHolds(record)
     }

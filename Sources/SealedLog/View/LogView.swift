@@ -4,7 +4,7 @@ import Sealing
 
 /// The state of a vault file in one process: its header, the records followed so far, and their contents.
 ///
-/// A view is a value, so its copies do not change with it. ``refresh()`` adds the records that were appended since.
+/// A view is a value. ``refresh()`` adds newly appended records to one view, but not to its copies.
 struct LogView: Sendable {
     let store: any RecordStore
     let keys: KeyRing
@@ -33,11 +33,11 @@ struct LogView: Sendable {
     /// Consecutive positions up to the head.
     var passed: [LogPosition]
     var isCompactionAnnounced = false
-    /// Whether the log was compared with the store after it was opened from the copy on this machine.
+    /// Whether the log has been compared with the store since it was opened from the copy on this machine.
     var isCompared = false
     /// Whether nonzero bytes follow the end. If so, the next writer clears them before it appends a record.
     var needsClearing = false
-    /// The time at which the path was last checked, in nanoseconds of the coarse clock.
+    /// The time of the last check that the store is still at its path, in nanoseconds of the coarse clock.
     var lookedAtPath: Int64 = 0
     var cache = PageCache()
 
@@ -98,7 +98,7 @@ extension Record {
 }
 
 extension LogView {
-    /// Replaces this view with another one, but keeps the cache's limit.
+    /// Replaces this view with another one, but keeps this view's cache limit.
     mutating func replace(by new: LogView) {
         let limit = cache.limit
         self = new
@@ -109,7 +109,7 @@ extension LogView {
 // MARK: - Following
 
 extension LogView {
-    /// Adds records that were appended. Returns false if the result is doubtful and the store must be reopened.
+    /// Adds all new records. Returns false if the log's end is doubtful and the store must be reopened.
     mutating func refresh() throws(LogError) -> Bool {
         switch try store.growth(after: end, head) {
         case .none: break
@@ -128,7 +128,7 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether the log was read up to the end that the store stated. Another thread may have read further.
+    /// Returns whether the log has been read up to the end that the store stated, or, by another thread, beyond it.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
@@ -144,8 +144,8 @@ extension LogView {
         return nil
     }
 
-    /// Applies all records up to the log's end, and returns the finding after them. Checks only the last record's
-    /// payload, because writers append a record only after the previous one is durable.
+    /// Applies all records up to the log's end, and returns the kind of bytes that follow. Checks only the last
+    /// record's payload, because writers append a record only after the previous one is durable.
     mutating func catchUp(
         _ reader: inout RecordReader, durable: LogPosition? = nil
     ) throws(LogError) -> RecordReader.Finding {
@@ -221,7 +221,7 @@ extension LogView {
 // MARK: - Entries and values
 
 extension LogView {
-    /// Finds a name's newest entry, which may be a tombstone or expired. Returns nil if the name never had one.
+    /// Finds a name's newest entry, which may be a tombstone or expired. Returns nil if the name never had an entry.
     mutating func find(_ name: EntryName) throws(LogError) -> Entry? {
         if let entry = recent.find(name) { return entry }
         let found = try name.bytes.withRawBytes { (name) throws(LogError) in try search(name) }

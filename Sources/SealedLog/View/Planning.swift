@@ -34,7 +34,7 @@ extension LogView {
         _ batch: TransactionBatch, upTo limit: Int = Limits.inlineIndexSize
     ) throws(LogError) -> RecordPlan? {
         // An offset's encoding varies in length, and the offset itself depends on the index's length. Therefore the
-        // estimate grows until the index fits. The first estimate assumes short offsets and leaves out all marks.
+        // estimate grows until the index fits. The first estimate assumes short offsets without marks.
         var size = (batch.entries.byteCount - batch.storedCount * Entry.storedMarkSize + 96) & ~15
         while size <= limit {
             var index = nextIndex(batch.totals)
@@ -67,7 +67,7 @@ extension LogView {
         let entries: UInt64
     }
 
-    /// Builds a payload of a batch's values and a tree's pages. It does not depend on the record's place in the chain.
+    /// Builds a payload from a batch's values and a tree's pages. The payload is the same at any position in the log.
     func treePayload(_ batch: TransactionBatch, into store: (any RecordStore)?) throws(LogError) -> TreePayload {
         let start = payloadOffset(indexSize: treeIndexSize)
         var sink = ByteSink(payloadAt: start, in: store)
@@ -126,7 +126,7 @@ struct Remembered: Sendable {
 
     /// Returns the newest remembered position, given a view of the vault that was opened after the memory was read.
     /// Returns nil for pending changes, since the memory describes the vault into which they will be merged. Throws
-    /// `rolledBack` if it was stored under a data key that is neither the vault's current key nor a former one.
+    /// `rolledBack` if the position was stored under a data key that the vault neither has nor had.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }

@@ -42,7 +42,7 @@ extension LogView {
     }
 }
 
-/// Signs the states of a record's entries.
+/// A signer for the states of a record's entries.
 struct StateSigner: Sendable {
     let key: DeviceKey
     let vaultID: [UInt8]

@@ -51,7 +51,7 @@ extension Change {
                 throw LogError(.conflict)
             }
             let earlier = old.earlier[number]
-            // An expired value is restored without its expiry.
+            // If the earlier value's expiry has passed, the value is restored without it.
             let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
             let attributes = try earlier.attributes.keeping(
                 context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
@@ -71,8 +71,8 @@ extension Change {
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
             // Other copies of the vault also forget the history up to the time `forgotten`. They may have the old
-            // state, unless this transaction set it. A time in the future is not used, since those copies would then
-            // forget states that others set before that time.
+            // state, unless this transaction set it. A time in the future is not used, since it would make those copies
+            // forget states that are set in the meantime.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -108,7 +108,7 @@ extension Entry {
 
 extension [Attribute] {
     /// Returns the attributes, with the value of `key` taken from the first state that has this key. If no state has
-    /// it, the attributes keep their value for the key, or get `other` if they have none.
+    /// this key, the attributes keep their value for it, or get the value `other` if they have none.
     ///
     /// - Throws: `invalid` if these attributes have a different value for the key, or no room for another attribute.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
@@ -134,9 +134,9 @@ struct Circumstances: Sendable {
     let now: UInt64
     let sequence: UInt64
     let history: KeptHistory
-    /// The signer of the states; nil if they are not signed.
+    /// The signer of the entries' states; nil if the vault does not sign them.
     var signer: StateSigner?
-    /// The time used to decide which history is too old; ``now`` if nil.
+    /// The time used to decide which history is too old; nil means ``now``.
     var retentionTime: UInt64?
 }
 
@@ -150,7 +150,7 @@ struct TransactionBatch: Sendable {
     /// The values' boxes in order, joined into several arrays.
     private(set) var boxes: [[UInt8]] = []
     private(set) var payloadSize = 0
-    /// The number of versions that were already in the file.
+    /// The number of the entries' versions that were already in the file before this batch.
     private(set) var storedCount = 0
     private(set) var totals: Totals
     /// The number of bytes that these transactions add to the file, excluding pages.
@@ -197,7 +197,7 @@ struct TransactionBatch: Sendable {
                 circumstances: circumstances, isOwn: own.map { $0 >= first } ?? false,
                 kept: (changes.keptAttribute, changes.keptValues[change.name]), offset: UInt64(offset))
             let new = try change.entry(replacing: old, context, began: began) { (version) throws(LogError) in
-                // A version from this record is not in the file yet.
+                // A version from this record is not in the file yet, so it cannot be restored.
                 guard let version = version.stored else { throw LogError(.conflict) }
                 return try value(version)
             }

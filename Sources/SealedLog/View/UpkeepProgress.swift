@@ -33,7 +33,7 @@ extension LogView {
         while offset < end {
             let record = try store.rereading { () throws(LogError) in
                 guard case .record(let record) = try reader.record(at: offset, after: position) else {
-                    // The old reader's window still contains the damaged bytes.
+                    // The former reader's window still contains the damaged bytes, so a new reader is created.
                     reader = self.reader
                     throw LogError.damaged("a record", at: offset)
                 }

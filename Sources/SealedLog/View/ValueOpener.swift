@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// Opens many of a store's values, one after the other, in the same guarded memory.
+/// An opener for many of a store's values. It decrypts them one after the other in the same guarded memory.
 struct ValueOpener: ~Copyable {
     private let store: any RecordStore
     private let keys: KeyRing
@@ -16,7 +16,7 @@ struct ValueOpener: ~Copyable {
         memory = try translated(SecretBytes(zeros: ValueOpener.usualSize))
     }
 
-    /// Opens a value and passes it to `body` together with its padding, which must be zeros. Returns the value's box.
+    /// Opens a value and passes it to `body` with its padding, which must consist of zeros. Returns the value's box.
     @discardableResult
     mutating func open(
         _ version: StoredVersion, _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Void = { _ in }
@@ -45,32 +45,32 @@ struct ValueOpener: ~Copyable {
     }
 }
 
-/// Prevents damaged bytes in a machine's copy of a database from being written into the database.
+/// A repairer that prevents damaged bytes in this machine's copy of a database from being written to the database.
 struct BoxRepair: ~Copyable {
     private let store: any RecordStore
     private var values: ValueOpener
 
-    /// Returns nil if the machine has no copy of the store.
+    /// Returns nil if this machine has no copy of the store.
     init?(of store: any RecordStore, keys: KeyRing) throws(LogError) {
         guard store.machineCopy != nil else { return nil }
         self.store = store
         values = try ValueOpener(of: store, keys: keys)
     }
 
-    /// Replaces a value's box in `bytes` that does not open with the database's box. Leaves all other boxes alone,
-    /// since the database's boxes may be damaged.
+    /// If a value's box in `bytes` does not open, replaces it with the database's box. Leaves every other box alone,
+    /// since the database's box may be the damaged one.
     ///
     /// - Parameters:
     ///   - bytes: the bytes that were read from the store, including the whole box.
-    ///   - start: the offset of these bytes.
+    ///   - start: the offset of these bytes in the store.
     mutating func repair(_ version: StoredVersion, in bytes: inout [UInt8], from start: UInt64) throws(LogError) {
         let range = Int(version.box.lowerBound - start)..<Int(version.box.upperBound - start)
         do throws(LogError) { return try values.open(bytes[range], version) } catch {
             guard error.code == .damaged else { throw error }
         }
         do throws(LogError) { bytes.replaceSubrange(range, with: try values.open(version)) } catch {
-            // If the database's box is damaged too, the damaged box is copied, as in a file. Otherwise it would prevent
-            // key changes.
+            // If the database's box is damaged too, the damaged box is copied, as in a file. Otherwise a single damaged
+            // box would prevent key changes.
             guard error.code == .damaged else { throw error }
         }
     }
@@ -88,7 +88,7 @@ struct ValueResealer: ~Copyable {
         keys = new
     }
 
-    /// Opens and reseals a value. Returns its version, with the old offset, and its box. Throws `damaged`.
+    /// Opens and reseals a value. Returns the new box and its version, with the old offset. Throws `damaged`.
     mutating func reseal(_ old: StoredVersion) throws(LogError) -> (version: StoredVersion, box: [UInt8]) {
         var version = old
         var box = [UInt8](repeating: 0, count: old.boxLength)

@@ -5,7 +5,7 @@ private import LinuxSystem
 package struct CopiesBeside: Hashable, Sendable {
     /// The paths of the copies to merge, sorted by name.
     package internal(set) var files: [String] = []
-    /// The paths of copies that the synchronization is still writing.
+    /// The paths of the copies that file synchronization is still writing.
     package internal(set) var unfinished: [String] = []
     /// The reference to the commit that an unfinished git merge brings in, such as `MERGE_HEAD`; nil if there is none.
     package internal(set) var gitReference: String?
@@ -32,7 +32,7 @@ package struct CopiesBeside: Hashable, Sendable {
 }
 
 extension CopiesBeside {
-    /// Advice in whole sentences about these copies, to follow before accepting a rollback alarm.
+    /// Sentences that advise what to do about these copies before accepting a rollback alarm.
     var advice: String {
         var sentences: [String] = []
         if !unfinished.isEmpty {
@@ -46,7 +46,7 @@ extension CopiesBeside {
                 "File synchronization has left other copies next to it: \(files.joined(separator: ", ")). Merge them.")
         }
         if gitReference != nil {
-            sentences.append("Git has an unfinished merge there. Merge the other branch's copy.")
+            sentences.append("The vault's git repository has an unfinished merge. Merge the other branch's copy.")
         } else if isInRepository, files.isEmpty, unfinished.isEmpty {
             sentences.append("The vault is in a git repository, and git may have checked out another version of it.")
         }

@@ -1,4 +1,4 @@
-// Re-exports the modules that a program which imports Vault also needs.
+// Re-exports the modules that a program needs in addition to Vault.
 
 @_exported public import PlainStores
 @_exported public import Sealing

@@ -1,5 +1,5 @@
 extension VaultError {
-    /// Details that ``code`` does not distinguish. The command selects its hints by them.
+    /// Details that ``code`` does not distinguish. The command chooses its hints by these causes.
     package var causes: [Cause] { detail as? [Cause] ?? [] }
 
     package init(_ code: Code, _ message: String, systemError: Int32? = nil, causes: [Cause]) {
@@ -25,9 +25,9 @@ extension VaultError {
         /// The copy at a path is complete, but a power loss may undo it.
         case unflushedCopy(String)
         case usedUpVault(String)
-        /// The file of changes that waited for a server and cannot be merged, and whether the key fails to open it.
+        /// The file with offline changes that cannot be merged, and whether the key fails to open the file.
         case changesLeft(path: String, isLocked: Bool)
-        /// A copy that was to be merged cannot be used. The code says why.
+        /// A copy that was to be merged cannot be used, for the reason that the code reports.
         case unusableCopy(Code)
         /// A rollback alarm, its code, and the copies in the vault's folder. `tried` contains the copies that were to
         /// be merged but lack what this machine remembers. `isMerged` reports whether they were merged nevertheless.

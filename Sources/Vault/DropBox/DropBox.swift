@@ -5,8 +5,8 @@ import SealedFormat
 import SealedLog
 public import Sealing
 
-// A drop is a sealed value for a vault that its sender, such as a CI job or a new colleague, cannot open. The vault's
-// owner stores the value. A drop is an age file, so it can also be created with age, in the documented format.
+// A drop is a value that is sealed for a vault. The sender, such as a CI job or a new colleague, cannot open the vault,
+// so its owner stores the value. A drop is an age file, so age itself can also create it, in the documented format.
 
 extension Keychain {
     /// The vault's drop box, for values that were sealed without the vault's keys.
@@ -18,7 +18,7 @@ extension Keychain {
 
 extension Keychain.DropBox {
     /// Returns the public key of the vault's drop box, `age1…`, which seals values for the vault but cannot read them.
-    /// It is not secret. It changes when the data key is rotated. Drops for the former key are then lost.
+    /// It is not secret. Rotating the data key changes it, and makes drops for the former public key unreadable.
     ///
     /// - Throws: the errors of ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
@@ -68,7 +68,7 @@ extension Keychain.DropBox {
         }
     }
 
-    /// A drop that was opened but not stored.
+    /// A drop that has been opened but not stored.
     ///
     /// The sender is unknown, so check the name and the attributes before you store the value.
     public final class Drop: Sendable {
@@ -80,7 +80,7 @@ extension Keychain.DropBox {
         public var name: String { contents.name.text }
         /// The value's size in bytes.
         public var size: Int { contents.value.count }
-        /// Descriptions of the value.
+        /// The attributes of the new entry, which describe the value.
         public var attributes: [String: String] { Keychain.dictionary(contents.attributes) }
         /// The time at which the value was sealed, by the sender's clock.
         public var created: Date { Date(milliseconds: contents.created) }
@@ -102,13 +102,13 @@ extension Keychain.DropBox {
             guard error.code == .damaged else { throw .noGuardedMemory }
             throw VaultError(.invalid, "This is an age file, but not a drop for a vault: \(error.detail).")
         }
-        // The name and the attributes were chosen by an unknown sender.
+        // An unknown sender chose the name and the attributes, which may therefore imitate existing ones.
         try Naming.name.checkLooks(drop.name)
         try Self.checkLooks(drop.contents.attributes)
         return drop
     }
 
-    /// Checks that the keys of attributes do not look alike. Throws `invalid`.
+    /// Checks that no two attribute keys look alike. Throws `invalid`.
     private static func checkLooks(_ attributes: [Attribute]) throws(VaultError) {
         for (number, attribute) in attributes.enumerated() {
             try Naming.attribute.checkLooks(attribute.key)
@@ -143,20 +143,20 @@ extension Keychain.DropBox {
         }
     }
 
-    /// Stores the values and attributes of drops, either all or none.
+    /// Stores the values and attributes of drops atomically.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace existing values of these names, which then become earlier values.
+    ///   - isReplacing: whether to replace existing values of the drops' names, which then become earlier values.
     ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before its name was last
     ///     changed or removed. Somebody may have kept such a drop in order to restore a former value.
     /// - Throws: ``VaultError`` with `exists` if a name has a value or a newer change, and the parameters do not permit
-    ///   this; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   replacing it; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
         try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                // Because of this read, the transaction runs again if the name is changed before the commit.
+                // This read makes the transaction run again if another process changes the name before the commit.
                 if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }

@@ -6,7 +6,7 @@ package import SealedLog
 extension Keychain {
     package var accessLog: AccessLog { AccessLog(keychain: self) }
 
-    /// The log of the values that were read on this machine.
+    /// This machine's log of reads of the vault's values.
     package struct AccessLog: Sendable { let keychain: Keychain }
 }
 
@@ -30,20 +30,20 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// Checks that this machine has a writable log, even if the log is off. Throws the errors of
+    /// Checks that this machine has a writable access log, even if logging is off. Throws the errors of
     /// ``record(evenIfOff:_:)``, except `busy`.
     package func check() throws(VaultError) {
         try keychain.translated(keychain.log.checkAccessLog(in: keychain.location.rollbackMemory))
     }
 
-    /// Returns the accesses that were recorded on this machine, even if the log is off now. Throws the errors of
-    /// ``record(evenIfOff:_:)``.
+    /// Returns the accesses that were recorded on this machine, even if the access log is currently off. Throws the
+    /// errors of ``record(evenIfOff:_:)``.
     package func report() throws(VaultError) -> AccessReport {
         try keychain.waiting { (timeout) throws(LogError) in
             try keychain.log.accesses(in: keychain.location.rollbackMemory, timeout: timeout)
         }
     }
 
-    /// The path of this machine's log; nil if there is no folder for it.
+    /// The path of this machine's log; nil without a rollback memory, whose folder contains the log.
     package var path: String? { keychain.location.rollbackMemory.map(keychain.log.accessLogPath) }
 }

@@ -6,11 +6,11 @@ extension Keychain.Copies {
     /// Copies a consistent snapshot of the vault to another file, which the same keys open. Other processes may use the
     /// vault meanwhile. The copy is read and authenticated in full before it is renamed to its final path.
     ///
-    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises
-    /// an alarm because the vault is older than before; see <doc:RestoringFromBackups>.
+    /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises a
+    /// rollback alarm, because it remembers a newer vault; see <doc:RestoringFromBackups>.
     ///
     /// - Parameter isReplacing: whether to replace an earlier copy of the vault at the path, provided that the new copy
-    ///   contains all of its changes. Any other file is left alone.
+    ///   contains all changes of the earlier one. Any other file is left alone.
     /// - Throws: ``VaultError`` with `exists` if a file at the path was left alone; `invalid` if the path is unusable
     ///   or that of the vault or its key file; `damaged`, `busy`, `unavailable` if no copy was created;
     ///   `outcomeUnknown` if the copy is complete, but a power loss may undo it.
@@ -23,7 +23,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // Offline, the target may be the vault's own URL, to restore the vault in its database from the local copy.
+        // Offline, the vault's own URL is a valid target, so that the local copy can restore the vault in the database.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -31,7 +31,7 @@ extension Keychain.Copies {
         guard !taken.contains(target.path) else {
             throw VaultError(.invalid, "The backup's path is that of the vault or its key file: \(path). Name another.")
         }
-        // An existing file is refused before anything is copied.
+        // An existing target is refused before anything is copied.
         guard isReplacing || (try? target.exists()) != true else {
             throw VaultError(.exists, "\(path) already exists; it was left alone.")
         }
@@ -59,6 +59,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether there is a folder or a device at the location. The log's error does not say which path it concerns.
+    /// Whether a folder or a device is at the location, so that an error of the log can be attributed to this path.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

@@ -16,22 +16,22 @@ extension Keychain.Copies {
     public struct Merge: Hashable, Sendable {
         /// The names that were added or changed in this vault, sorted bytewise.
         public var changed: [String] { report.changed }
-        /// The names that both copies have changed, or may have changed, since their last common change. The later
-        /// value wins. The earlier value is in the history, unless the name is in ``dropped``.
+        /// The names that have changed, or may have changed, in both the vault and the copy since their last common
+        /// change. The later value wins. The earlier value is in the history, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The conflicts whose other value is lost, because the vault keeps no history or the entry has no room for it.
+        /// The conflicts whose earlier value is lost, because the vault keeps no history or the entry's is full.
         public var dropped: [String] { report.dropped }
         /// The names whose changes were refused, sorted bytewise. A person who has lost access may have made these
         /// changes, because the copy has a former data key, or because only a former member has signed them. The copy
         /// does not count as merged. `vault merge --from-former-key` accepts the changes.
         public var refused: [String] { report.refused }
         package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
-        /// Whether the copies had different keys. ``Keychain/VaultKeys/all()`` returns the current ones.
+        /// Whether vault and copy had different keys. ``Keychain/VaultKeys/all()`` returns the keys after the merge.
         public var keysDiffered: Bool { keys != .same }
         package var keys: MergeReport.Keys { report.keys }
         package var isOfFormerKey: Bool { report.isOfFormerKey }
         package var refusesOwn: Bool { report.refusesOwn }
-        /// The key slots before and after the merge, which determine ``doubtedKeys`` and the properties after it.
+        /// The key slots before and after the merge, from which ``doubtedKeys`` and similar properties are derived.
         let slots: MergedSlots
         package var members: MemberDifferences { report.members }
         package var keptAt: String? { report.keptAt }
@@ -42,11 +42,11 @@ extension Keychain.Copies {
 
     /// Merges the changes of another copy of this vault, such as a copy from a file synchronization, git or a backup.
     ///
-    /// For each name, the later state wins, even if it is a removal. The name's history then has all values of both
-    /// copies, except those that were purged from one of them. Merging in the other direction has the same result,
-    /// except for the keys and the history limits. This vault keeps its own, unless the other copy's data key was
-    /// rotated, or only the other copy has what this machine remembers. The other copy is only read. Afterwards, this
-    /// file can replace both copies, since machines that remember either one accept it as a later state.
+    /// For each name, the later state wins, even if it is a removal. The name's history then has all values of the
+    /// vault and the copy, except values that were purged from either. Merging in the other direction has the same
+    /// result, except for the keys and the history limits. This vault keeps its own keys and limits, unless the other
+    /// copy's data key was rotated, or only the other copy has the log position that this machine remembers. The copy
+    /// is only read. This file can then replace both, since machines that remember either accept it as a later state.
     ///
     /// - Parameter path: the other copy's path. A key that opens this vault must also open the copy.
     /// - Throws: ``VaultError`` with `invalid` if it is not a copy of this vault; `noVault`, `locked`, `damaged`, with
@@ -119,14 +119,14 @@ extension Keychain.Copies {
         }
         progress?.finish()
         keychain.reportNotices()
-        // This machine has opened the vault, so it trusts the new fingerprint, whichever key was used.
+        // The merge may have changed the fingerprint. This machine trusts the new one, because it has opened the vault.
         keychain.rememberNewFingerprint()
         keychain.changes.notify()
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
     }
 
-    /// Returns the first name that has never existed in this vault or in any of the copies; nil if there is none. A
-    /// copy that cannot be read is assumed to have every name.
+    /// Returns the first of `names` that has never existed in this vault or in any of the copies; nil if there is none.
+    /// A copy that cannot be read is assumed to have every name.
     package func unknownName(among names: [String], in copies: [Copy]) -> String? {
         let logs = [keychain.log] + copies.map(\.log)
         return names.first { name in
@@ -140,8 +140,8 @@ extension Keychain.Copies {
     /// Whether the vault was opened only for a merge, because it lacks a log position that this machine remembers.
     package var isJoining: Bool { keychain.log.isJoining }
 
-    /// Updates the rollback memory again, after the merge for which the vault was opened. Throws the rollback alarm if
-    /// the vault still lacks what this machine remembers.
+    /// Updates the rollback memory after the merge for which the vault was opened. Throws the rollback alarm if the
+    /// vault still lacks the log position that this machine remembers.
     package func finishMerging() throws(VaultError) {
         do throws(LogError) { try keychain.log.finishJoining() } catch {
             throw VaultError.alarm(error, keychain.location, tried: keychain.options.mergedNext, isMerged: true)
@@ -149,7 +149,7 @@ extension Keychain.Copies {
         }
     }
 
-    /// Translates an error of this vault. The alarm's message does not advise merging the copies that were just tried.
+    /// Translates an error of this vault. The message of a rollback alarm does not advise merging `paths` again.
     private func refusal(_ error: LogError, merging paths: [String]) -> VaultError {
         let tried = keychain.options.mergedNext.isEmpty ? paths : keychain.options.mergedNext
         return VaultError.alarm(error, keychain.location, tried: tried) ?? VaultError(error, keychain.location)
@@ -157,7 +157,7 @@ extension Keychain.Copies {
 }
 
 extension Keychain.Copies.Merge {
-    /// Creates the result. Its names are those of the whole vault, even if this keychain shows only a part.
+    /// Creates the result. It has the names of the whole vault, even if this keychain shows only a part.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         self.report = report
         slots = MergedSlots(
@@ -167,13 +167,13 @@ extension Keychain.Copies.Merge {
 
 struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
-    /// The slots that were removed from one of the copies.
+    /// The slots that no longer exist after the merge, because the vault or the copy had removed them.
     let gone: [LogKeySlot]
-    /// The indices of the slots that were, or may have been, removed from the copy and thus prevented the merge.
+    /// The indices of this vault's slots that were, or may have been, removed from the copy. They prevent the merge.
     let doubted: [Int]
 }
 
-// The local copy of a vault in a database, and the changes that are not stored in the database yet.
+// Members for the local copy of a vault in a database, and for changes that are not stored in the database yet.
 
 extension Keychain.Copies {
     /// The result of merging offline changes into the database when this keychain was opened; nil if there were none.
@@ -184,10 +184,10 @@ extension Keychain.Copies {
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Adds some of the missing records to the local copy. Commands that change nothing call this after their output.
+    /// Adds missing records to the local copy, unless it lacks too many. Read-only commands do this after their output.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The files with pending changes for another URL, which belongs to another vault or belonged to this one.
+    /// The paths of files with pending changes for another URL, which is another vault's or a former one of this vault.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
@@ -208,7 +208,7 @@ extension Keychain.Copies {
     /// Returns the vault's newest log position as one word, which can be compared on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes another machine's log position; nil if that position is later.
+    /// Returns whether the vault's history includes another machine's log position; nil if this vault ends before it.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

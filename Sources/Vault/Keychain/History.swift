@@ -26,14 +26,14 @@ extension Keychain.History {
         public let size: Int
         /// The name of the member who set and signed the value; nil if no member signed it.
         public var author: String? { if case .member(let name) = signer { name } else { nil } }
-        /// The value's signer, who may not have been a member when signing it.
+        /// The value's signer, who may not have been a member when the value was signed.
         package let signer: MemberList.Author?
         let nonce: Nonce
     }
 
     /// The limits on the earlier values that are kept.
     public struct Retention: Hashable, Sendable {
-        /// The maximum number of earlier values of a name, up to 255; 0 keeps none.
+        /// The maximum number of earlier values that are kept for each name, from 0 to 255.
         public var versions: Int
         /// The number of days for which a replaced or removed value is kept.
         public var days: Int
@@ -77,7 +77,7 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // This change's only condition is that the version still exists. If it does not, the error is `busy`.
+            // This change's only condition is that the version still exists, so `busy` may mean that it does not.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -85,9 +85,9 @@ extension Keychain.History {
         }
     }
 
-    /// Undoes the newest change. Each name that it affected gets back its former value, attributes and expiry, or is
-    /// removed if it had no value before. Either all names are restored, or none. A second call undoes the first. If
-    /// several threads made changes at the same time, these may count as one change.
+    /// Undoes the newest change. Each name that the change affected gets back its former value, attributes and expiry,
+    /// or is removed if it had no value before. Either all names are restored, or none. A second call undoes the first
+    /// one. Changes that several threads make at the same time may count as one change.
     ///
     /// - Returns: the names that were changed, sorted bytewise; no names if there is no change to undo.
     /// - Throws: ``VaultError`` with `absent` if a former value is no longer in the history, `damaged` if a former
@@ -98,7 +98,7 @@ extension Keychain.History {
         let entries = try keychain.translated(keychain.log.newestChange(prefix: Array(keychain.ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
-            // A name that was absent before the change is removed again.
+            // The change has created this entry, so undoing the change removes the name.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
                 try keychain.translated(keychain.log.openedVersion(of: entry.name, former.version.nonce))
@@ -117,7 +117,7 @@ extension Keychain.History {
 
     /// Removes a name and all its earlier values, then compacts the vault as ``Keychain/eraseRemoved()`` does.
     ///
-    /// A later merge of another copy does not bring these values back, unless that copy has set the name since.
+    /// A later merge of another copy does not bring these values back, unless the name has been set again in that copy.
     ///
     /// - Returns: whether the name had a current or earlier value.
     /// - Throws: the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
@@ -149,7 +149,7 @@ extension Keychain.History {
         for name in names {
             let shown = try shown(name)
             guard let entry = try keychain.translated(keychain.log.history(shown)) else { continue }
-            // The process that purged the name may have died before the compaction.
+            // If the process that purged the name died before the compaction, the values are still in the file.
             let isLeft = entry.isForgotten ? try keychain.maintenance.information().deadBytes > 0 : false
             if !entry.isRemoved || !entry.earlier.isEmpty || isLeft { known.append(name) }
         }
@@ -178,7 +178,7 @@ extension Keychain.History {
         }
     }
 
-    /// Returns the name of the vault's entry to which a name refers; see ``Keychain/shownName(_:)``.
+    /// Returns the name of the vault's entry to which a name of this keychain refers; see ``Keychain/shownName(_:)``.
     private func shown(_ name: String) throws(VaultError) -> EntryName {
         guard let shown = EntryName(try keychain.shownName(name)) else { throw Naming.name.refusal(of: name) }
         return shown

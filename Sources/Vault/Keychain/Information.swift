@@ -29,9 +29,9 @@ extension Keychain.Maintenance {
         public let recordsSinceCheckpoint: Int
         /// The limits on the earlier values that are kept.
         public let history: Keychain.History.Retention
-        /// Whether this machine remembers the vault, so that it would notice an older copy.
+        /// Whether this machine remembers the vault's state, so that it would detect an older copy.
         public let memoryIsKept: Bool
-        /// Problems that made no call fail, such as an unusable rollback memory or a failed compaction, as sentences.
+        /// Sentences about problems that made no call fail, such as an unusable rollback memory or a failed compaction.
         public let problems: [String]
         /// Whether the keys are locked in memory, so that they are never swapped to disk.
         public let keysAreLockedInMemory: Bool

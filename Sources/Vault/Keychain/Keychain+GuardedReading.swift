@@ -4,7 +4,7 @@ package import SealedFormat
 import SealedLog
 import Sealing
 
-// All reads for a person, another program or a server use these methods.
+// Values for a person, another program or a server are read only with these methods, so that policies apply.
 
 extension Keychain {
     /// Returns the value of an entry; nil if there is none. The policy of the entry and, if it is a field, that of its
@@ -29,7 +29,7 @@ extension Keychain {
             }
             try check(found.attributes)
         } catch {
-            // The value is not returned in any case, so an error of the access log is ignored.
+            // The read is refused in any case, so an error of the access log is ignored.
             if found.isAccessLogged { try? accessLog.record { access().refused } }
             throw error
         }
@@ -37,8 +37,8 @@ extension Keychain {
         return found.takeValue()
     }
 
-    /// Returns the value of a name with its attributes, the attributes of its login if it is a field, and whether the
-    /// access log is on; nil if there is no value. Throws the errors of ``get(_:)``.
+    /// Returns a name's value and attributes, its login's attributes if the name is a field's, and whether the access
+    /// log is on; nil if there is no value. Throws the errors of ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),
@@ -67,7 +67,7 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Creates the record of a read for the parent process, or, with an empty name, of a switch of the access log.
+    /// Creates the record of a read for the parent process. An empty name records a switch of the access log.
     ///
     /// - Parameters:
     ///   - command: the command with its arguments, or another name for the reader.
@@ -81,10 +81,10 @@ extension Access {
 }
 
 extension Keychain {
-    /// Acquires a named lock of the vault. While it is held, other processes see only a hash of its name.
+    /// Acquires a named lock of the vault. While the lock is held, other processes can see only a hash of its name.
     ///
-    /// For a vault in a database, this requires write access to the vault. If the connection to the server is lost, so
-    /// is the lock; see ``NameLock/check()``.
+    /// For a vault in a database, the caller needs write access to the vault. If the connection to the server is lost,
+    /// so is the lock; see ``NameLock/check()``.
     public func acquireLock(_ name: String) async throws(VaultError) -> NameLock {
         let lock = try translated(storeLocation.namedLock(Int64(RunningHash.number(of: ownName(name)))))
         try await NameLock.wait { () throws(VaultError) in try translated(lock.tryLock()) }
@@ -107,7 +107,7 @@ extension Keychain {
 
         init(_ kind: StoredKind) { rawValue = kind.rawValue }
 
-        /// Bytes without a type, which the command stores unless `--type` is used.
+        /// Bytes without a type, which the `vault` command stores unless `--type` is used.
         package static let unspecified = ValueKind(.unspecified)
         package static let text = ValueKind(.text)
         package static let data = ValueKind(.data)
@@ -119,7 +119,7 @@ extension Keychain {
         package static let dictionary = ValueKind(.dictionary)
         package static let null = ValueKind(.null)
 
-        /// The name of the kind, such as `text`, or `kind 17` for a kind that this version does not know.
+        /// The name of the type, such as `text`, or `kind 17` for a type that this version does not know.
         package var description: String {
             StoredKind(rawValue: rawValue).map { String(describing: $0) } ?? "kind \(rawValue)"
         }

@@ -16,7 +16,7 @@ extension Keychain {
         public let modified: Date
         /// The time at which the name becomes absent; nil if the value does not expire.
         public let expires: Date?
-        /// Descriptions of the value, sealed with its name, such as `service`, `account` or `url`.
+        /// The attributes, such as `service` or `url`. They describe the value, and are sealed with its name.
         public let attributes: [String: String]
 
         /// The value's type, if it was specified: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
@@ -24,7 +24,7 @@ extension Keychain {
         /// that this version does not know.
         public var kind: String { valueKind.description }
 
-        /// Returns nil for a tombstone.
+        /// Creates an entry's item; returns nil for a tombstone.
         fileprivate init?(_ entry: Entry, as name: String) {
             guard let content = entry.content else { return nil }
             self.name = name
@@ -42,7 +42,7 @@ extension Keychain {
     /// Returns the properties of an entry, without opening its value; nil if the name is absent.
     ///
     /// - Throws: ``VaultError`` with `invalid`, `damaged`, `busy`, `unavailable`; `rolledBack`, `diverged` or
-    ///   `exchanged` if the file was replaced since the vault was opened.
+    ///   `exchanged` if the file has been replaced since the vault was opened.
     public func item(_ name: String) throws(VaultError) -> Item? {
         let shown = try shownName(name)
         guard let entry = EntryName(shown) else { return nil }
@@ -71,12 +71,12 @@ extension Keychain {
         return names
     }
 
-    /// Returns the keys of ``keys(prefix:)`` one at a time, so that the list may have any length.
+    /// Returns a listing that reads the keys of ``keys(prefix:)`` one at a time, however many there are.
     package func names(prefix: String = "") throws(VaultError) -> KeyListing {
         KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
-    /// Returns the items of ``items(prefix:attributes:)`` one at a time, so that the list may have any length.
+    /// Returns a listing that reads the items of ``items(prefix:attributes:)`` one at a time, however many there are.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
@@ -128,7 +128,7 @@ extension Date {
         self.init(timeIntervalSince1970: Double(min(milliseconds, endOf9999)) / 1_000)
     }
 
-    /// Milliseconds since 1970, limited to the range of the type.
+    /// The date in milliseconds since 1970, clamped to the range of `UInt64`.
     var milliseconds: UInt64 {
         let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
         return UInt64(exactly: max(milliseconds, 0)) ?? .max

@@ -10,19 +10,19 @@ extension Keychain {
         /// The time that a call waits for other processes before it throws ``VaultError/Code/busy``. For a vault in a
         /// database, this is also the timeout of connections and of the server's answers, but at least one second.
         public var lockTimeout: Duration = .seconds(10)
-        /// Rollback alarms that a person has examined: ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged`` or
-        /// ``VaultError/Code/exchanged``. The vault is then accepted and remembered in its current state.
+        /// The rollback alarms that a person has examined: ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged``
+        /// or ``VaultError/Code/exchanged``. Instead of raising them, the keychain accepts and remembers the vault.
         public var acceptedAlarms: Set<VaultError.Code> = []
-        /// Prompts for the passphrase if no other key opens the vault. The closure is called, with no lock held, until
-        /// a passphrase opens the vault. It receives the attempt's number, beginning with 1, and returns nil to give
-        /// up. If it throws, opening fails. Without it, a vault that needs a passphrase is `locked`.
+        /// A closure that prompts for the passphrase if no other key opens the vault. It is called, with no lock held,
+        /// until a passphrase opens the vault. The closure receives the attempt's number, from 1, and returns nil to
+        /// give up. If it throws, opening fails. Without a closure, a vault that needs a passphrase is `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
-        /// Prompts for the passphrase. If set, it is used instead of ``passphrase``.
+        /// The object that prompts for the passphrase. If set, it is used instead of ``passphrase``.
         package var passphrasePrompter: (any PassphrasePrompter)?
         /// The fingerprint that a person has verified, for a vault that is opened with an age identity. The vault is
         /// opened only if it has this fingerprint, which this machine then remembers.
         public var fingerprint: String?
-        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has stored may open the vault.
+        /// Whether a key that ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)`` has stored may be used.
         public var usesKernelKeyring = true
         /// Whether to compare the vault with the rollback memory, and to update that memory.
         package var usesRollbackMemory = true
@@ -32,7 +32,7 @@ extension Keychain {
         package var mergedNext: [String] = []
         /// Whether all prompts are forbidden, including those of key commands and age plugins, as in shell completion.
         package var asksNobody = false
-        /// Shows the messages of age plugins and answers their prompts. The default does neither.
+        /// The object that shows age plugins' messages and answers their prompts. The default does neither.
         public var pluginPrompter: any PluginPrompter = NoPrompts()
         /// Whether only the key file may open the vault, for example to check a backup of the key file.
         package var triesKeyFileAlone = false
@@ -44,15 +44,15 @@ extension Keychain {
         /// read-only.
         public var acceptsSharedKeyFile = false
         /// The maximum memory for the opened index, in bytes. The default of 128 MiB is enough for somewhat more than a
-        /// million entries. Only names that are read use memory: a million of them use 75 MiB. Beyond the limit, reads
+        /// million entries. Only names that are read use memory: a million names use 75 MiB. Beyond the limit, reads
         /// are slower. The minimum is 64 KiB. The first keychain that opens a vault sets the limit.
         public var indexMemory = Limits.indexMemory
         /// The conditions for using the local copy of a vault in a database.
         public var offline = VaultLocation.Offline.never
-        /// A closure that is called once a call has waited one second for another process. It receives that process's
-        /// ID, if known. No lock of this process is held during the call.
+        /// A closure that is called when a method has waited one second for another process. It receives that process's
+        /// ID, if known. This process holds no lock while the closure runs.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether the program exits after one request. The vault's state at opening is then recent enough.
+        /// Whether the program exits after one request. If so, the vault's state at opening is recent enough.
         package var isShortLived = false
         /// Whether the program reads right after opening. The server is then queried while the vault is being opened.
         package var readsAtOnce = false
@@ -91,7 +91,7 @@ extension Keychain {
 
 extension Keychain {
     /// Updates this machine's trust record of the vault. The closure also receives the vault's fingerprint. The vault
-    /// was already changed, so a failure is reported and not thrown.
+    /// has already been changed, so a failure to update the record is reported and not thrown.
     func remember(_ change: (inout TrustRecord, _ fingerprint: [UInt8]) -> Void) {
         guard options.usesRollbackMemory, let fingerprint = try? log.fingerprint() else { return }
         do throws(Notice) {
@@ -99,7 +99,7 @@ extension Keychain {
         } catch { failures.report(VaultError(error, location), key: location.vault) }
     }
 
-    /// Stores the vault's new fingerprint in the trust record, if the record has one.
+    /// Stores the vault's new fingerprint in the trust record, if the record has a former one.
     func rememberNewFingerprint() {
         remember { record, fingerprint in if record.fingerprint != nil { record.fingerprint = fingerprint } }
     }

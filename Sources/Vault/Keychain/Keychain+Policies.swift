@@ -2,7 +2,7 @@ import SealedFormat
 import SealedLog
 
 extension Keychain {
-    /// Writes changes, all or none; returns false if a name is not in the expected state. All writes use this method.
+    /// Writes changes atomically. Returns false if a name is not in the expected state. All writes use this method.
     ///
     /// - Parameter isLifting: whether policies may be removed; see ``Options/keepsPolicies``.
     /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `guarded`.
@@ -23,8 +23,8 @@ extension Keychain {
         return isCommitted
     }
 
-    /// Returns the policy that guards an entry, which is its own or its login's; nil if there is none. An expired login
-    /// still guards its fields.
+    /// Returns the policy that guards an entry: its own one, otherwise its login's; nil if neither exists. An expired
+    /// login still guards its fields.
     func policy(of name: EntryName) throws(VaultError) -> String? {
         if let own = try ownPolicy(of: name) { return own }
         guard let login = name.login else { return nil }
@@ -66,7 +66,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns the first field of a login that the changes would leave without its own policy; nil if there is none.
+    /// Returns a login's first field that would have no policy of its own after the changes; nil if there is none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {
@@ -94,7 +94,7 @@ package enum ReadingPolicy: String, CaseIterable {
     /// Permits only `vault run`, which passes the value to a program and never shows it.
     case run
 
-    /// Throws `guarded` if an entry's attributes forbid the reader to read it. An unknown policy forbids all reads.
+    /// Throws `guarded` if an entry's attributes forbid the read. An unknown policy forbids all reads.
     ///
     /// - Parameters:
     ///   - isThere: whether the entry exists. An expired login does not exist, but still guards its fields.
@@ -109,7 +109,7 @@ package enum ReadingPolicy: String, CaseIterable {
         throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
     }
 
-    /// Returns a sentence, without its full stop, about which command may read an entry's value; nil if all may.
+    /// Returns a sentence, without its full stop, about which command may read an entry's value; nil if any may.
     package static func rule(for attributes: [String: String], of entry: String) -> String? {
         stated(in: attributes).map { rule($0, of: entry) }
     }

@@ -19,7 +19,7 @@ extension Keychain {
         try relocate([(name, newName)], replacing: replacing, removing: false)
     }
 
-    /// Renames or copies several entries, all or none. A new name may equal its own former name, but not another one's.
+    /// Renames or copies several entries, all or none. An entry may keep its name, but not get another's former name.
     ///
     /// - Parameter isRemoving: whether to remove the former names.
     package func relocate(
@@ -49,7 +49,7 @@ extension Keychain {
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The entry keeps the policy that guards it, unless the target's login has the same policy.
+            // The new entry gets the policy that guards the former one, unless the target's login has the same policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -60,7 +60,7 @@ extension Keychain {
     /// Replaces attributes of an entry, and removes those whose new value is nil. The value and its expiry are kept.
     /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the entry must have, or must not have (nil). Otherwise nothing is changed.
+    /// - Parameter required: attributes that the entry must have, or must not have (nil). If not, nothing is changed.
     /// - Returns: the attributes before and after the call.
     /// - Throws: `absent` if the name does not exist; the errors of
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.

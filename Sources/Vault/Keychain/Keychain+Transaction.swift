@@ -10,7 +10,7 @@ extension Keychain {
     /// transaction has read, whether the name was present or absent, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
-        /// The changes, which are written only if each name that was read is still in the state of its first read.
+        /// The changes, written only if each name that was read is still in the state that the first read found.
         private var changes = ChangeList()
         private var nonces = NonceSource()
         private var forgetsHistory = false
@@ -22,7 +22,7 @@ extension Keychain {
         ///
         /// - Parameters:
         ///   - attributes: the new attributes; nil keeps the current ones.
-        ///   - expires: the time at which the name becomes absent; see the keychain's method.
+        ///   - expires: the time at which the name becomes absent; see the keychain's `set` method.
         /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
         public mutating func set(
             _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
@@ -104,7 +104,7 @@ extension Keychain {
             try changes.newest(name) == nil ? entry(name) != nil : hasSet(name)
         }
 
-        /// Returns the attributes of an entry after the changes of this transaction; none if it is absent.
+        /// Returns the attributes of an entry after the changes of this transaction; empty if the entry is absent.
         mutating func attributes(_ name: EntryName) throws(VaultError) -> [Attribute] {
             switch changes.newest(name)?.action {
             case .set(_, let attributes?, _): attributes
@@ -113,7 +113,7 @@ extension Keychain {
             }
         }
 
-        // If a state that one of these two methods has returned changes before the commit, the transaction runs again.
+        // If a state that `entry` or `opened` has returned changes before the commit, the transaction runs again.
 
         mutating func entry(_ name: EntryName) throws(VaultError) -> Entry? {
             let entry = try keychain.translated(keychain.log.entry(name))
@@ -165,7 +165,7 @@ extension Keychain {
     }
 }
 
-/// The plaintext of a sealed value: its kind, and its bytes in guarded memory.
+/// A value in plaintext: its kind, and its bytes in guarded memory.
 package struct SealableValue: ~Copyable {
     package let kind: Keychain.ValueKind
     package let bytes: SecretBytes
@@ -188,7 +188,7 @@ package struct SealableValue: ~Copyable {
 extension Keychain {
     /// Makes several changes atomically, with one durable write.
     ///
-    /// No lock is held while `body` runs. It may run several times, so it should only read and write through the
+    /// No lock is held while `body` runs. `body` may run several times, so it should only read and write through the
     /// transaction. If it throws, nothing is changed.
     ///
     /// - Throws: the errors of `body`; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)`` does,

@@ -14,7 +14,7 @@ extension Keychain {
     ///     drops them 90 days after the expiry, or later if the history is kept for longer.
     /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
-    ///   file was replaced since the vault was opened.
+    ///   file has been replaced since the vault was opened.
     public func set(
         _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
     ) throws(VaultError) {
@@ -73,8 +73,8 @@ extension Keychain {
         }
     }
 
-    /// Sets a value without first reading the name, which would cost a round trip to a database. Returns nil and
-    /// changes nothing if the caller must read the name, for example because another process has changed it.
+    /// Sets a value without first reading the name, because the read would cost a round trip to a database. Returns nil
+    /// and changes nothing if the caller must read the name, for example because another process has changed it.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
@@ -151,7 +151,7 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns these attributes merged into the former ones; nil if there are none to add, which keeps the former ones.
+    /// Returns the former attributes with these added; nil if there are none to add, so that the former ones are kept.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

@@ -56,7 +56,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// - Parameters:
     ///   - isCreating: whether to create the vault, and its key file, if they do not exist. Below `/run/secrets`, where
     ///     secrets are mounted, nothing is created. If the key file is missing there, the error is `locked`.
-    ///   - failures: receives the errors that a property's getter or setter cannot throw. With the vault's path as the
+    ///   - failures: receives the errors that a property's getter or setter cannot throw. Under the vault's path as the
     ///     key, it also receives problems that make no call fail, such as an unusable rollback memory.
     /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault there, `locked`, `damaged`,
     ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for unusable paths,
@@ -84,7 +84,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         let opening = try KeychainOpening(location, options, fileSystem: fileSystem)
         let opened: KeychainOpening.Outcome
         do { opened = try opening.open(creatingIfAbsent: isCreating) } catch {
-            // If a copy was saved before the failure, its path is still reported.
+            // If the local copy was saved before opening failed, its path is still reported.
             for notice in opening.storeLocation.takeNotices() {
                 guard case .copyKept = notice else { continue }
                 failures.report(VaultError(notice, location), key: location.vault)
@@ -94,7 +94,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
         self.init(opening, opened, failures, part)
     }
 
-    /// Creates a vault, and its key file if there is none, even if this machine remembers a vault there that is gone.
+    /// Creates a vault, and its key file if there is none, even if this machine remembers a former vault at the path.
     ///
     /// - Parameters:
     ///   - label: the key slot's name for people to read, up to 256 bytes. It is sealed.
@@ -151,7 +151,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
 
     // MARK: The log
 
-    /// Runs an operation of the log, translates its error, and reports its notices.
+    /// Runs an operation of the log, translates its error, and reports the log's notices.
     func translated<Result: ~Copyable>(
         _ operation: @autoclosure () throws(LogError) -> Result
     ) throws(VaultError) -> Result {
@@ -187,7 +187,7 @@ extension Keychain {
     /// Returns the value of a name, in guarded memory; nil if there is none.
     ///
     /// - Throws: ``VaultError`` with `invalid` for an invalid name, `damaged`, `busy`, `unavailable`; `rolledBack`,
-    ///   `diverged` or `exchanged` if the file was replaced since the vault was opened.
+    ///   `diverged` or `exchanged` if the file has been replaced since the vault was opened.
     public func get(_ name: String) throws(VaultError) -> SecretBytes? {
         let name = try shownName(name)
         return try translated(log.open(name))

@@ -19,7 +19,7 @@ struct KeychainOpening {
         let log: SealedLog
         var created = Keychain.Created()
         var keyFileSharing: SecretFile.Sharing?
-        /// A problem that did not prevent opening, such as an unusable key file or state that could not be remembered.
+        /// A problem that did not prevent opening: an unusable key file, or offline changes that cannot be merged.
         var notice: VaultError?
         var offlineChanges: Keychain.Copies.Merge?
     }
@@ -53,9 +53,9 @@ struct KeychainOpening {
     }
 
     /// Whether the vault's path is that of a file with pending or refused changes. The rollback memory is not used for
-    /// such a file, since it describes the vault itself.
+    /// such a file, since the memory describes the vault itself.
     private var isOfWaitingChanges: Bool {
-        // The folder alone does not decide this, because it may also contain vaults.
+        // The suffix is checked too, because the folder may also contain vaults.
         guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
             !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
@@ -78,7 +78,7 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // Opening a vault in a database reads only the local copy, so a rollback would show only at the first read.
+        // Without the copies to merge, a vault in a database would open, and raise an alarm only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
@@ -118,8 +118,8 @@ struct KeychainOpening {
                         }
                     }
                 } catch {
-                    // The vault lacks these acknowledged changes. It is still opened if the server is unreachable again
-                    // (the local copy has them) or if they can never be merged. The file with the changes is kept.
+                    // The vault lacks the acknowledged offline changes. It is still opened if the server is unreachable
+                    // again (the local copy has them) or if they can never be merged. Their file is kept.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -144,7 +144,7 @@ struct KeychainOpening {
         in files: any FileSystem
     ) throws(VaultError) -> (log: SealedLog, isPinned: Bool) {
         var options = vaultOptions
-        // The rollback memory describes the vault at its own path, not the copy.
+        // The rollback memory describes the vault, so it does not apply to the copy.
         options.usesRollbackMemory = false
         options.checksFingerprint = isPinned
         options.mergedNext = []
@@ -154,7 +154,7 @@ struct KeychainOpening {
                 throw opening.refusal.translated(error, copy)
             }
         }
-        // The copy may have a former data key of the vault, and therefore another fingerprint.
+        // The copy may have a former data key, and so another fingerprint. It is therefore opened without that check.
         return try openCopy(copy, vaultOptions, checkingFingerprint: false, in: files)
     }
 
@@ -245,7 +245,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns false only if there is no key file. If its status cannot be read, reading the file reports the reason.
+    /// Returns false only if there is no key file. If its status cannot be read, a later read reports the reason.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }
@@ -264,7 +264,7 @@ struct KeychainOpening {
     }
 
     /// Throws `gone` if this machine remembers a vault that does not exist. Its disk may not be mounted, or somebody
-    /// may have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide that.
+    /// may have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide the loss.
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered =
             location.rollbackMemory.map { SealedLog.remembersVault(at: storeLocation, memoryFolder: $0) } ?? false
@@ -278,7 +278,7 @@ extension Keychain.Options {
     /// Runs `body` with a timeout of one second. If it throws `busy`, calls ``onWaiting`` and runs `body` again with
     /// the remaining time.
     ///
-    /// - Parameter path: the file or folder for whose lock `body` waits.
+    /// - Parameter path: the file or folder whose lock `body` waits for.
     func waiting<Result>(
         for path: String, _ body: (_ timeout: Duration) throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -293,7 +293,7 @@ extension Keychain.Options {
 }
 
 extension LogError {
-    /// The same failure, with a sentence about the offline changes, since users would not suspect them as the cause.
+    /// This error with an added sentence about the offline changes, since users would not suspect them as the cause.
     fileprivate var ofMerge: LogError {
         guard [.unreachable, .serverRefused].contains(code) else { return self }
         return LogError(

@@ -1,11 +1,11 @@
 import SealedFormat
 import SealedLog
 
-/// The part of a vault that belongs to one program: the entries whose names have its prefix, which the program omits.
+/// A program's part of a vault: the entries whose names begin with `prefix`, which the program's keychain omits.
 struct KeychainPart: Hashable, Sendable {
     let prefix: String
-    /// Whether a name without an entry in the part refers to the vault's entry of that name, as set by `vault set`.
-    /// Setting the name leaves that entry alone, but removing it removes both, or the name would still have a value.
+    /// Whether a name without an entry in the part refers to the vault's entry without the prefix, as from `vault set`.
+    /// Setting the name leaves that entry alone. Removing the name removes both, or it would still have a value.
     let showsOthers: Bool
 }
 

@@ -15,7 +15,7 @@ extension Keychain {
     /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
-    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
+    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` for a replaced file.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
 
@@ -39,10 +39,10 @@ extension Keychain.Maintenance {
 extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 
-    /// The state of the rollback memory. This must be read before any entry, since the first read updates the memory.
+    /// The state of the rollback memory. Read it before any entry, since the first read of an entry updates it.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
-    /// Runs the compaction that is due after changes, or waits for it if it has already started.
+    /// Runs a compaction if changes have made one due, or waits for a compaction that has already started.
     package func finishUpkeep() {
         keychain.log.finishUpkeep()
         keychain.reportNotices()
@@ -55,9 +55,9 @@ extension Keychain.Maintenance {
         }
     }
 
-    /// Compacts the vault and raises the cost of guessing its key file. The file itself stays the same. Throws the
-    /// errors of ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a
-    /// generated key file; `locked` if the key file can no longer be used.
+    /// Compacts the vault and raises the cost of guessing its key file. The key file stays the same. Throws the errors
+    /// of ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated
+    /// key file; `locked` if the key file can no longer be used.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil

@@ -13,7 +13,7 @@ extension Keychain.VaultKeys {
 
             /// A generated key file.
             public static let keyFile = Kind("key-file")
-            /// Any other file, whose bytes are stretched with Argon2id.
+            /// A file that was not generated as a key file. Its bytes are stretched with Argon2id.
             public static let otherFile = Kind("other-file")
             /// A passphrase that a person types.
             public static let passphrase = Kind("passphrase")
@@ -35,9 +35,9 @@ extension Keychain.VaultKeys {
         public let label: String
         /// The time at which the key was added.
         public let created: Date
-        /// The recipient's public key, `age1…`; nil for other kinds.
+        /// The recipient's public key, `age1…`; nil for keys of other kinds.
         public let recipient: String?
-        /// The command; nil for other kinds.
+        /// The command whose output is the key; nil for keys of other kinds.
         public let command: String?
         /// Whether the key has opened this keychain.
         public let isInUse: Bool
@@ -72,11 +72,11 @@ extension Keychain.VaultKeys.Key {
 
     static func all(_ slots: [LogKeySlot]) -> [Self] { slots.enumerated().map { Self($1, number: $0 + 1) } }
 
-    /// Returns whether this is the same key in another state of the vault. Rotations draw new salts for recipients.
+    /// Returns whether a key from another state of the vault is this key, even if a rotation has drawn a new salt.
     func isSame(as other: Self) -> Bool {
         salt == other.salt || (created, label, recipient) == (other.created, other.label, other.recipient)
     }
 
-    /// The key, worded for the start of a sentence: `Key 2 ("laptop")`.
+    /// A description of the key for the beginning of a sentence: `Key 2 ("laptop")`.
     var words: String { "Key \(number) (\(label.isEmpty ? kind.name : label.debugDescription))" }
 }

@@ -11,7 +11,7 @@ extension Keychain.Copies.Merge {
     /// The keys that no longer open the vault because they were removed from one of the copies.
     package var removedKeys: [Keychain.VaultKeys.Key] { Keychain.VaultKeys.Key.all(slots.gone) }
 
-    /// The former keys of this vault that no longer open it, because the adopted data key is not wrapped for them.
+    /// The keys that no longer open this vault, because the merge adopted a data key that is not wrapped for them.
     package var lostKeys: [Keychain.VaultKeys.Key] {
         Keychain.VaultKeys.Key.all(slots.before, without: slots.after + slots.gone)
     }

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 public import Sealing
 
-// Printing a key file, or splitting it into shares, protects it against the loss of a disk.
+// These methods print a key file or split it into shares, so that the loss of a disk does not lose the key.
 
 extension Keychain.VaultKeys {
     /// Returns the text of a generated key file, so that it can be backed up elsewhere.

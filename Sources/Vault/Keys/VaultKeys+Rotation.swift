@@ -6,14 +6,14 @@ import Sealing
 extension Keychain.VaultKeys {
     /// The results of a data key rotation.
     public struct Rotation: Hashable, Sendable {
-        /// The names of different values that shared a nonce, sorted bytewise. Somebody who could open the vault has
-        /// caused this, and anyone who knew one of the values could forge the others. The rotation has given each a
-        /// nonce of its own, but the values may be forged, so set them again.
+        /// The names of values that differed but had the same nonce, sorted bytewise. Somebody who could open the vault
+        /// has caused this, and anyone who knew one of the values could forge the others. The rotation has given each
+        /// value its own nonce, but the values may be forged, so set them again.
         public let sharingNonces: [String]
-        /// The names with a current or earlier value that was already damaged and does not open, sorted bytewise.
+        /// The names with a current or earlier value that was damaged before the rotation, sorted bytewise.
         public let unopened: [String]
         package let generatedKeyFiles: [String]
-        /// The keys that open the vault now.
+        /// The keys that open the vault after the rotation.
         package let keys: [Key]
     }
 
@@ -57,8 +57,8 @@ extension Keychain.VaultKeys {
         dropping gone: Set<Key>, replacing replaced: Set<Key>, progress: UpkeepProgress?,
         _ secret: (Key) throws(VaultError) -> KeySecret?, alsoChanging edit: (inout SlotTable) throws(LogError) -> Void
     ) throws(VaultError) -> Rotation {
-        // All secrets are obtained before the lock is acquired, so that a person is asked only once, however long that
-        // takes.
+        // All secrets are obtained before the lock is acquired, so that a person is prompted only once, even if the
+        // prompts take long.
         var generated: [String] = []
         var hasBegun = false
         do throws(VaultError) {
@@ -66,7 +66,7 @@ extension Keychain.VaultKeys {
             let sharingNonces = try keychain.translated(keychain.log.namesSharingNonces())
             hasBegun = true
             let (report, keys) = try rotate(by: renewals, progress, edit)
-            // This machine has opened the vault, so it trusts the new fingerprint, whichever key was used.
+            // This machine has opened the vault, so it trusts the fingerprint that results from the rotation.
             keychain.rememberNewFingerprint()
             return Rotation(
                 sharingNonces: sharingNonces, unopened: report.unopened, generatedKeyFiles: generated, keys: keys)
@@ -103,8 +103,8 @@ extension Keychain.VaultKeys {
         }
     }
 
-    /// Returns the new contents of the key slots, by the slots' salts. The slot in use is omitted, unless its key is
-    /// replaced.
+    /// Returns the new contents of the key slots, keyed by the slots' salts. The slot in use is omitted, unless its key
+    /// is replaced.
     private func renewals(
         dropping gone: Set<Key>, replacing replaced: Set<Key>, _ secret: (Key) throws(VaultError) -> KeySecret?,
         _ generated: inout [String]

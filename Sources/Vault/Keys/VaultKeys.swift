@@ -76,7 +76,7 @@ extension Keychain.VaultKeys {
     /// Adds the output of a command as a key. The output is used like the contents of a key file.
     ///
     /// The vault stores the command's text unsealed. If no key file opens the vault, the shell runs the command, but
-    /// only on machines where a person has agreed to this. Adding the command counts as agreement on this machine.
+    /// only on machines where a person has agreed to it. Adding the command counts as agreement on this machine.
     ///
     /// - Throws: the errors of ``addKeyFile(at:label:)``; `locked` if the command fails.
     public func addCommand(_ command: String, label: String = "") throws(VaultError) {
@@ -103,7 +103,7 @@ extension Keychain.VaultKeys {
         try changeKeys { (table) throws(LogError) in try table.remove(key.salt) }.keys
     }
 
-    /// Replaces a key file by another one, which is generated if there is none at the path. The data key stays the
+    /// Replaces a key file with another one, which is generated if there is none at the path. The data key stays the
     /// same, so the former file still opens old copies, and thus reveals the data key.
     ///
     /// - Parameter replaced: the key to replace, by default the key that has opened this keychain.
@@ -127,7 +127,7 @@ extension Keychain.VaultKeys {
 
     // MARK: The table
 
-    /// Changes the key slots. Also returns the keys that then open the vault, since a separate read could fail.
+    /// Changes the key slots. Also returns the keys after the change, since a separate read could fail.
     @discardableResult
     func changeKeys(
         _ progress: UpkeepProgress? = nil, _ edit: (inout SlotTable) throws(LogError) -> Void
@@ -142,8 +142,8 @@ extension Keychain.VaultKeys {
         return (report, Key.all(slots))
     }
 
-    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes it again if `body`
-    /// fails and has certainly not changed the keys. Returns whether the file was generated.
+    /// Runs `body` with the key file at a path. Generates the file if there is none, and removes a generated file if
+    /// `body` fails and has certainly not changed the keys. Returns whether the file was generated.
     private func withKeyFile(
         at path: String, _ body: (HeldKeyFile) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
@@ -174,8 +174,8 @@ extension Keychain.VaultKeys {
 }
 
 extension VaultError {
-    /// Whether the failed change of the keys was certainly not made. A key file that was generated for it can then be
-    /// removed. After any other error, the vault may have the key, perhaps from another process (`exists`).
+    /// Whether the call that threw this error has certainly not changed the keys, so that a key file generated for it
+    /// can be removed. After other errors, the key may have been added, perhaps by another process (`exists`).
     var leavesKeysAlone: Bool { [.invalid, .absent, .busy].contains(code) }
 }
 

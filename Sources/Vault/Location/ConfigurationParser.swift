@@ -11,7 +11,7 @@ struct ConfigurationParser {
         case keptIn = "kept-in"
 
         var isPath: Bool { ![.keyCommand, .offline, .keptIn].contains(self) }
-        /// The only valid value; nil if any value is valid.
+        /// The only valid value of the key; nil if any value is valid.
         var word: String? { [.offline: "allow", .keptIn: "git"][self] }
     }
 
@@ -34,7 +34,7 @@ struct ConfigurationParser {
         line += 1
         let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
-        // C functions end a path at a zero byte, and a terminal would interpret an escape sequence in a message.
+        // C functions end a path at a zero byte, and terminals interpret escape sequences, so none is allowed.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
             throw fault("a control character. Remove it.")
         }

@@ -18,7 +18,7 @@ extension CopiesBeside {
         }
     }
 
-    /// Returns whether Syncthing, Nextcloud or Dropbox gives this name to a conflicting copy of a file: `a.vault`
+    /// Returns whether `other` is a name that Syncthing, Nextcloud or Dropbox gives to a copy of `name`: `a.vault`
     /// becomes `a.sync-conflict-20260101-120000-ABCDEFG.vault` or `a (mia's conflicted copy 2026-01-01).vault`.
     static func isConflict(_ other: String, of name: String) -> Bool {
         // Bytes are compared, since combining marks join their predecessor and equal strings may differ in bytes.

@@ -12,7 +12,7 @@ import LinuxSystem
 /// double quotes, `\"` and `\\` represent a quote and a backslash.
 package struct VaultConfiguration: Hashable, Sendable {
     package struct Section: Hashable, Sendable {
-        /// 1 to 64 letters, digits, `.`, `_` and `-`.
+        /// The section's name: 1 to 64 letters, digits, `.`, `_` and `-`.
         package let name: String
         package let vault: String
         package let keyFile: String?
@@ -26,7 +26,7 @@ package struct VaultConfiguration: Hashable, Sendable {
         package var isInGit = false
     }
 
-    /// The file's path, even if the file does not exist.
+    /// The configuration file's path, even if the file does not exist.
     package let path: String
     package let sections: [Section]
 
@@ -95,7 +95,7 @@ extension VaultConfiguration {
                         .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
                 }
                 throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
-            // The message does not tell root to take ownership, because the user could then no longer read the file.
+            // The message does not tell root to take ownership, because the former owner could then no longer read it.
             case .anotherOwner where geteuid() == 0:
                 throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
             case .anotherOwner:

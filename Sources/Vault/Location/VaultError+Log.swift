@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedFormat
 
 // This file translates the log's errors into messages that tell a person what to do. Users of the library and of the
-// command read them, so they name no option or subcommand. The command adds its own hints.
+// command read these messages, so the messages name no option or subcommand. The command adds its own hints.
 
 extension VaultError {
     /// The public code for each code of the log. Other system errors become `unavailable`, all other errors `locked`.
@@ -84,7 +84,7 @@ extension VaultError {
     /// Returns the error for a rollback or a divergence that copies next to the vault may explain; otherwise nil.
     ///
     /// - Parameters:
-    ///   - tried: the paths of copies that were to be merged, but do not have what this machine remembers.
+    ///   - tried: the paths of copies that were to be merged, but lack the log position that this machine remembers.
     ///   - unusable: the copies in `tried` that cannot be opened, with the reasons.
     ///   - isMerged: whether the copies were merged nevertheless.
     static func alarm(

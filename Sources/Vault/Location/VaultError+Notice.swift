@@ -13,7 +13,7 @@ extension VaultError {
         case .copyKept(let path, let isComplete):
             self.init(
                 .unavailable,
-                "The vault \(vault) lacks something that this machine's local copy had. That copy was saved in \(path).",
+                "The vault \(vault) lacks data that this machine's local copy had. The copy was saved in \(path).",
                 causes: [.copyKept(path, isComplete: isComplete)])
         case .offline(let since, let reason):
             let age = Duration.milliseconds(Int64(clamping: Clock.milliseconds - min(since, Clock.milliseconds)))
@@ -50,7 +50,7 @@ extension VaultError {
 }
 
 package enum ClockDifference {
-    /// The maximum difference between the clocks for which no notice is created, in milliseconds.
+    /// The difference between this machine's and the server's clock, in milliseconds, up to which no notice is created.
     package static let tolerance: Int64 = 60_000
 
     /// Returns a phrase such as "5 years ahead of" or "2 minutes behind".

@@ -23,7 +23,7 @@ extension VaultLocation {
         private let name: String
         fileprivate let open: Open
 
-        /// - Parameter name: a name for the implementation, since closures cannot be compared.
+        /// - Parameter name: the name by which values are compared, since closures cannot be compared.
         package init(name: String, _ open: @escaping Open) {
             self.name = name
             self.open = open
@@ -35,13 +35,13 @@ extension VaultLocation {
 
     /// The conditions for using the local copy of a vault in a database, which is encrypted like the vault itself.
     public enum Offline: Hashable, Sendable {
-        /// Never. Without a server, calls throw `unavailable`.
+        /// The copy is never used. Without a server, calls throw `unavailable`.
         case never
         /// The copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the copy's
         /// age. Changes are stored locally, and merged when the vault is opened again. See
         /// ``Keychain/Copies/offlineChanges``.
         case ifUnreachable
-        /// Always. No server is contacted.
+        /// The copy is always used. No server is contacted.
         case always
     }
 

@@ -29,7 +29,7 @@ public struct VaultLocation: Hashable, Sendable {
     package var allowsOffline = false
     /// Whether the configuration declares that git manages the vault file, and so may check out another version of it.
     package var isInGit = false
-    /// The folders in which root's key files may be readable by others, as systemd and Docker create them.
+    /// The folders in which root's key files may be readable by other users, as systemd and Docker create them.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
 
     static let dockerSecrets = ["/run/secrets"]
@@ -65,7 +65,7 @@ extension VaultLocation {
     /// one that the section names, by default `$XDG_CONFIG_HOME/vault/NAME.key`. See <doc:KeysAndRecovery>.
     ///
     /// - Parameters:
-    ///   - environment: the variables to use instead of the process's own.
+    ///   - environment: the environment variables to use instead of the process's own.
     ///   - databases: the code that opens vaults in databases: `.postgreSQL` of the module VaultShared. Without it,
     ///     opening a keychain at a database's URL throws `unavailable`.
     /// - Throws: ``VaultError/Code/unavailable`` if no source names a path and HOME is not set; `invalid` if a variable
@@ -134,7 +134,7 @@ extension VaultLocation {
 
     /// Checks one path. `what` is the subject of the error message, such as "The key file's path".
     static func check(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
-        // Shells do not expand `~`, `~/` and `~user/` after an equals sign or in quotes.
+        // Shells do not expand `~/` or `~user/` after an equals sign or in quotes, so the path is probably a mistake.
         let hasTilde = path.utf8.first == UInt8(ascii: "~") && path.utf8.contains(UInt8(ascii: "/"))
         guard path != "~", !hasTilde else {
             throw VaultError(
@@ -154,11 +154,11 @@ extension VaultLocation {
                 "\(what) is neither a path nor the URL of a database. Write postgresql://HOST/DATABASE#NAME. If it is "
                     + "the name of a file, write ./ before it.")
         }
-        // The next compaction in that folder would delete the file as the leftover of an interrupted compaction.
+        // The next compaction in the folder would delete a file of this name, as the leftover of an interrupted one.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
-        // Resolving such a path drops its last component, so the file would be created under the folder's name.
+        // Resolving the path would drop this last component, so the file would be created under the folder's name.
         guard !["", ".", ".."].contains(path.lastPathComponent) else {
             throw VaultError(.invalid, "\(what) names a folder: \"\(path)\". Name a file in it, such as default.vault.")
         }
@@ -166,7 +166,7 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
-    /// Checks the path of a file to be written. If run by root, throws if another user's symbolic link is in the path.
+    /// Checks the path of a file to be written. As root, throws if another user's symbolic link is in the path.
     static func checkWritten(_ path: String, _ what: String, isKeyFile: Bool = false) throws(VaultError) {
         try check(path, what, isKeyFile: isKeyFile)
         try WrittenPath.checkLinks(in: path)
@@ -180,7 +180,7 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the first that is available: the given path, the variable, a provided path that exists, the default.
+    /// Returns the first available path: the given one, the variable's, a provided one that exists, or the default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -206,14 +206,14 @@ extension LocationVariables {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // If a mistyped name were taken as a path, it would create a vault in the current folder.
+            // A name without a file is taken as a section's, so that a mistyped name does not create a vault.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }
         do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
-            // A service with another user's HOME cannot read the configuration there, and gets its key elsewhere.
+            // A service with another user's HOME cannot read the configuration there, but gets its key elsewhere.
             guard error.systemError == EACCES else { throw error }
             return nil
         }

@@ -17,8 +17,8 @@ extension Keychain {
 }
 
 extension Keychain.Members {
-    /// Returns the members in the order of their addition; empty if nobody signs. Throws ``VaultError/Code/diverged``
-    /// if the vault lacks a member's removal that this machine has seen; the errors of ``Keychain/item(_:)``.
+    /// Returns the members in the order of their addition, if there are any. Throws ``VaultError/Code/diverged`` if the
+    /// vault lacks a member's removal that this machine has seen; the errors of ``Keychain/item(_:)``.
     package func all() throws(VaultError) -> [MemberList.Member] {
         try keychain.translated(keychain.log.members()).members
     }
@@ -31,7 +31,7 @@ extension Keychain.Members {
     /// Adds a member, or another device of an existing member.
     ///
     /// - Parameters:
-    ///   - device: the text of the device; nil for this machine.
+    ///   - device: the text that identifies the device; nil for this machine.
     ///   - recipient: the age public key with which the member opens the vault; nil if the member has another key.
     /// - Throws: ``VaultError`` with `invalid` if a text is not a device or recipient, if another member has the
     ///   recipient, if any member has the device, if a new name may look like another one, or if the first member's
@@ -70,7 +70,7 @@ extension Keychain.Members {
     /// Returns the effects of removing a member, without changing anything.
     ///
     /// - Parameters:
-    ///   - device: the text of the device to remove; nil to remove the member with all devices.
+    ///   - device: the text that identifies the device to remove; nil to remove the member with all devices.
     ///   - allowsNobody: whether the last member may be removed.
     /// - Throws: ``VaultError`` with `invalid` if no member has the name, or the device does not belong to that member;
     ///   the errors of ``Keychain/VaultKeys/all()``.

@@ -29,7 +29,7 @@ extension SecretBytes {
         do { try self.init(copyOf: bytes) } catch { throw .noGuardedMemory }
     }
 
-    /// Allocates guarded memory, lets `body` fill it, and keeps as many bytes as `body` returns.
+    /// Allocates guarded memory, lets `body` fill it, and keeps the number of bytes that `body` returns.
     ///
     /// - Throws: ``VaultError`` as ``init(zeroCount:)``, or the error of `body`.
     public init(

@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedLog
 import Sealing
 
-/// The program's keychain as a store. It is opened at its first use, and reading does not create it.
+/// The program's keychain as a store. It is opened at its first use, and reading does not create the vault.
 final class StandardKeychain: SecretStore {
     static let shared = {
         let identity = VaultApp.fixedIdentity()
@@ -145,8 +145,8 @@ extension StoreReference {
 }
 
 extension VaultApp {
-    /// Identifies the program as ``identify(as:preferences:)`` does, and gives it its own vault and key file. Names of
-    /// entries have no prefix there.
+    /// Identifies the program as ``identify(as:preferences:)`` does, and gives it its own vault and key file. In that
+    /// vault, names of entries have no prefix.
     ///
     /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
     public static func identify(as name: String, vault: VaultLocation, preferences: String? = nil) throws(VaultError) {

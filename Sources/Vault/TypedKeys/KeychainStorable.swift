@@ -46,8 +46,8 @@ extension KeychainStorable {
 }
 
 extension KeychainStorable {
-    /// Sets a value that expires. From `date` on, it is absent, as if it had been removed. The next write without a
-    /// date or a move to another store cancels the expiry. Observers are not notified when a value expires.
+    /// Sets a value that expires. From `date` on, the value is absent, as if it had been removed. A later write without
+    /// a date, or a move to another store, cancels the expiry. Observers are not notified when a value expires.
     ///
     /// - Throws: ``VaultError`` as ``ValueKey/write(_:)-5u2oi``, and `invalid` if the key's store cannot hold secrets.
     public func write(_ value: Value, expires date: Date) throws(VaultError) {
@@ -79,7 +79,7 @@ extension DefaultedKey {
     }
 }
 
-/// A property whose value is stored in the keychain. It wraps a ``KeychainStorable`` key, as ``Stored`` wraps others.
+/// A property whose value is in the keychain. It wraps a ``KeychainStorable`` key, as ``Stored`` wraps other keys.
 @propertyWrapper
 public struct KeychainStored<Key: ValueKey> {
     /// The key.

@@ -45,7 +45,7 @@ extension ChildProcess {
         do throws(SystemError) {
             process = try ChildProcess(program, arguments, input: input, output: writing.number)
         } catch { throw LogError(.commandFailed, "\(program) cannot be started", systemError: error.number) }
-        // From now on, only the program holds the pipe's other end, so its exit ends the output.
+        // From now on, only the program holds the pipe's write end, so the output ends when the program exits.
         discard(writing)
         var wait = PatientWait(notifying: tell)
         let output = try read(reading.number, &wait)

@@ -37,7 +37,7 @@ public struct KeySecret: ~Copyable {
 }
 
 /// The contents of a key file that the program obtained itself, for example from a descriptor, a device or another
-/// vault. Copies of ``Keychain/Options`` share them.
+/// vault. Copies of ``Keychain/Options`` share the contents.
 public final class KeyFileContents: Sendable {
     let secret: SecretBytes
 
@@ -59,7 +59,7 @@ struct UnlockedSlot {
 
     static func prefix(ofVault id: [UInt8]?) -> String { prefix + (id.map { Hexadecimal.string(of: $0) + ":" } ?? "") }
 
-    /// Returns the key; nil if there is none, or if the system has no keyring for this process.
+    /// Returns the key; nil if the keyring does not have it, or if the system has no keyring for this process.
     func read() throws(LogError) -> SecretBytes? {
         var key: SecretBytes
         do { key = try SecretBytes(zeros: SecretBox.keySize, isKey: true) } catch { throw LogError(.outOfMemory) }

@@ -181,8 +181,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Records that the identity file does not open the vault. If it did earlier, the message says that the user's key
-    /// was removed. A plugin's own message takes precedence.
+    /// Records that the identity file does not open the vault. If the file opened it earlier, the message says that the
+    /// user's key was removed. A plugin's own message takes precedence.
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
         let known = try? location.trusted(vault.vaultID, in: fileSystem)
@@ -226,8 +226,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             throw LogError(.passphraseNeeded)
         }
         guard let text = try passphrase?.copy() else {
-            // Another process may have unlocked the vault while this one waited to show its prompt. This is checked
-            // only once, because the key in the kernel's keyring may not open the vault.
+            // Another process may have unlocked the vault while this one waited to show its prompt. The keyring is
+            // checked only once, because the key in the kernel's keyring may not open the vault.
             if !hasLookedAgain, isUnlocked() {
                 hasLookedAgain = true
                 attempts -= 1
@@ -252,8 +252,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
     // MARK: Trust
 
     mutating func check(_ vault: UnlockedVault) throws(LogError) {
-        // Keys of the other kinds are secret, so only their owner can create a vault that they open. But anyone can
-        // create a vault for a recipient, which is public.
+        // Anyone can create a vault for a recipient, which is public, so the vault's fingerprint is checked. All other
+        // keys are secret, so only their owner can create a vault that they open.
         guard options.checksFingerprint, vault.isOfRecipient || options.fingerprint != nil else { return }
         let fingerprint = try vault.fingerprint()
         let text = Hexadecimal.string(of: fingerprint)
@@ -261,7 +261,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
             guard Fingerprint.matches(given, fingerprint) else { throw LogError(.pinWrong, text) }
             return
         }
-        // If a key in the kernel's keyring opened the vault, the identity file was not read yet.
+        // If a key in the kernel's keyring opened the vault, the identity file has not been read yet.
         if identities == nil, let path = location.identityFile {
             identities = try? SlotIdentities(at: path, location.secretFolders, options, in: fileSystem)
         }
@@ -278,7 +278,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
 
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice) {
         let line = location.keyCommand.flatMap { line in line.isSame(as: vault.keys.slot?.command) ? line : nil }
-        // This fails only for lack of memory. The identity file's pin is valid only there, so it is not recorded.
+        // `try?` ignores a lack of memory. A pin in the identity file is valid only there, so it is not recorded.
         var fingerprint = vault.slots.has(.recipient) ? try? vault.fingerprint() : nil
         if vault.isOfRecipient, fingerprint == pinOfFile { fingerprint = nil }
         guard line != nil || fingerprint != nil else { return }

@@ -2,8 +2,8 @@ import LinuxSystem
 import SealedFormat
 
 extension VaultLocation {
-    /// Returns this machine's device as a text, and creates its key if there is none. Throws ``VaultError/Code/locked``
-    /// if the key cannot be used; ``VaultError/Code/unavailable`` if it cannot be created.
+    /// Returns this machine's device as text, and creates the device key if there is none. Throws
+    /// ``VaultError/Code/locked`` if the key cannot be used; ``VaultError/Code/unavailable`` if it cannot be created.
     package func device() throws(VaultError) -> String { try translated(readDeviceKey()).device.text }
 
     /// Reads this machine's signing key, or creates it. Throws `deviceUnusable`, `busy`, `unavailable`.
@@ -17,7 +17,7 @@ extension VaultLocation {
             do throws(SystemError) { isThere = try unlessMissing(files.status(at: path)) != nil } catch {
                 throw LogError(error, path)
             }
-            // The unresolved path is checked, because the key file may be a link, whose target's path shows no links.
+            // The unresolved path is checked for links of other users, because a resolved path no longer shows links.
             if !isThere,
                 let other = linkOfAnotherUser(in: deviceKey) ?? files.partOfAnotherUser(above: path.parentFolder)
             {

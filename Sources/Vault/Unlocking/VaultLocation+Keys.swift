@@ -50,7 +50,7 @@ extension VaultLocation {
     }
 }
 
-/// A key file that was read, in a class because closures cannot capture noncopyable values.
+/// A key file that has been read, in a class because closures cannot capture noncopyable values.
 final class HeldKeyFile: Sendable {
     let key: KeyFile
 

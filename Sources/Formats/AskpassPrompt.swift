@@ -5,7 +5,7 @@ import LinuxSystem
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may mean.
+    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt's text may mean.
     case passphrase(paths: [String])
     /// A request by git for part of a credential.
     case git(GitPart, GitCredential)
@@ -25,7 +25,7 @@ package enum AskpassPrompt: Sendable {
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {
             self = .passphrase(paths: [path])
         } else if let path = prompt.between("Enter passphrase for ", ": ") {
-            // `ssh-add -c` adds these words, but they may also be part of the file's name.
+            // `ssh-add -c` appends this text. It may also be part of the file's name, so both paths are returned.
             let confirmed = path.between("", " (will confirm each use)")
             self = .passphrase(paths: [path] + (confirmed.map { [$0] } ?? []))
         } else if let address = prompt.between("Username for '", "': ").flatMap(GitCredential.init(describedAs:)) {

@@ -134,7 +134,7 @@ extension UInt8 {
         }
     }
 
-    /// The byte that a backslash and this byte represent together; nil if they are not an escape.
+    /// The byte that a backslash followed by this byte represents; nil if the two bytes are not an escape.
     fileprivate var escaped: UInt8? {
         switch self {
         case UInt8(ascii: "n"): UInt8(ascii: "\n")

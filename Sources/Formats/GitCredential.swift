@@ -6,7 +6,7 @@ package struct GitCredential: Sendable {
     /// The service that the credential is for. git sends a path only if `credential.useHttpPath` is set.
     package var scheme, host, path, username: String?
     package var password: HeldSecret?
-    /// The authentication scheme of `credential`, such as `Bearer`. The two replace the user name and the password.
+    /// The authentication scheme, such as `Bearer`. It and `credential` replace the user name and the password.
     package var authtype: String?
     package var credential: HeldSecret?
     /// The expiry in seconds since 1970; nil if the credential does not expire.
@@ -87,7 +87,7 @@ extension GitCredential {
     ///
     /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is then incomplete.
     package func write(_ put: (UInt8) -> Void) throws(FormatError) {
-        // If git has not announced this capability, it ignores the lines that depend on it.
+        // git ignores `authtype` and `credential` unless it has announced this capability, so no check is needed.
         if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }
         try write("authtype", authtype, put)
         try write("credential", credential, put)

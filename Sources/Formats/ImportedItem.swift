@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// An item from another program, such as a login, a note or a card. Its texts are in ordinary memory, because the
 /// parsers need strings. They are short-lived, and exist only in the importing process.
 package struct ImportedItem: Hashable, Sendable {
-    /// A part of an item that has no property of its own.
+    /// A field of an item for which the item has no property.
     package struct Detail: Hashable, Sendable {
         package let name: String
         package let value: String
@@ -39,18 +39,18 @@ package struct ImportedItem: Hashable, Sendable {
 
 package struct ImportedItems: Hashable, Sendable {
     package var items: [ImportedItem] = []
-    /// The parts that were left out, in the order of the file.
+    /// The parts of the file that have not been imported, in the order of the file.
     package var leftOut: [LeftOut] = []
 
     package init(_ items: [ImportedItem] = []) { self.items = items }
 }
 
 package enum LeftOut: CaseIterable, Sendable {
-    /// Parts that an entry cannot represent.
+    /// Parts of an item that an entry cannot represent.
     case attachment, passkey, macro
-    /// Parts that were in the recycle bin or have expired.
+    /// Items that were in the recycle bin or have expired.
     case deletedItem, expiredEntry
-    /// A server whose password a helper stores, so that the file has only the server's name.
+    /// A server whose password is stored by a credential helper, so that the file has only the server's name.
     case helpedServer
 }
 

@@ -203,7 +203,7 @@ private struct JSONReader {
         }
     }
 
-    /// Reads the digits after `\u`, and the second half of a surrogate pair if the first half precedes it.
+    /// Reads the digits after `\u`. If they are the first half of a surrogate pair, also reads the second half.
     private mutating func readScalar() throws(FormatError) -> Character {
         var units = [try readUnit()]
         if UTF16.isLeadSurrogate(units[0]), bytes[offset...].starts(with: "\\u".utf8) {

@@ -49,7 +49,7 @@ private final class KeePassEvents: XMLEvents {
             value = ""
             isSecret = false
         case "Value" where open.last == "String":
-            // In a database file, the inner cipher encrypts such values.
+            // The inner cipher of a database file encrypts values with this attribute, so they cannot be read.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }

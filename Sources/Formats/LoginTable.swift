@@ -85,7 +85,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
             case .fields: for field in Self.fields(value) { item.add(field.name, field.value, isSecret: true) }
             case .tags: item.add("tags", value)
             case .ignored: break
-            // An unknown column may contain secrets.
+            // The values of an unknown column count as secret, because they may be.
             case nil: item.add(name, value, isSecret: true)
             }
         }

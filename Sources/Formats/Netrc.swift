@@ -43,7 +43,7 @@ private struct NetrcReader {
         var item = ImportedItem(title: "", line: line)
         item.folder = "netrc"
         if let machine {
-            // git reads this file through curl, so the item goes to the folder of git's logins.
+            // git reads `~/.netrc` through curl, so the item goes to the folder of git's logins.
             item.folder = "git/\(machine)"
             item.add("protocol", "https")
             item.add("host", machine)

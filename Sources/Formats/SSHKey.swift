@@ -35,7 +35,7 @@ package enum SSHKeyFile: ~Copyable {
     /// A key of a type that needs hardware, or that OpenSSH no longer supports.
     case unsupported
 
-    /// - Throws: ``FormatError`` if the text is none of these; ``SealingError`` if there is no guarded memory left.
+    /// - Throws: ``FormatError`` if the text has no such form; ``SealingError`` if there is no guarded memory left.
     package init(_ text: borrowing SecretBytes) throws {
         switch try text.withUnsafeBytes({ try PEMText(first: $0) }) {
         case .none: throw FormatError("it does not begin with a line such as -----BEGIN OPENSSH PRIVATE KEY-----")
@@ -53,7 +53,7 @@ package enum SSHKeyFile: ~Copyable {
             self = .encrypted
             return
         }
-        // Without a cipher, the key derivation's name and options have no meaning.
+        // The key derivation's name and options are skipped, because they have no meaning without a cipher.
         _ = try reader.string()
         _ = try reader.string()
         guard try reader.integer() == 1 else { throw FormatError("it contains more than one key") }
@@ -79,7 +79,7 @@ extension SSHKey {
         for _ in 0..<type.fieldCount { _ = try reader.string() }
         let fields = UnsafeRawBufferPointer(rebasing: privatePart[start..<reader.position])
         let comment = String(decoding: try reader.string(), as: UTF8.self)
-        // The bytes 1, 2, 3 and so on pad the key to a multiple of the cipher's block size.
+        // After the key, the bytes 1, 2, 3 and so on fill the last block of the cipher.
         guard zip(try reader.rest(), 1...).allSatisfy({ Int($0) == $1 }) else {
             throw FormatError("its padding is wrong")
         }

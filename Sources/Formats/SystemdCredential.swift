@@ -5,7 +5,7 @@ package struct SystemdCredential: Hashable, Sendable {
     package let unit: String
     package let identifier: String
 
-    /// Parses the address; returns nil if the address does not have this form.
+    /// Parses a request from the address of systemd's end; returns nil if the address has another form.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -91,7 +91,7 @@ private struct TemplateParser {
                 line += 1
                 column = 1
             } else if byte & 0xC0 != 0x80 {
-                // This byte begins a character; the other bytes continue one.
+                // Counts only the byte that begins a character, not the bytes that continue it.
                 column += 1
             }
         }

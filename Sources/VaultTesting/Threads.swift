@@ -1,9 +1,9 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on several threads concurrently, passes each its number, and waits for all of them. No body begins
-/// before all threads have started, because a short body would otherwise end before the next one begins. Tasks are
-/// unsuitable, because the bodies block and outnumber the cores. Throws the first error that a thread throws.
+/// Runs `body` on several threads concurrently, passes each thread its number, and waits for all of them. No call of
+/// `body` begins before all threads have started, because a short one would otherwise end before the next begins. Tasks
+/// are unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()
@@ -28,7 +28,7 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
         threads.append(thread)
     }
     line.open(for: threads.count)
-    // The threads use `works` until they end.
+    // Waits for every thread to end, because the threads use `works`.
     for thread in threads { pthread_join(thread, nil) }
     withExtendedLifetime(works) {}
     if let error = failure.withLock({ $0 }) { throw error }
@@ -40,7 +40,7 @@ private final class Work: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// A barrier at which threads wait for each other. They spin, because sleeping threads wake up at different times.
+/// A barrier at which threads wait for each other. They spin, because sleeping threads would wake at different times.
 private final class StartLine: Sendable {
     private let waiting = Atomic(0)
     private let isOpen = Atomic(false)

@@ -18,12 +18,12 @@ extension Mirror.State {
         return bytes + Self.check(of: bytes)
     }
 
-    /// Returns a checksum, by which a reader detects a file that another process is still writing.
+    /// Returns a checksum of a state's bytes, by which a reader detects that another process is still writing them.
     private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Parses a state. Bytes of an older, longer state may follow the new state.
+    /// Parses a state file. Ignores bytes after the state, which an older, longer state has left there.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -50,26 +50,26 @@ extension Mirror.State {
 }
 
 extension RangeSet<UInt64> {
-    /// Returns the parts of a range that this set lacks. Bytes from `end` on count as missing even if the set has them.
+    /// Returns the parts of the range that this set lacks. Offsets from `end` on always count as missing.
     func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
         Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 
 extension Mirror.State {
-    /// Returns whether this process may use the local copy, which other processes also write. The copy must be of the
-    /// same generation, and its end must not contradict the position that this process's log includes.
+    /// Returns whether this process may use a copy with this state, which another process may have saved. The copy must
+    /// be of the given generation, and must end at the log position `included`, or possibly later in the same history.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
 }
 
 extension LogPosition {
-    /// Returns whether this position equals the other one, or could be later in the same history.
+    /// Returns whether this position equals `other`, or could be later in the same history.
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// The first command that cannot reach the server records the time in a file, so that later commands do not wait too.
+// The first command that finds the server unreachable records the time in a file, so that later ones do not wait too.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }
@@ -79,7 +79,7 @@ extension Mirror {
         guard let found = (try? outage.readTrustworthy(upTo: 8)) ?? nil, found.bytes.count == 8 else { return nil }
         let time = found.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
         let now = Clock.milliseconds
-        // A time in the future only means that the clock was set back.
+        // A time in the future is ignored, because it only shows that this machine's clock has been set back.
         return time <= now ? Int(clamping: (now - time) / 1_000) : nil
     }
 

@@ -2,20 +2,20 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// This machine's copy of a vault in a database. It has the same sealed bytes.
+/// This machine's copy of a vault in a database, with the same sealed bytes.
 ///
-/// The copy only saves time. The log authenticates the copy's bytes, and reads them from the database if that fails.
-/// But the log's end that the copy states is trusted, so another user's files are ignored. One file has the bytes, at
-/// the same offsets as in the database. Once complete, it is a vault file. Another file has the state.
+/// The copy only saves time. The log authenticates the copy's bytes, and reads bytes that fail from the database. But
+/// the log's end, as the copy states it, is trusted, so files of another user are ignored. One file has the bytes, at
+/// the same offsets as in the database; once it has them all, it is a vault file. Another file has the state.
 final class Mirror: Sendable {
     struct State {
-        /// The head that the database last returned.
+        /// The vault's head that the database last returned.
         var head: StoreHead
         /// The time at which the database returned the head, in milliseconds since 1970.
         var contact: UInt64
         /// The ranges of bytes that the copy has.
         var ranges = RangeSet<UInt64>()
-        /// The open file with the bytes; nil before it is opened. It stays usable after another process has removed it.
+        /// The open file with the copy's bytes; nil until it is opened. It stays usable if another process removes it.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -39,14 +39,14 @@ final class Mirror: Sendable {
     let folder: String
     let name: String
     let files: any FileSystem
-    /// The state. It is read on first use, while the login to the server may already be in progress.
+    /// The copy's state. It is read from its file on first use, while the login to the server may be in progress.
     private let state = Mutex(Reading())
 
     private struct Reading {
         var isDone = false
         var found: State?
-        /// A log position. If the copy ends at it, replacing the copy loses no changes, because this process's log
-        /// includes the position or the copy was saved to a file.
+        /// A log position that this process's log includes, or up to which the copy has been saved to a separate file.
+        /// A copy that ends at this position can therefore be replaced without losing changes.
         var included: LogPosition?
     }
 
@@ -61,14 +61,14 @@ final class Mirror: Sendable {
             if !state.isDone {
                 state.isDone = true
                 state.found = read()
-                // The log is opened from this state, so the log includes the state's end.
+                // The log is opened from this state, so the log includes the position at which the state ends.
                 state.included = state.included ?? state.found?.head.position
             }
             return body(&state)
         }
     }
 
-    /// Makes the next use read the files again, because another process may have changed them.
+    /// Makes the next access read the copy's files again, because another process may have changed them.
     func reread() { state.withLock { $0.isDone = false } }
 
     private func read() -> State? {
@@ -77,9 +77,9 @@ final class Mirror: Sendable {
         return found
     }
 
-    /// Reads the state without opening the file with the bytes.
+    /// Reads the copy's state without opening the file with the copy's bytes.
     private func readState() -> State? {
-        // While another process writes the state, it cannot be parsed, so the read is repeated.
+        // The state cannot be parsed while another process is writing it, so a failed read is repeated.
         for _ in 0..<3 {
             guard let saved = (try? WholeFile(statePath, in: files).readTrustworthy(upTo: Mirror.largestState)) ?? nil
             else { return nil }
@@ -88,14 +88,14 @@ final class Mirror: Sendable {
         return nil
     }
 
-    /// Returns the name prefix that all local files for a database vault share.
+    /// Returns the prefix that the names of all local files for the vault at this location share.
     static func name(of location: String) -> String {
         Hexadecimal.string(of: Array(RunningHash.hash(of: location).prefix(16)))
     }
 
     private var statePath: String { "\(folder)/\(name).state" }
 
-    /// Returns the path of the file with a generation's bytes. A compaction starts a new file.
+    /// Returns the path of the file with a generation's bytes. A compaction creates a generation, and thus a new file.
     private func bytesPath(_ generation: UInt64) -> String { "\(folder)/\(name)-\(generation).vault" }
 
     var head: StoreHead? { withState { $0.found?.head } }
@@ -110,7 +110,7 @@ final class Mirror: Sendable {
 
     var path: String? { withState { $0.found.map { bytesPath($0.head.generation) } } }
 
-    /// The path of the copy if it is a complete vault file; otherwise nil.
+    /// The path of the file with the copy's bytes if it has all bytes of the vault; otherwise nil.
     var completePath: String? {
         withState { state in
             guard let found = state.found, found.has(0..<found.head.size) else { return nil }
@@ -123,7 +123,7 @@ final class Mirror: Sendable {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns the ranges that the copy lacks; none if the copy is of another state of the vault.
+    /// Returns the ranges that the copy lacks; none if the copy's head describes another state of the vault.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -135,7 +135,7 @@ final class Mirror: Sendable {
 
     // MARK: Reading
 
-    /// Copies a range of bytes into the buffer. Returns false if the local copy lacks some of them.
+    /// Copies a range of the local copy into the buffer. Returns false if the local copy lacks any of its bytes.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         let file = withState { state in
             state.found.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
@@ -150,14 +150,14 @@ final class Mirror: Sendable {
     /// Records that a copy that ends at this position can be replaced without loss; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
-    /// Saves the head that the database has returned, and bytes that the log has accepted. Returns whether that
-    /// succeeded; a failure only costs time later.
+    /// Saves the head that the database has returned, and bytes that the log has accepted, to the copy. Returns whether
+    /// they have been saved; if not, later reads only take longer.
     ///
     /// - Parameter isNew: whether the former contents of the copy are dropped.
     @discardableResult
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
         let now = Clock.milliseconds
-        // Commands in quick succession need not all update the time of the contact.
+        // If only the contact time differs, it is not updated by each of several commands in quick succession.
         if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
             (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
         {
@@ -166,17 +166,17 @@ final class Mirror: Sendable {
         let kept = change(creating: isNew) { saved, included in
             var new = State(head: head, contact: now)
             if isNew {
-                // Another process may have changed the copy since this process checked that it can be replaced.
+                // Checks again, because another process may have changed the copy since the caller checked it.
                 let isIncluded = saved.map { [included, head.position].contains($0.head.position) } ?? true
                 return isIncluded ? (new, pieces) : nil
             }
             guard let saved, saved.continues(included, of: head.generation) else { return nil }
             let end = saved.head.position
             guard head.position.mayFollow(end) || end.mayFollow(head.position) else { return nil }
-            // Threads and processes may report the database's answers out of order, so the newer head is kept.
+            // Threads and processes may save the database's answers out of order, so the newer head is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Bytes before the copy's end are added only if both histories are known to be equal up to there.
+            // Bytes before the copy's end are added only if the server is known to have the same history up to there.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -185,11 +185,11 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Saves bytes that came with a head which the log may not have accepted. Returns whether that succeeded.
+    /// Saves bytes that the database returned with a head that the log may not have accepted. Returns true if saved.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
-            // A server that was restored from a backup must not change the copy. So bytes before the copy's end are
-            // saved only once the log has accepted the server's history.
+            // A server that has been restored from a backup must not change the copy. So bytes before the copy's end
+            // are saved only after the log has accepted the server's history.
             guard let saved, saved.continues(included, of: head.generation),
                 bytes.offset >= saved.head.size || [saved.head.position, included].contains(head.position)
             else { return nil }
@@ -212,21 +212,21 @@ final class Mirror: Sendable {
 
     /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
-    /// Another process may have saved later changes, and after a server was restored from a backup, only the copy may
-    /// have them. So valid parts of the saved state are never overwritten, unless the new state drops all of them.
+    /// Another process may have saved later changes, and if the server has been restored from a backup, only the copy
+    /// may have them. So valid ranges of the copy are never overwritten, unless the new state drops all of them.
     ///
-    /// The state is written in place, because replacing the file costs ten times as much. Nothing is flushed, so after
-    /// a power loss, the copy may be older, or parts of it may not authenticate.
+    /// The state file is overwritten, because replacing it costs ten times as much. Nothing is flushed, so after a
+    /// power loss, the copy may be outdated, or some of its bytes may not authenticate.
     ///
-    /// - Parameter decide: returns the new state, whose ranges are the parts of the saved one that remain valid, and
-    ///   the bytes to add; nil if nothing may change.
-    /// - Returns: the new state; nil if nothing was changed.
+    /// - Parameter decide: returns the new state and the bytes to add; nil if nothing may change. The new state's
+    ///   ranges are those of the saved ranges that remain valid.
+    /// - Returns: the new state; nil if nothing has been changed.
     private func change(
         creating isCreating: Bool = false,
         _ decide: (_ saved: State?, _ included: LogPosition?) -> (State, [StoreBytes])?
     ) -> State? {
         if isCreating { try? files.makeFolders(folder) }
-        // Other processes hold this file's lock for much less than a second.
+        // A timeout of one second suffices, because other processes hold this file's lock for much less.
         guard let file = opened(statePath, isCreating ? .readWriteOrCreateNoFollow : .readWriteNoFollow),
             (try? files.lock(file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))) != nil
         else { return nil }
@@ -275,8 +275,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file with the bytes, for writing if possible. Drops the ranges that the file lacks because another
-    /// process has removed or truncated it.
+    /// Opens the file with the copy's bytes, for writing if possible. Drops the ranges that the file no longer has,
+    /// because another process has removed or truncated it.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

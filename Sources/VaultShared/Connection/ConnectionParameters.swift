@@ -3,7 +3,7 @@ import Formats
 private import Glibc
 import Sealing
 
-/// Connection parameters: libpq's keywords (PostgreSQL's documentation, 34.1.2) and their values.
+/// The parameters of a connection, as libpq's keywords (PostgreSQL's documentation, 34.1.2) and their values.
 struct ConnectionParameters: Sendable {
     private var values: [String: String] = [:]
 
@@ -62,7 +62,7 @@ extension ConnectionParameters {
         }
     }
 
-    /// Returns whether a host is a loopback address, that is, in 127.0.0.0/8 or ::1. A name such as localhost is not.
+    /// Returns whether a host is given as a loopback address (127.0.0.0/8 or ::1). A name such as localhost is not one.
     static func isLoopback(_ host: String) -> Bool {
         var four = in_addr()
         var six = in6_addr()
@@ -75,11 +75,11 @@ extension ConnectionParameters {
 // MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
-    /// An invalid `target_session_attrs`, with which libpq collects all parameters but does not connect.
+    /// An invalid value of `target_session_attrs`. With it, libpq collects all parameters but does not connect.
     private static let noServer = "none-is-asked"
 
-    /// Returns the parameters with which libpq would connect: the given ones, and those from its environment variables
-    /// and a service file. Omits passwords.
+    /// Returns all parameters with which libpq would connect: the given ones, and those that libpq reads from
+    /// environment variables and a service file. Omits passwords.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> ConnectionParameters {
         var parameters = given
         parameters["target_session_attrs"] = noServer

@@ -1,21 +1,21 @@
 import Formats
 import LinuxSystem
 
-/// This process's connections to one location. A thread takes a connection, and returns it after use.
+/// A pool of this process's connections to one database. A thread takes a connection, and returns it after use.
 final class ConnectionPool: Sendable {
     private let parameters: ConnectionParameters
     /// The servers in the order in which they are tried; empty until a server is first needed.
     private let servers = Mutex<[Server]>([])
     private let password: DatabasePassword?
     private let idle = Mutex<[PostgresConnection]>([])
-    /// A connection that is being established, or on which a statement was sent in advance.
+    /// A connection that is being established, or on which a statement has been sent before its result is needed.
     private let begun = Mutex<Begun?>(nil)
     private let last = Mutex<Host?>(nil)
 
     struct Host {
-        /// The name with the port.
+        /// The host's name and port.
         let name: String
-        /// Whether the server is a standby, which follows another server.
+        /// Whether the host is a standby, which replicates another server.
         let isStandby: Bool
     }
 
@@ -27,15 +27,15 @@ final class ConnectionPool: Sendable {
     }
 
     /// The time for which ``begin()`` waits for the login. A server on this machine may share a core with this process,
-    /// and runs while the process waits. The login to a slower server proceeds while this process continues.
+    /// so the wait lets it run. The login to a slower server is completed later, while this process continues.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The maximum age of an answer to a statement sent in advance. A passphrase prompt may delay its use.
+    /// The time after which an answer to a statement sent in advance is outdated, as after a wait for a passphrase.
     private static let answerLifetime: Duration = .seconds(1)
-    /// The login timeout for each of several hosts, so that a dead host does not delay the next one for long.
+    /// The login timeout per host if there are several, so that an unreachable one does not delay the next for long.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
-    ///   - parameters: the parameters of a URL.
+    ///   - parameters: the parameters in the vault's URL.
     ///   - password: the password for the login; nil lets libpq find it.
     init(_ parameters: ConnectionParameters, _ password: DatabasePassword? = nil) {
         self.parameters = parameters
@@ -49,7 +49,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// The number of hosts. If there are several, another one may soon take over from one that fails.
+    /// The number of hosts. If there are several, one of the others may soon take over from a host that fails.
     var hostCount: Int { (try? found().count) ?? 1 }
     var isLocal: Bool { (try? found().allSatisfy(\.isLocal)) ?? false }
 
@@ -64,9 +64,9 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Begins to connect to the first host, almost without waiting. ``goOn()`` or the next ``take(until:)`` continues;
-    /// the latter tries again if this attempt fails. Does nothing if the login needs a password from the vault, because
-    /// the password is read only when a connection is needed.
+    /// Begins to connect to the first host, and waits for 1 ms at most. ``goOn()`` or the next ``take(until:)``
+    /// continues the login. If it fails, ``take(until:)`` starts a new one. Does nothing if the login needs a password
+    /// from an entry, because that password is read only when a connection is needed.
     func begin() {
         guard password == nil, let server = try? found().first,
             let connection = try? PostgresConnection(beginning: server)
@@ -75,13 +75,13 @@ final class ConnectionPool: Sendable {
         begun.withLock { $0 = Begun(connection: connection) }
     }
 
-    /// Sends a statement in advance, as soon as the login has finished. ``answer(until:)`` returns its result.
+    /// Sends a statement in advance, once the login that ``begin()`` started is complete; see ``answer(until:)``.
     func ask(_ question: Statement) {
         begun.withLock { $0?.question = question }
         goOn()
     }
 
-    /// Continues the login without waiting. Returns true if nothing is left to do.
+    /// Continues the login that ``begin()`` started, without waiting. Returns true if no further call is needed.
     @discardableResult
     func goOn() -> Bool {
         guard var found = begun.withLock({ $0?.asked == nil ? $0.take() : nil }) else { return true }
@@ -95,7 +95,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to the statement that was sent in advance. Returns nil if none was sent recently.
+    /// Waits for the answer to the statement that ``ask(_:)`` sent. Returns nil if there is none, or it is outdated.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -105,7 +105,7 @@ final class ConnectionPool: Sendable {
         return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
-    /// Returns an idle or a new connection. If all of several hosts are unreachable, retries until the deadline.
+    /// Returns an idle or a new connection. If none of several hosts can be reached, retries until the deadline.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
@@ -155,10 +155,10 @@ final class ConnectionPool: Sendable {
         last.withLock { $0 = connection.host }
     }
 
-    /// Puts a connection back for reuse. Drops it if it is broken or has an open transaction.
+    /// Puts a connection back into the pool. Drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Makes new connections try the next host first, because the current one has lost changes.
+    /// Makes new connections try the next host first, because the host that is now first has lost changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }

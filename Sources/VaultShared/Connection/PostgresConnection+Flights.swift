@@ -75,12 +75,12 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // Flushes early, because libpq moves the rest of its buffer on each send, which was 90 times for 16
-                    // MiB.
+                    // Flushes after a large statement. Otherwise libpq would move its unsent bytes again on each send,
+                    // which was 90 times for 16 MiB.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // If libpq refuses this mode, it returns all rows in one result.
+            // A refusal of this mode is ignored, because libpq then only returns all rows in one result.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -89,7 +89,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Prepares the statements that a long-lived session has used.
+    /// Prepares the session's recorded statements on the server, once enough flights have been recorded.
     private func prepare(_ session: inout Session, until deadline: Deadline) throws(PostgresError) {
         let forms = session.prepared.takeDue()
         guard !forms.isEmpty else { return }
@@ -106,7 +106,7 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // A server that refuses to prepare statements still executes them.
+            // A refusal is ignored, because the server still executes statements that are not prepared.
             guard case .refused = error.reason else { throw error }
         }
     }
@@ -155,14 +155,14 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // A server may accept no more bytes until its own answer has been read.
+                // Also waits for incoming bytes, because a server may accept no more until its answer has been read.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
         }
     }
 
-    /// Reads the results up to the end of the pipeline. Throws connection errors, and returns a statement's error.
+    /// Reads the results of a whole flight. Throws an error of the connection, but returns the error of a statement.
     private func results(
         _ session: inout Session, until deadline: Deadline, _ take: RowTaker
     ) throws(PostgresError) -> Result<[Rows], PostgresError> {

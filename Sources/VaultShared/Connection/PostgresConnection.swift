@@ -9,10 +9,10 @@ import LinuxSystem
 /// It is Sendable although unchecked, because after `init` only the thread that holds the mutex uses libpq's handle.
 final class PostgresConnection: @unchecked Sendable {
     struct Session: ~Copyable {
-        /// The events that the login waits for on the socket; 0 once the connection is established.
+        /// The poll(2) events for which the login waits on the socket; 0 once the connection is established.
         var wanted = Int16(POLLOUT)
         var prepared = PreparedStatements()
-        /// The wire to the server; nil until a server is reached.
+        /// The relay between libpq and the server; nil until a server has been reached.
         var wire: Wire?
     }
 
@@ -47,7 +47,7 @@ final class PostgresConnection: @unchecked Sendable {
         turn.withLock { $0.wire?.carryOut() }
     }
 
-    /// Waits until the connection is established with a server of the requested kind.
+    /// Waits until the connection is established with a server of the requested kind, such as a primary.
     func connect(until deadline: Deadline) throws(PostgresError) {
         guard try goOn(until: deadline) else { throw .timedOut }
     }
@@ -80,7 +80,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Places a wire between libpq and the server once they are connected; a new one if libpq tries another server.
+    /// Inserts a ``Wire`` between libpq and a server once they are connected, and again if libpq changes servers.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -90,7 +90,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the server has closed the connection and all its bytes were read.
+    /// Returns whether the server has closed the connection and all bytes from the server have been read.
     private func isClosed(_ session: borrowing Session) -> Bool {
         guard vault_bytes_waiting(PQsocket(handle)) == 0, let socket = socket(of: session) else { return false }
         var byte: UInt8 = 0
@@ -105,7 +105,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Passes arrived bytes to libpq.
+    /// Passes bytes that have arrived from the server to libpq.
     func receive(_ session: inout Session) throws(PostgresError) {
         if vault_bytes_waiting(PQsocket(handle)) == 0 { try session.wire?.carryIn() }
         guard PQconsumeInput(handle) == 1 else { throw failure(.lost) }
@@ -116,7 +116,7 @@ final class PostgresConnection: @unchecked Sendable {
     private func wipePassword() {
         guard let password = PQpass(handle) else { return }
         let count = strlen(password)
-        // Without a password, the pointer refers to a constant.
+        // Without a password, the pointer refers to a constant, which must not be overwritten.
         if count > 0 { explicit_bzero(password, count) }
     }
 
@@ -124,8 +124,8 @@ final class PostgresConnection: @unchecked Sendable {
         guard process == getpid() else { throw PostgresError(.notConnected, "the parent process owns the connection") }
     }
 
-    /// Whether the connection is intact, without an open transaction and without unread bytes. A server sends such
-    /// bytes when it ends a session.
+    /// Whether the connection is intact, with neither an open transaction nor unread bytes. Unread bytes may be the
+    /// message with which the server ends the session.
     var isIdle: Bool {
         guard process == getpid() else { return false }
         return turn.withLock { session in
@@ -169,7 +169,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits until the server or another descriptor is readable. Returns whether a notification has arrived.
+    /// Waits until the server's socket or `descriptor` is readable. Returns whether the server has sent a notification.
     func waitForNotification(or descriptor: Int32, milliseconds: Int32) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in
             let sockets = [socket(of: session) ?? -1, descriptor]
@@ -198,9 +198,9 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Returns whether the server is ready in time. libpq has no timeout for answers, and the server none for commits.
+    /// Returns whether the server becomes ready in time. libpq has no timeout for answers, nor the server for commits.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
-        // libpq has not yet read all bytes that the wire has passed to it.
+        // Bytes that the wire has already passed to libpq are unread, so there is no need to wait.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft
@@ -214,7 +214,7 @@ final class PostgresConnection: @unchecked Sendable {
 /// Returns libpq's code for a field of an error report (34.3.1).
 func fieldCode(_ character: Character) -> Int32 { Int32(character.asciiValue ?? 0) }
 
-/// A flag that the server has sent a warning, for example that a commit's wait for the standby was cancelled.
+/// A flag that is set when the server sends a warning, for example that a commit's wait for the standby was cancelled.
 final class Warnings: Sendable {
     private let state = Mutex(false)
 

@@ -47,7 +47,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq itself checks the kind after the login (34.1.2, "target_session_attrs"), so that error has no SQLSTATE.
+        // libpq itself checks `target_session_attrs` (34.1.2). Its error has no SQLSTATE, so its text is compared.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -56,7 +56,7 @@ struct PostgresError: Error {
 
     static var timedOut: PostgresError { PostgresError(.timedOut, "the server did not answer in time") }
 
-    /// The error for a transaction of which an earlier statement was refused.
+    /// The error of a statement whose transaction has been aborted by the refusal of an earlier statement.
     static var aborted: PostgresError { PostgresError(.refused("25P02"), "the transaction was aborted") }
 
     static var absent: PostgresError { PostgresError(.absent, "there is no such vault") }
@@ -82,7 +82,7 @@ extension PostgresError {
     /// Whether no server can currently be reached. A server that is starting up or shutting down counts as unreachable.
     var isOutage: Bool { reason == .notConnected || state?.hasPrefix("57P") ?? false }
 
-    /// How useful the error is: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
+    /// How useful the error is to users: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
     /// Returns the more useful of two hosts' errors; this one if they are equally useful.
@@ -91,11 +91,11 @@ extension PostgresError {
     /// Whether the same transaction may succeed on a retry, as after a serialization failure, a deadlock, a lost
     /// prepared statement, or another thread's failure in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
-    /// Whether the server no longer has a prepared statement.
+    /// Whether the server no longer has the prepared statement that it was to execute.
     var isUnprepared: Bool { state == "26000" }
-    /// Whether a lock was not free in time, or a time limit of the role ended the wait for the lock.
+    /// Whether a lock did not become free in time, or a time limit of the database role ended the wait for the lock.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether a compare-and-append failed, because its row does not exist or the offset already has an extent.
+    /// Whether a compare-and-append has failed, because the log has another end or the offset already has an extent.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

@@ -2,9 +2,9 @@ import CPostgres
 import Formats
 import Sealing
 
-/// The statements that a session has prepared. Parsing and planning a statement takes longer than executing it.
+/// The statements that a session has prepared on the server, because parsing and planning take longer than execution.
 ///
-/// A command ends after a few flights, so only a long-lived session prepares its statements, once.
+/// Only a long-lived session prepares its statements, once. A command ends after a few flights.
 struct PreparedStatements {
     /// A statement without its parameters' values.
     struct Form: Hashable {
@@ -31,14 +31,14 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Records the statements of a flight, except for the session's first flights and those after the preparation.
+    /// Records a flight's statements, except in the session's first flights and after the preparation.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements to prepare, once enough flights were recorded. Later calls return none.
+    /// Returns the statements to prepare; none before enough flights have been recorded, and none on later calls.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])
@@ -46,6 +46,6 @@ struct PreparedStatements {
 
     mutating func prepared(_ forms: Set<Form>) { for form in forms { names[form.text] = form.name } }
 
-    /// Forgets all names, because the server has lost the prepared statements.
+    /// Forgets the names of all prepared statements, because the server has lost these statements.
     mutating func forget() { names = [:] }
 }

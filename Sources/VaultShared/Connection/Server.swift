@@ -1,13 +1,13 @@
 private import Glibc
 import LinuxSystem
 
-/// A server with the parameters of libpq's connection: those of a URL, and those that libpq's variables and a service
-/// file add (34.15, 34.17). Whether the server must prove its identity depends on all of them.
+/// A server, and the parameters with which libpq connects to it. They come from a URL, from libpq's environment
+/// variables and from a service file (34.15, 34.17). All of them affect whether the server must prove its identity.
 struct Server: Sendable {
     /// The connection's parameters. A later change of a service file does not affect them.
     var parameters: ConnectionParameters
-    /// Whether the server is on this machine, at a socket or a loopback address. Names do not count, not even
-    /// localhost, because others may control their resolution.
+    /// Whether the server is on this machine, at a socket or a loopback address. A host name does not count, not even
+    /// localhost, because another party may control how it is resolved.
     let isLocal: Bool
 
     /// libpq's `sslmode`.
@@ -28,7 +28,7 @@ struct Server: Sendable {
     /// The keywords whose values are copied from the parameters that libpq has found.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
 
-    /// Returns the servers that libpq would try, in this order.
+    /// Returns the servers that libpq would try, in the same order.
     ///
     /// - Parameter given: the parameters of a URL.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {

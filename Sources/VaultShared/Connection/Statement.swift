@@ -67,7 +67,7 @@ extension Statement.Parameter {
         }
     }
 
-    /// Passes the value in PostgreSQL's binary format; nil for an SQL null.
+    /// Passes the value to `body` in PostgreSQL's binary format; nil for an SQL null.
     fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
         case .bytes(let bytes):
@@ -123,7 +123,7 @@ final class Rows: @unchecked Sendable {
         return number
     }
 
-    /// Returns the bits of a number, which may be negative.
+    /// Returns the bit pattern of a number that may be negative.
     func bits(_ row: Int, _ column: Int32) throws(PostgresError) -> UInt64 {
         guard let bits = try optionalBits(row, column) else { throw .malformed("a number") }
         return bits

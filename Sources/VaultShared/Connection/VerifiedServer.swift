@@ -9,7 +9,7 @@ struct VerifiedServer: Sendable {
     private let hosts: [String]
     private let user, database: String?
 
-    /// The names of the entry's attributes, by which git's credential helper also finds logins.
+    /// The names of the attributes that mark a password's entry; git's credential helper finds logins by them too.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"
@@ -22,7 +22,7 @@ struct VerifiedServer: Sendable {
         user = server.parameters["user"]
         database = server.parameters["dbname"]
         var named = server.parameters
-        // Without a host, libpq uses its default socket.
+        // If the parameters name no host, libpq uses its default socket, which an empty host represents here.
         if named["host"] == nil, named["hostaddr"] == nil { named["host"] = "" }
         hosts = named.addresses.map { $0.isEmpty || $0.hasPrefix(":") ? "localhost\($0)" : $0 }
         guard server.provesItself else {
@@ -32,12 +32,12 @@ struct VerifiedServer: Sendable {
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server
-        // Kerberos encryption would replace TLS, and libpq would not check the certificate.
+        // Kerberos encryption is disabled. It would replace TLS, and libpq would not check the certificate.
         if !server.isLocal { server.parameters["gssencmode"] = "disable" }
         self.server = server
     }
 
-    /// Returns whether an entry's attributes permit its password for this database.
+    /// Returns whether an entry's attributes permit the use of its password for this server's database.
     private func isNamed(by attributes: [String: String]) -> Bool {
         let named = Set(ConnectionParameters.list(attributes[Key.host]).map(ExactText.init))
         return attributes[Key.scheme].isSame(as: VerifiedServer.scheme)
@@ -48,9 +48,9 @@ struct VerifiedServer: Sendable {
 
     // MARK: The entry
 
-    /// Throws `guarded` unless the entry's attributes permit its password for every server's database.
+    /// Throws `guarded` unless the entry's attributes permit the use of its password for every server's database.
     ///
-    /// - Parameter vault: the path of the entry's vault, for the message.
+    /// - Parameter vault: the path of the vault that has the entry, for the error message.
     static func check(
         _ servers: [VerifiedServer], _ attributes: [String: String], of entry: String, in vault: String
     ) throws(VaultError) {

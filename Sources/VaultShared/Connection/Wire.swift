@@ -8,16 +8,16 @@ import LinuxSystem
 /// libpq receives bytes without a limit, and allocates as much memory as a message's header claims, up to 1 GiB. The
 /// wire passes on only as many bytes as a result may have, in small pieces.
 struct Wire: ~Copyable {
-    /// The socket that libpq has connected.
+    /// The socket that libpq has connected to the server.
     private let server: FileDescriptor
-    /// The wire's end of the pair.
+    /// The wire's end of the socket pair; libpq has the other end.
     private let inner: FileDescriptor
-    /// The bytes that the server has not accepted yet.
+    /// The bytes from libpq that the server has not accepted yet.
     private var outgoing: ArraySlice<UInt8> = []
     /// The number of bytes that the server may still send.
     private var allowance = Wire.room
 
-    /// The number of bytes that are allowed for errors, warnings, settings and a certificate.
+    /// The number of bytes that a server may send in addition to results: errors, warnings, settings and a certificate.
     private static let room: UInt64 = 256 << 10
     private static let pieceSize = 64 << 10
     private static let sending = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -32,9 +32,9 @@ struct Wire: ~Copyable {
         }
     }
 
-    /// The server's socket, for waiting.
+    /// The descriptor of the server's socket, on which callers wait.
     var descriptor: Int32 { server.number }
-    /// Whether all bytes from libpq were sent to the server.
+    /// Whether all bytes from libpq have been sent to the server.
     var isSent: Bool { outgoing.isEmpty }
 
     /// Sets how many bytes the server may send for the next statements.
@@ -43,12 +43,12 @@ struct Wire: ~Copyable {
     ///   has its own row, whose overhead is smaller than the record.
     mutating func allow(_ bytes: UInt64) { allowance = 2 * min(bytes, 1 << 40) + Wire.room }
 
-    /// Passes arrived bytes to libpq, up to one piece. The caller ensures that libpq has read all earlier bytes.
+    /// Passes at most one piece of arrived bytes to libpq. The caller ensures that libpq has read all earlier bytes.
     mutating func carryIn() throws(PostgresError) {
         try withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { (piece) throws(PostgresError) in
             let count = recv(server.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
-            // libpq detects the lost connection by itself.
+            // The end of the connection is passed on to libpq, which reports the loss itself.
             guard count > 0 else {
                 shutdown(inner.number, Int32(SHUT_WR))
                 return
@@ -57,7 +57,7 @@ struct Wire: ~Copyable {
                 throw PostgresError(.malformed, "the server sends more than was requested")
             }
             allowance -= UInt64(count)
-            // The socket pair is empty, and has room for more than a piece.
+            // The socket pair is empty and has room for a whole piece, so anything less is an error.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
             else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }
@@ -70,7 +70,7 @@ struct Wire: ~Copyable {
                 while !outgoing.isEmpty {
                     let count = outgoing.withUnsafeBytes { send(server.number, $0.baseAddress, $0.count, Wire.sending) }
                     if count < 0, errno == EAGAIN { return }
-                    // If the connection is lost, these bytes are dropped. The server's last bytes can still be read.
+                    // If the connection is lost, unsent bytes are dropped. The server's last bytes can still be read.
                     outgoing = count < 0 && errno != EINTR ? [] : outgoing.dropFirst(max(0, count))
                 }
                 let count = recv(inner.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))

@@ -6,12 +6,12 @@ import Vault
 /// A vault's location in a database: `postgresql://host,host2/database?option=value#name`. It consists of libpq's
 /// connection URI (34.1.1.2) and the vault's name.
 struct DatabaseURL {
-    /// The values of libpq's keywords that the URL contains. libpq adds others.
+    /// The values that the URL sets for libpq's keywords. libpq adds values from other sources.
     let parameters: ConnectionParameters
-    /// The entry in this machine's own vault that has the password; nil if libpq finds the password.
+    /// The name of the entry in this machine's own vault that has the password; nil if libpq finds the password.
     let passwordEntry: String?
     let vault: String
-    /// The location. It is the same for every user and every order of the hosts, so a failover does not change it.
+    /// The vault's location. It depends neither on the user nor on the hosts' order, so a failover does not change it.
     let location: String
 
     private static let standardVault = "default"
@@ -59,10 +59,10 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // libpq would interpret a capitalized scheme as a database name.
+        // The scheme is replaced, because libpq would interpret a capitalized one as a database name.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
-            // libpq's message may repeat parts of the URL, even a password.
+            // libpq's message is discarded, because it may repeat parts of the URL, even a password.
             PQfreemem(message)
             throw VaultError(.invalid, "The vault's URL cannot be read. Write postgresql://HOST/DATABASE#NAME.")
         }

@@ -12,13 +12,13 @@ extension PostgresLocation {
         guard let pendingPath else { return nil }
         let location = FileLocation(pendingPath, in: files, mergedInto: self)
         do throws(LogError) { return try location.exists() ? location : nil } catch {
-            // A part of the path is not a folder, so the file cannot exist.
+            // The error means that a part of the path is not a folder, so the file cannot exist.
             guard error.systemError == ENOTDIR else { throw error }
             return nil
         }
     }
 
-    /// Creates the file for pending changes from the local copy. Waits while another process does the same.
+    /// Creates the file for pending changes from the local copy. Waits while another process creates it.
     ///
     /// - Parameter check: reads and authenticates the whole file. The local copy is never flushed, so a power loss may
     ///   have damaged it, and changes to a damaged copy could never be merged.
@@ -28,7 +28,7 @@ extension PostgresLocation {
         if let other = pendingPath.flatMap({ files.partOfAnotherUser(above: $0.parentFolder) }) {
             throw LogError(.untrustworthy, Distrust.anotherOwner.reason(of: other))
         }
-        // Another process may have saved later bytes.
+        // Another process may have saved later bytes to the copy since this process read its state.
         mirror?.reread()
         guard let pendingPath, let mirror, let head = mirror.head, mirror.completePath != nil else {
             throw LogError(.unreachable, incompleteCopy)
@@ -54,7 +54,7 @@ extension PostgresLocation {
     ///
     /// - Parameter end: returns the end of the log in the copy, after which bytes of another history may follow.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
-        // Another process may have saved later bytes.
+        // Another process may have saved later bytes to the copy since this process read its state.
         mirror?.reread()
         guard let last = keptPaths.last, let mirror, let head = mirror.head else { return }
         let isComplete = mirror.completePath != nil
@@ -63,7 +63,7 @@ extension PostgresLocation {
                 files.partOfAnotherUser(above: $0.parentFolder) == nil
                     && (try? files.makeFolders($0.parentFolder)) != nil
             } ?? last
-        // Other processes may save a copy in the same millisecond, so the name has a random number too.
+        // Other processes may save a copy in the same millisecond, so the file name also contains a random number.
         let path = "\(usable)-\(Clock.milliseconds)-\(UInt32.random(in: 0 ... .max)).vault"
         try write(mirror, as: head, to: path) { (copy) throws(LogError) in
             if let end = try? end(copy), end < head.size {

@@ -32,7 +32,7 @@ extension PostgresLocation: StoreReport {
             StoreFinding(
                 "standby",
                 values[3].isEmpty
-                    ? "Commits do not wait for a standby. The loss of a disk undoes changes. All machines notice that."
+                    ? "Commits do not wait for a standby. A disk failure undoes changes, which all machines notice."
                     : "Commits wait for \(values[3])."),
             encryption.finding,
             StoreFinding(

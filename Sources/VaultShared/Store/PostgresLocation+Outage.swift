@@ -2,15 +2,15 @@ import LinuxSystem
 import SealedFormat
 import Vault
 
-// The handling of unreachable servers. A server that answers with a refusal is reachable; its fault must be fixed.
+// The handling of unreachable servers. A server that refuses a request counts as reachable, as its fault must be fixed.
 
 extension PostgresLocation {
     struct Outage {
-        /// The time until which the server is not contacted.
+        /// The time until which this process does not contact the server.
         var end: Deadline?
-        /// The reason as a sentence; nil if this process did not try the server itself.
+        /// The reason for the outage, as a sentence; nil if another process has recorded the outage.
         var reason: String?
-        /// Whether a notice was posted about this outage.
+        /// Whether a notice has been posted about this outage.
         var isNotified = false
     }
 
@@ -31,7 +31,7 @@ extension PostgresLocation {
                 outage.withLock { $0.end = Deadline(after: .seconds(PostgresLocation.outageSeconds - seconds)) }
                 return true
             }
-            // The server is tried here only to merge pending changes.
+            // This method itself contacts the server only if there are pending changes to merge.
             guard try pending() != nil else { return false }
             do throws(LogError) { _ = try currentHead() } catch {
                 guard noteFailure(error) else { throw error }

@@ -4,7 +4,7 @@ package import SealedLog
 
 extension PostgresLocation {
     /// Listens for writers' notifications, and also polls the log's end every few seconds. Through a pooler, and on
-    /// servers without notifications, only polling works.
+    /// servers without notifications, it only polls.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -16,7 +16,7 @@ extension PostgresLocation {
     }
 }
 
-/// A lock in the form of a row that a transaction inserts but never commits. Other transactions do not see it.
+/// A lock in the form of a row that a transaction inserts but never commits. Other transactions cannot see the row.
 private final class RowLock: NamedLock {
     private let location: PostgresLocation
     private let number: UInt64
@@ -110,17 +110,17 @@ private final class DatabaseWatch: Sendable {
                 guard case .refused = error.reason else { throw error }
                 listens = false
             }
-            // No notification was sent for changes before this point.
+            // Changes before this point have caused no notification to this listener, so `onChange` is called once.
             onChange()
             var former: StoreHead?
-            // Whether this listener holds the lock that writers check. A wait for it could outlast this process.
+            // Whether this listener holds the lock that writers check. A wait for the lock could outlast this process.
             var isKnown = false
             while !stopEvent.isSignalled {
                 if listens, !isKnown {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // A writer may have checked for listeners before this one held its lock.
+                    // A writer that checked for listeners before this one held its lock has sent no notification.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

@@ -30,13 +30,13 @@ package final class PostgresLocation: StoreLocation {
     let pendingPath: String?
     /// The path prefixes for saved copies that have changes which the vault in the database lacks.
     let keptPaths: [String]
-    /// The end of the copy that was last saved to a file.
+    /// The log position at which the copy that was last saved to a separate file ends.
     let copyInFile = Mutex<LogPosition?>(nil)
     /// The notices about saved copies, and about use of the local copy in place of the server.
     let notices = NoticeBoard()
     /// The server's clock, as of the last read of the vault's row.
     let serverClock = ServerClock()
-    /// Whether this process has found the vault before.
+    /// Whether this process has found the vault in the database before.
     private let isFound = Atomic(false)
     let changesNothing: Bool
     let outage = Mutex(Outage())
@@ -47,7 +47,7 @@ package final class PostgresLocation: StoreLocation {
     let longTimeout: Duration
     /// The time to wait in the queue before this process suspects that the processes ahead of it are not writing.
     static let patience: Duration = .seconds(2)
-    /// The time for which this process bypasses the queue after such a wait.
+    /// The time for which this process bypasses the queue after it has waited in vain.
     static let impatience: Duration = .seconds(10)
     private let impatientUntil = Mutex<Deadline?>(nil)
     /// The number of bytes at the log's end that one request reads.
@@ -62,7 +62,7 @@ package final class PostgresLocation: StoreLocation {
         offline = options.offline
         isShortLived = options.isShortLived
         changesNothing = options.changesNothing
-        // Even a server on this machine may need almost a second to answer.
+        // Even a server on this machine may need almost a second to answer, so a shorter timeout is raised.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -91,7 +91,7 @@ package final class PostgresLocation: StoreLocation {
                 noteStandIn()
                 return store
             } catch {
-                // Another process has merged the changes and removed the file.
+                // If the file is missing, another process has merged its changes and removed it.
                 guard error.code == .missing else { throw error }
             }
         }
@@ -145,7 +145,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether this process bypasses the queue, because the vault's row was recently free while the queue was not.
+    /// Whether this process bypasses the queue, because it recently found the vault's row free while the queue was not.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
@@ -154,17 +154,17 @@ package final class PostgresLocation: StoreLocation {
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
-            // The tables are created in one transaction. Processes that do the same wait for each other in a queue.
+            // The tables are created in one transaction. Processes that create them at the same time wait in a queue.
             let key = RunningHash.number(of: "schema")
             do throws(LogError) { try createTables(behind: key, for: PostgresLocation.patience) } catch {
                 guard error.code == .busy else { throw error }
-                // Another user may hold the queue's lock without creating any tables.
+                // The queue is bypassed, because another user may hold its lock without creating any tables.
                 do throws(LogError) { try createTables(behind: nil, for: timeout) } catch {
-                    // Another process may just have created the tables.
+                    // The error is ignored if the tables exist, because another process may just have created them.
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // Failures are ignored, because CockroachDB has no such setting, and not every user may create roles.
+            // Failures are ignored. CockroachDB has no such storage setting, and not every user may create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }

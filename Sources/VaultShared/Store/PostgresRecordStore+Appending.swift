@@ -3,9 +3,9 @@ import SealedFormat
 import SealedLog
 import Vault
 
-// A writer acquires the vault's lock before it appends. Without contention, that costs no more than a
-// compare-and-append alone; with contention, it costs far less. But correctness depends only on the statement's
-// comparison and the primary key, because CockroachDB does not guarantee its locks.
+// A writer acquires the vault's lock before it appends a record. Without contention, that costs no more than a
+// compare-and-append alone; with contention, it costs far less. But correctness depends only on the comparison in the
+// append statement and on the primary key, because CockroachDB does not guarantee its locks.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -23,7 +23,7 @@ extension PostgresRecordStore {
                     try beginTransaction(until: deadline)
                 }
                 location.notePresence()
-                // After a failover, a restarted former primary lacks records, so the next host is tried.
+                // A former primary that restarts after a failover lacks records, so the next host is tried.
                 guard attempt < location.pool.hostCount, state.withLock({ $0.head.position.sequence < before }) else {
                     break
                 }
@@ -43,10 +43,10 @@ extension PostgresRecordStore {
         return lock
     }
 
-    /// Waits for the vault's lock, and reads the records that were appended, in one flight.
+    /// Waits for the vault's lock, and reads the records that other processes have appended meanwhile, in one flight.
     ///
-    /// Users without write access can still occupy a place in the queue. If the row is free after a while, the
-    /// processes ahead are not writing, so this process bypasses them. Otherwise it waits for the row itself.
+    /// Users without write access can still occupy a place in the queue. If the vault's row is free after a while, the
+    /// processes ahead in the queue are not writing, so this process bypasses them. Otherwise it waits for the row.
     private func beginTransaction(until deadline: Deadline) throws(PostgresError) {
         if !location.isImpatient {
             let line = location.lockKey
@@ -68,10 +68,10 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// - Parameter key: the key of the queue's lock; nil waits for the row alone.
+    /// - Parameter key: the key of the queue's lock; nil waits only for the lock of the vault's row.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // A free lock is acquired even after the deadline. The server itself ends the wait for a lock that is held.
+        // A free lock is acquired even after the deadline. If it is not free, the server itself ends the wait.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -139,10 +139,10 @@ extension PostgresRecordStore {
         try commit(append)
         finishTransaction()
         state.withLock { state in
-            // Another thread may already have read later records.
+            // If another thread has already read later records, the head that it has set is kept.
             guard state.head.position.sequence < head.position.sequence else { return }
             state.head = head
-            // Appending the record to the bytes that came with the lock would copy all of them.
+            // The tail is replaced, because appending to the bytes that were read with the lock would copy all of them.
             state.tail = bytes ?? StoreBytes(offset: record.end)
         }
         mirror(bytes.map { [$0] } ?? [], as: head)
@@ -163,7 +163,7 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
-        /// The head that the database stated before the record.
+        /// The head that the database stated before the record was appended.
         let head: StoreHead
         let statements: [Statement]
         /// Whether `statements` include all bytes of the record, so that they can be sent again.
@@ -189,7 +189,7 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns the reason why the tables have refused to continue the log. Usually another writer was faster, because
+    /// Returns the error to throw after the tables have refused a record. Usually another writer was faster, because
     /// the lock was not exclusive. But if the vault's row is unchanged, there already are bytes at the record's offset.
     ///
     /// - Parameter known: the vault's row when the lock was acquired.
@@ -226,17 +226,17 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Returns whether a transaction was committed before its connection was lost. Acquires the vault's lock again
-    /// before it calls `check`. The transaction held this lock, so it must have ended. If it was not committed, this
-    /// process keeps the lock. Throws `outcomeUnknown` if no server answers within a new timeout; the old one may be
-    /// used up.
+    /// Acquires the vault's lock again, which the transaction held until it ended. Returns whether `check` then finds
+    /// that the transaction was committed before its connection was lost. If it was not, this process keeps the lock.
+    /// Throws `outcomeUnknown` if no server answers within a new timeout, because the original timeout may have
+    /// expired.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {
             do throws(LogError) { return try decided(until: deadline, check) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
-                // The new connection may be lost as well.
+                // The new connection may be lost as well. Until the deadline, another one is tried.
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
@@ -255,14 +255,14 @@ extension PostgresRecordStore {
         guard let connection = state.withLock({ $0.transaction?.connection }) else { return true }
         try location.translated { () throws(PostgresError) in
             _ = try connection.flight([.rollback], until: deadline)
-            // The standby may not have received the commit when the connection was lost.
+            // The commit may not have reached the standby when the connection was lost, so ensure that it is durable.
             try prove(on: connection, until: deadline)
         }
         return true
     }
 
     /// Ensures that the last commit is durable, after a warning that its wait for the standby was cancelled. Commits
-    /// again until there is no warning, because a later commit is durable only if the earlier one is.
+    /// further transactions until one causes no warning, because a later commit is durable only if the earlier one is.
     func prove(on connection: PostgresConnection, until deadline: Deadline) throws(PostgresError) {
         do throws(PostgresError) {
             while try connection.flight([.proof], until: deadline).hasWarning {
@@ -270,7 +270,7 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB lacks this function, but its commits have no wait that could be cancelled.
+            // CockroachDB lacks the function in this statement, but its commits have no wait that could be cancelled.
             guard error.isMissingFunction else { throw error }
         }
     }

@@ -2,13 +2,13 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-// The store's local copy. Reads bypass it after parts of it failed to authenticate, and while the server's bytes are
-// verified. Unauthenticated bytes never replace known ones, because damage on the server would otherwise destroy the
-// copy from which the server can be repaired.
+// The store's use of this machine's copy. Reads bypass the copy after parts of it have failed to authenticate, and
+// while the server's bytes are verified. Only authenticated bytes replace bytes of the copy, because damage on the
+// server would otherwise destroy the copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // If the store itself is read from the copy, there is nothing to compare the copy with. A copy that was saved to a
-    // file but could not be replaced afterwards, as on a full disk, is not saved again.
+    // The copy's end; nil if the store itself is read from the copy, so that there is nothing to compare. Also nil if
+    // the copy has been saved to a file but could not be replaced, as on a full disk, so that it is not saved again.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -23,7 +23,7 @@ extension PostgresRecordStore: MachineCopy {
 
     func accept(over kept: LogPosition?, continuing isContinued: Bool) {
         if let kept { location.mirror?.setIncluded(kept) }
-        // The log's end was compared with this head.
+        // Only this head is saved, because the log's end has been compared with it.
         let head = state.withLock { state in state.accept(continuing: isContinued) ? state.head : nil }
         if let head { mirror(as: head) }
     }
@@ -51,10 +51,10 @@ extension PostgresRecordStore: MachineCopy {
         }
         guard let mirror = location.mirror, let head, mirror.completePath == nil, (try? location.isOffline()) == false
         else { return }
-        // Another process may have saved later bytes.
+        // Another process may have saved later bytes to the copy since this process read its state.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // If more bytes are missing, they are read only on request.
+        // If more bytes are missing, commands read them only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
         var wanted: [Range<UInt64>] = []
         var room = Self.completedAtOnce
@@ -74,7 +74,7 @@ extension PostgresRecordStore: MachineCopy {
     func distrust() throws(LogError) -> Bool {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
-        // A process that holds the lock must not wait for another connection.
+        // This check needs a connection, and a process that holds the lock must not wait for another one.
         if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true
@@ -104,9 +104,9 @@ extension PostgresRecordStore: MachineCopy {
 }
 
 extension PostgresRecordStore {
-    /// Saves the bytes that were read to the local copy.
+    /// Saves bytes that this store has read to the local copy.
     ///
-    /// - Parameter head: the head with which the log was compared. No other head that the database states is saved.
+    /// - Parameter head: the head with which the log has been compared. A later head is not saved.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
         guard let mirror = location.mirror, head.generation == generation else { return }
         let (pieces, copy) = state.withLock { state in
@@ -118,8 +118,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // Nothing is read from the copy until its former bytes were dropped. If they remain, reads bypass them, because
-        // they may include the bytes that caused this store to be opened.
+        // The copy is not read before its former bytes have been dropped. If they are kept, reads continue to bypass
+        // the copy, because it may include the bytes that caused this store to be opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own

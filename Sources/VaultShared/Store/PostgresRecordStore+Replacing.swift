@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-// A new or compacted vault is written as a separate generation, which is read only once the vault's row points to it.
+// A new or compacted vault is written as a separate generation, which is read only after the vault's row points to it.
 
 extension PostgresRecordStore {
     /// An unpublished store, and the transaction that writes it. The transaction has its own connection, so that it
@@ -24,8 +24,8 @@ extension PostgresRecordStore {
         var isUndecided = false
     }
 
-    /// Begins a generation, but sends nothing yet. A process that holds the vault's lock must not wait for another
-    /// connection of a pooler, because the processes that wait for the lock may occupy all of them.
+    /// Begins a generation, but sends nothing to the server yet. A process that holds the vault's lock must not wait
+    /// for another connection of a pooler, because the processes that wait for the lock may occupy all connections.
     static func begin(
         at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
@@ -47,11 +47,11 @@ extension PostgresRecordStore {
                 phase: .constructing(construction)))
     }
 
-    /// The time to wait for another process that is writing a generation. Any user of the database can hold the lock,
-    /// so the wait is limited. The vault's row determines which generation is current.
+    /// The time to wait for another process that is writing a generation. Any user of the database can hold the lock on
+    /// new generations, so the wait is limited. Only the vault's row determines which generation is current.
     private static let patience: Duration = .seconds(2)
 
-    /// Begins a generation once no other one is being written for the vault, or after a time limit.
+    /// Begins a generation once no other generation of the vault is being written, or after a time limit.
     static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
@@ -70,7 +70,7 @@ extension PostgresRecordStore {
     func makeReplacement(isImpatient: Bool) throws(LogError) -> any NewStore {
         guard !isImpatient else { return try PostgresRecordStore.begin(at: location) }
         // The lock on new generations is only checked here, on the connection that has the vault's lock. Otherwise many
-        // processes would open another connection, only to find the lock held. The first write acquires it.
+        // processes would open another connection, only to find the lock held. The first write acquires the lock.
         let connection = state.withLock { $0.transaction?.connection }
         let isFree = try location.translated { () throws(PostgresError) in
             try connection?.flight(Statement.isFree(location.compactionKey), until: Deadline(after: location.timeout))
@@ -101,8 +101,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Sends the written bytes to the server. This is also needed before reads. The first call throws `busy` while
-    /// another process is writing a new generation.
+    /// Sends the collected bytes to the server, which is also necessary before they can be read. The first call throws
+    /// `busy` while another process is writing a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -138,7 +138,7 @@ extension PostgresRecordStore {
         guard construction.isWhole else { throw LogError(.conflict, "a byte was written twice, or never") }
         let head = StoreHead(
             generation: generation, position: position, size: construction.size, hint: construction.hint)
-        // This commit releases the lock on new generations. During a replacement, others still cannot begin a
+        // This commit releases the lock on new generations. During a replacement, other processes still cannot begin a
         // generation, because that requires the vault's lock, which this process holds.
         state.withLock { $0.construct { $0.isCommitted = true } }
         try location.translated { () throws(PostgresError) in
@@ -149,7 +149,7 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Readers of the last generation still have time to finish, but older generations are deleted.
+        // Deletes old generations, but not the last one, whose readers still have time to finish.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -161,7 +161,7 @@ extension PostgresRecordStore {
         location.pool.give(back: construction.connection)
     }
 
-    /// Creates the vault's row. Retries after a lost connection; the row itself then shows whether it was created.
+    /// Creates the vault's row. Retries after a lost connection; the row shows whether an earlier attempt succeeded.
     private func create(_ head: StoreHead, on connection: PostgresConnection) throws(LogError) {
         var connection = connection
         let found = try location.attempt(until: Deadline(after: location.timeout), patience: nil) {
@@ -174,7 +174,7 @@ extension PostgresRecordStore {
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
-            // The row points to another generation, either of another vault, or a later one of this vault.
+            // The row points to a generation of a vault that another process created, or to a later one of this vault.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
         }
@@ -216,8 +216,8 @@ extension PostgresRecordStore {
         old.finishTransaction()
     }
 
-    /// Returns whether the vault's row points to this generation, or did until another process compacted the vault
-    /// again. The caller holds the former store's lock.
+    /// Returns whether the vault's row points to this generation, or pointed to it until another process compacted the
+    /// vault again. The caller holds the former store's lock.
     func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
         let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
         if head.generation == generation { return true }

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-// The log's end as the database states it.
+// The check of a store against the end of the log that the database states.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -53,7 +53,7 @@ extension PostgresRecordStore {
 
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth {
         var growth = try growthOnThisHost(after: end, head)
-        // After a failover, a restarted former primary lacks records, so the other hosts are tried too.
+        // A former primary that restarts after a failover lacks records, so the other hosts are tried too.
         for _ in 1..<max(1, location.pool.hostCount) {
             guard case .doubtful = growth, state.withLock({ $0.isOlder(than: head) }) else { return growth }
             location.pool.turnToNextHost()
@@ -74,8 +74,8 @@ extension PostgresRecordStore {
                 return true
             }
             guard isTaken else { continue }
-            // If a server was restored from a backup, the local copy may be needed to repair it. So the copy gets these
-            // bytes only once the log was opened on this store and has accepted them.
+            // If a server has been restored from a backup, the local copy may be needed to repair it. So the new bytes
+            // are saved to the copy only after the log has been opened on this store and has accepted them.
             let (growth, known, isOpen) = state.withLock { state in
                 (state.growth(after: end, head, of: generation), state.head, state.isOpen)
             }
@@ -107,7 +107,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // With a local server, a rare second flight is faster than a session's first access to another table.
+        // Requests only the row from a local server, because a rare second flight is faster than access to extents.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

@@ -7,38 +7,38 @@ extension PostgresRecordStore {
         var head: StoreHead {
             didSet {
                 if head.generation == last?.generation {
-                    // The database has returned to the former generation.
+                    // The database has returned to this store's generation.
                     last = nil
                 } else if head.generation != oldValue.generation {
                     last = last ?? oldValue
                 }
             }
         }
-        /// The last head of this store's generation once another has replaced it. This store's readers still use it.
+        /// The last head of this store's generation, for its readers; nil until another generation is current.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
-        /// Bytes that were returned with the head: the header's extent, and the end of the initial contents.
+        /// Bytes that the database returned with the head: the header's extent, and the end of the initial contents.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes after the stated end of the log.
+        /// Whether the database has bytes after the end of the log that it states.
         var hasMore = false
-        /// The end of the bytes that exist, once the end that the database states is ignored.
+        /// The end of the bytes that the database has; nil unless the log's end that the database states is ignored.
         var sizeFound: UInt64?
         /// The newest bytes of the store.
         var tail: StoreBytes
-        /// New bytes that the log has not accepted yet, each with the head that was returned with them.
+        /// New bytes that the log has not accepted yet, each with the head that the database returned with them.
         var unfollowed: [(head: StoreHead, bytes: StoreBytes)] = []
         /// The last block that was read but not saved, because there is no local copy or its disk is full.
         private(set) var block = StoreBytes(offset: 0)
-        /// Blocks for the local copy, until it is known that the server has the copy's history.
+        /// Blocks that can be saved to the local copy once it is known that the server has the copy's history.
         var unconfirmed: [StoreBytes] = []
         /// Whether the local copy belongs to this store.
         var copy: CopyState
-        /// The number of reasons to bypass the local copy, such as bytes that did not authenticate, or a verification.
+        /// The number of reasons to bypass the local copy, such as a verification, or bytes that did not authenticate.
         var doubts = 0
-        /// Bytes that have authenticated, until it is known whether the local copy remains in use.
+        /// Authenticated bytes, which are held until it is known whether the local copy remains in use.
         private(set) var confirmed: [StoreBytes] = []
         var phase: Phase
-        /// Whether changes go to a file that is merged later, because no server has answered a request for the lock.
+        /// Whether changes go to the file for pending changes, because no server has answered a request for the lock.
         var isLeftForPending = false
         /// This process's transaction that holds the vault's lock; nil if there is none.
         var transaction: Transaction?
@@ -47,27 +47,27 @@ extension PostgresRecordStore {
     enum Phase {
         /// The store is being written. The vault's row does not point to it yet.
         case constructing(Construction)
-        /// The store is read from the local copy, and the database was not contacted.
+        /// The store is read from the local copy, and the database has not been contacted.
         ///
-        /// - Parameter isOpen: whether the log has opened and accepted it.
+        /// - Parameter isOpen: whether the log has opened and accepted the store.
         case kept(isOpen: Bool)
-        /// The database was contacted, but the log has not opened and accepted the store yet.
+        /// The database has been contacted, but the log has not opened and accepted the store yet.
         case found
-        /// The log has opened and accepted the store or has written it, so the local copy may save its bytes.
+        /// The log has opened and accepted the store or has written it, so the store's bytes may be saved to the copy.
         ///
-        /// - Parameter isNew: whether the log was just opened, and the vault's row was read for that. A short-lived
-        ///   program need not read it again.
+        /// - Parameter isNew: whether the vault's row was just read to open the log, so that no short-lived program
+        ///   rereads it.
         case open(isNew: Bool)
     }
 
     /// The relation of the local copy to this store.
     enum CopyState {
         case own
-        /// The copy may belong to another store, and may be needed to repair a server. Once the log has accepted this
-        /// store, the copy is used for this store.
+        /// The copy may belong to another store, and may be needed to repair a server. It is used for this store only
+        /// after the log has accepted this store.
         ///
         /// - Parameter isContinued: whether the log includes the copy's end, so that the copy's bytes of this
-        ///   generation remain.
+        ///   generation remain valid.
         case another(isContinued: Bool)
     }
 
@@ -85,7 +85,7 @@ extension PostgresRecordStore {
 extension PostgresRecordStore.State {
     /// Sets the head to the one that the database has just returned.
     ///
-    /// - Parameter newBytes: the bytes after the end of the log that this process knew before.
+    /// - Parameter newBytes: the bytes after the log's end, as this process knew it before the call.
     mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
@@ -94,7 +94,7 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Records that the log has opened and accepted the store. Returns whether the vault's row was read for that.
+    /// Records that the log has opened and accepted the store. Returns whether the vault's row was read to do so.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -153,7 +153,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Removes and returns the bytes that the log has accepted; nil if the database has not stated this end of the log.
+    /// Removes and returns new bytes up to an accepted position; nil if the database did not state it as the log's end.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -184,13 +184,13 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log as the database states it; nil during construction, and once it is ignored.
+    /// The end of this store's log as the database states it; nil during construction, and while it is ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether this process holds the vault's lock. If so, no other can write, so the head need not be requested.
+    /// Whether this process holds the vault's lock. No other process can then write, so the head need not be requested.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }

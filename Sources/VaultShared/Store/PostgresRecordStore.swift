@@ -36,7 +36,7 @@ final class PostgresRecordStore: NewStore {
     var server: (any StoreServer)? { self }
     var deadBytesFloor: UInt64 { Limits.sharedDeadBytesFloor }
 
-    // A child process must not use a connection of its parent.
+    // Whether this process has opened the store. A child process must not use a connection of its parent.
     var isOfThisProcess: Bool { processID == getpid() }
 
     func isCurrent() throws(LogError) -> Bool {
@@ -122,8 +122,8 @@ final class PostgresRecordStore: NewStore {
         do throws(PostgresError) {
             if try own?.rowsIfFree(of: statement, until: deadline, takeRows) ?? false { return end }
         } catch {
-            // The transaction may be another thread's, and its failure does not affect this read, which then uses
-            // another connection. A store under construction, however, can only be read on its own connection.
+            // If the transaction fails, this read uses another connection, because the transaction may be another
+            // thread's. A store under construction, however, can only be read on its own connection.
             guard construction == nil else { throw location.translation(of: error) }
         }
         try location.attempt(until: deadline) { () throws(PostgresError) in

@@ -6,7 +6,7 @@ import Sealing
 extension Statement {
     private static let headColumns = "generation, sequence, authenticator, size, hint_offset, hint_sequence"
 
-    /// The server's clock in milliseconds since 1970. `now()` would return the transaction's start, before any wait.
+    /// The server's clock in milliseconds since 1970. `now()` would return the time before any wait for a lock.
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     /// The column in which ``head(of:)`` returns the time.
     static let clockColumn: Int32 = 6
@@ -28,7 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the newest extents, from the hint on, up to `count` bytes. If the vault is no larger, selects all.
+    /// Selects the extents from the hint on, at most the last `count` bytes; all if the vault has no more bytes.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -54,8 +54,8 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Selects whether an extent starts before the log, or extends beyond the end that the vault's row states. A single
-    /// statement reads both from one snapshot.
+    /// Selects whether an extent starts at a negative offset, or extends beyond the log's end that the vault's row
+    /// states. A single statement reads both from one snapshot.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
@@ -102,17 +102,17 @@ extension Statement {
     // MARK: Appending
 
     /// Settings under which a commit returns only once it is durable, and warns if its wait for the standby was
-    /// cancelled. They override weaker settings of a role or a database; a stronger one is kept.
+    /// cancelled. They override weaker settings of a role or a database, but keep stronger ones.
     private static let promises = """
         set_config('client_min_messages', 'warning', true), set_config('synchronous_commit', CASE
             current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
         """
 
-    /// The same settings, for a transaction that does not wait for a lock.
+    /// A statement that applies these settings in a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on the
-    /// queue, as any user of the database can hold its lock, and for years, such locks did not wait in CockroachDB.
+    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on it,
+    /// as any database user can hold the queue's lock, and for years, CockroachDB did not wait for advisory locks.
     ///
     /// The server itself ends the wait, even if this process has exited.
     ///
@@ -126,7 +126,7 @@ extension Statement {
     }
 
     /// Locks and selects the vault's row, and selects whether there are listeners, which hold a shared lock. Writers
-    /// send NOTIFY only if there are listeners, because its commit locks the whole database.
+    /// send NOTIFY only if there are listeners, because committing a NOTIFY locks the whole database.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
@@ -200,7 +200,7 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Selects a row if a generation was once current. Its contents are part of the generation that replaced it.
+    /// Selects a row if a generation has been replaced. The generation that replaced it includes its contents.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
@@ -248,7 +248,7 @@ extension Statement {
         ]
     }
 
-    /// Tries to acquire a lock for this transaction. With a pooler, a session's lock would pass to its next client.
+    /// Tries to acquire a lock for the transaction. In a pooler, a session's lock would pass to another client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
     /// Lifts the server's time limit for a transaction that is idle between its flights.

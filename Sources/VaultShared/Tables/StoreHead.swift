@@ -3,7 +3,7 @@ import Sealing
 
 /// The contents of a vault's row in the database: the current generation, and the end of its log.
 ///
-/// They are not authenticated. The end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong hint
+/// The row is not authenticated. The end is compared with the log (``PostgresRecordStore/statedEnd``), and a wrong hint
 /// only costs time.
 struct StoreHead: Hashable {
     /// The generation. For a malformed row, this is the column's bit pattern, so that no other row compares as equal.
@@ -43,7 +43,7 @@ struct StoreHead: Hashable {
         isMalformed = false
     }
 
-    /// Returns whether both describe the same state of the vault. Hints are ignored.
+    /// Returns whether this head and the other one describe the same state of the vault. Hints are ignored.
     func isAlike(_ other: StoreHead) -> Bool {
         generation == other.generation && position == other.position && size == other.size
             && isMalformed == other.isMalformed

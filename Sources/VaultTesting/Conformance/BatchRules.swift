@@ -11,7 +11,7 @@ extension StoreRule {
         for (key, value) in changes {
             findings.expect(try store.value(of: key) == value, "A change of a batch was not made: \(key).")
         }
-        // The refused key is first in one batch and last in another, as some stores apply a batch's changes one by one.
+        // The refused value is first in one batch and last in the other, because some stores apply changes one by one.
         guard let refused = SampleValue.refused(by: store) else { return }
         for refusedKey in ["a refused", "z refused"] {
             let batch = numbers.map { ($0.0, Optional(StoredValue.string("new"))) } + [(refusedKey, refused)]

@@ -26,7 +26,7 @@ extension StoreRule {
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Returns whether a condition holds after one of the notifications, which may arrive later and on another thread.
+    /// Waits for notifications, perhaps on another thread. Returns whether the condition holds after one of them.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

@@ -8,12 +8,12 @@ struct Race {
     /// The number of overlapping rounds to run. For example, a store that releases its lock for 100 ns between checking
     /// and changing a value fails in one of 25 such rounds. At a few hundred commits per second, that takes seconds.
     #if SANITIZER
-        // A sanitizer detects an error in any round, and makes each round several times as slow.
+        // Fewer rounds suffice, because a sanitizer detects an error in any round. Each round also takes longer.
         private static let enough = 50
         private static let limit = 1_000
     #else
         private static let enough = 500
-        /// The maximum number of rounds, because calls rarely overlap on a single core.
+        /// The maximum number of rounds. It is needed because calls rarely overlap on a single core.
         private static let limit = 10_000
     #endif
 

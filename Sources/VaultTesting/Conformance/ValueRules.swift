@@ -59,8 +59,8 @@ extension StoreRule {
     package static let sortsKeysByBytes = StoreRule(
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
-        // In a dictionary's order, capitals are next to small letters, and accented letters to plain ones. UTF-16 order
-        // swaps the last two. If texts were compared by characters, "e" would not be a prefix of the accented letter.
+        // In alphabetical order, capitals are next to small letters, and accented letters next to plain ones. UTF-16
+        // order swaps the last two keys. Compared by characters, "e" would not be a prefix of the accented letter.
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]
@@ -110,7 +110,7 @@ extension StoreRule {
         [
             " ", "with space", "/", "/etc/passwd", "../../up", ".", "..", ".hidden", "a..b", "~", "\"quoted\"",
             "back\\slash", "<&>", "%00", "-option", "=", "ключ", "鍵", "🔑", "\u{fe00}",
-            // These two keys differ only at the end.
+            // These two keys differ only in the last byte.
             String(repeating: "k", count: maximumSize), String(repeating: "k", count: maximumSize - 1) + "l",
             String(repeating: "鍵", count: maximumSize / 3),
         ]

@@ -15,7 +15,7 @@ package struct FileCallRecord: Hashable, Sendable {
     package let path: String
     package var offset: UInt64 = 0
     package var count = 0
-    /// The file's descriptor, if the call flushes it.
+    /// The file's descriptor if the call flushes the file; otherwise nil.
     package var descriptor: Int32?
 }
 
@@ -24,7 +24,7 @@ package enum Fault: Hashable, Sendable {
     case error(Int32)
     /// The call writes only this many bytes, and then fails.
     case short(Int, Int32)
-    /// The call takes effect, but is reported as failed. It must be one that changes the disk.
+    /// The call takes effect, but is reported as failed. Only a call that changes the disk can have this fault.
     case afterwards(Int32)
 }
 
@@ -57,8 +57,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. With `bytes`, only calls that
-    /// touch these bytes of a file count.
+    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. If `bytes` is given, only calls
+    /// that touch this range of a file count.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault
@@ -74,7 +74,7 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Runs `body` before each call of this kind, even if the call fails.
+    /// Runs `body` before each call of this kind, even if the call is going to fail.
     package func watch(_ kind: FileCall, _ body: @escaping @Sendable (FileCallRecord) -> Void) {
         state.withLock { $0.watchers[kind] = body }
     }

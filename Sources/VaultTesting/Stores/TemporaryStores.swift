@@ -32,7 +32,7 @@ public final class TemporaryStores: Sendable {
 
     /// Runs `body` with these stores as the standard ones.
     public func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        // Releasing this object would remove the folder, and perhaps nothing else retains the object.
+        // Retains this object while `body` runs, because releasing it would remove the folder.
         defer { withExtendedLifetime(self) {} }
         return try TestKeychain.$current.withValue(keychain) {
             try StandardStores.$replaced.withValue(standard) { try body() }
@@ -61,14 +61,14 @@ public struct TemporaryStoresTrait: TestTrait, SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // A suite's scope includes all of its tests, but each test gets its own stores.
+        // A suite as a whole gets no stores, because each of its tests gets its own.
         guard testCase != nil else { return try await function() }
         try await withTemporaryStores { _ in try await function() }
     }
 }
 
 extension Trait where Self == TemporaryStoresTrait {
-    /// Fresh, empty stores for each test and each of its arguments. Even parallel tests never share stores.
+    /// Gives each test, and each argument of a test, fresh, empty stores. Even parallel tests never share stores.
     public static var temporaryStores: Self { Self() }
 }
 

@@ -7,8 +7,8 @@ import Testing
 @testable import SealedFormat
 @testable import SealedLog
 
-/// What the log needs of a store, for each kind of store. One that is added has to pass, without a question in the log
-/// that asks which kind it is.
+/// What the log needs of a store, for each kind of store that needs no server. A new kind must pass without a question
+/// in the log that asks which kind it is. `VaultSharedTests` have the same for PostgreSQL.
 @Suite("A record store") struct StoreConformanceTests {
     enum Kind: CaseIterable, Sendable { case file, objects }
 

@@ -6,7 +6,7 @@ import Sealing
 /// The log of the reads of a vault's values on this machine; Format.md, "The access log".
 ///
 /// Each record is appended with a single write to a file in the folder of the rollback memory. A full file is renamed,
-/// and then replaces the file that was renamed before it.
+/// and replaces the previously renamed file.
 struct AccessLog: Sendable {
     /// The maximum size in bytes of each of the log's two files. A file is full if the next record would exceed it.
     var fileSize: UInt64 = 8 << 20
@@ -22,7 +22,7 @@ struct AccessLog: Sendable {
 
     // MARK: Writing
 
-    /// Appends a record without a flush, so that a power loss may remove the newest records.
+    /// Appends a record without a flush, so a power loss may remove the newest records.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func append(_ access: Access, until deadline: Deadline) throws(LogError) {
@@ -69,7 +69,7 @@ struct AccessLog: Sendable {
         let isTorn: Bool
     }
 
-    /// Finds the last record, searching from the end of the file. Damage after that record is kept as evidence.
+    /// Finds the last authentic record, searching from the file's end. Damage after that record is kept as evidence.
     private func end(of file: borrowing FileDescriptor, _ size: UInt64) throws(LogError) -> End {
         // The window is large enough for the last record and a torn record after it.
         let window = UInt64(2 * AccessFrame.largestSize)
@@ -97,7 +97,7 @@ struct AccessLog: Sendable {
 
     // MARK: Reading
 
-    /// Reads all records under a shared lock, so that no process writes meanwhile.
+    /// Reads all records under a shared lock, so that no process writes during the call.
     ///
     /// - Throws: `accessLogUnusable`, `busy`.
     func read(until deadline: Deadline) throws(LogError) -> AccessReport {
@@ -119,7 +119,7 @@ struct AccessLog: Sendable {
         report.add(try bytes(of: file, from: 0, to: size), of: formerLocation, records)
     }
 
-    /// Reads bytes of a file. Throws `accessLogUnusable` if the file is larger than writers let it grow.
+    /// Reads bytes of a file. Throws `accessLogUnusable` if the file is larger than any file that writers create.
     private func bytes(
         of file: borrowing FileDescriptor, from start: UInt64, to end: UInt64
     ) throws(LogError) -> [UInt8] {
@@ -129,7 +129,7 @@ struct AccessLog: Sendable {
 
     // MARK: Opening
 
-    /// Opens the file, after checking the folder and the file in the same way as for the rollback memory. Root may add
+    /// Opens the file. First checks the folder and the file in the same way as for the rollback memory. Root may append
     /// its reads to a user's file, because the file's contents are not trusted.
     private func openForWriting() throws(LogError) -> FileDescriptor {
         var former = try checked(folder.status(isForRecords: true))

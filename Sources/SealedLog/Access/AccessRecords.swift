@@ -7,7 +7,7 @@ struct AccessRecords: Sendable {
     let vaultID: [UInt8]
     let keys: AccessKeys
 
-    /// A record, and its range in the bytes that were searched.
+    /// A record, and the record's range in the bytes that were searched.
     struct Found {
         let record: AccessRecord
         let authenticator: Authenticator
@@ -34,7 +34,7 @@ struct AccessRecords: Sendable {
         }
     }
 
-    /// Opens the record at an offset. Returns nil if there is no authentic record.
+    /// Opens the record at `offset`. Returns nil if no authentic record begins there.
     func open(_ bytes: [UInt8], at offset: Int) -> Found? {
         bytes.withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -48,7 +48,7 @@ struct AccessRecords: Sendable {
         }
     }
 
-    /// Returns the first record at or after an offset.
+    /// Returns the first authentic record at or after `offset`.
     func first(in bytes: [UInt8], from offset: Int) -> Found? {
         let first = (offset + AccessFrame.alignment - 1) / AccessFrame.alignment * AccessFrame.alignment
         return stride(from: first, to: bytes.count, by: AccessFrame.alignment).lazy

@@ -3,7 +3,7 @@ package import SealedFormat
 package struct AccessReport: Sendable {
     /// All authentic records, oldest first.
     package private(set) var records: [AccessRecord] = []
-    /// The offsets of bytes that are not authentic, and of records that do not continue the preceding record.
+    /// The offsets at which bytes are not authentic, or a record does not continue the preceding record.
     package private(set) var damage: [Damage] = []
     private var last: AccessRecords.Found?
 

@@ -2,8 +2,8 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// A writer for a checkpoint and the header that refers to it, in an empty store. The values come first, then the
-/// entries, sorted by name; Format.md, "Checkpoint".
+/// A writer that fills an empty store with a checkpoint and the header that refers to the checkpoint. The values come
+/// first, then the entries, sorted by name; Format.md, "Checkpoint".
 struct CheckpointWriter: ~Copyable {
     let store: any NewStore
     private let keys: KeyRing
@@ -13,8 +13,8 @@ struct CheckpointWriter: ~Copyable {
     /// The offset up to which the store has been flushed.
     private var flushed = Limits.checkpointStart
 
-    /// The number of bytes between flushes. A single flush of a large file would delay the flushes of processes that
-    /// write to the log meanwhile.
+    /// The number of bytes between flushes. A single flush of a large file would delay the flushes of other processes
+    /// that write to the log.
     private static let flushStep: UInt64 = 8 << 20
 
     init(into store: any NewStore, keys: KeyRing) {
@@ -33,7 +33,7 @@ struct CheckpointWriter: ~Copyable {
         return offset
     }
 
-    /// - Precondition: the entry's name follows all names that were added before.
+    /// - Precondition: the entry's name is after the names of all entries that have been added.
     mutating func add(_ entry: Entry) throws(LogError) {
         totals.replace(nil, with: entry)
         try tree.add(entry, to: &sink)
@@ -63,7 +63,7 @@ struct CheckpointWriter: ~Copyable {
         try store.finish(at: reserved.end, nil)
     }
 
-    /// References to the root, which has been written, and to the manifest, which has not, and the checkpoint's end.
+    /// The checkpoint's end, and references to its root (already written) and to its manifest (not yet written).
     struct Reserved {
         let root: PageReference?
         let manifest: PageReference

@@ -2,14 +2,14 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// The records that other writers append to a file while it is being compacted.
+/// The records that other writers append to the old file during a compaction.
 struct CompactionTail {
     /// The maximum number of entries that can be copied under the lock without a noticeable delay for other writers.
     static let entriesUnderLock = 256
 
     private let old: LogView
     private let newKeys: KeyRing?
-    /// The new limits on the history; nil if the limits stay unchanged.
+    /// The new limits on each name's history; nil if the limits stay unchanged.
     private let history: KeptHistory?
     private let now: UInt64
     private(set) var position: LogPosition
@@ -17,10 +17,10 @@ struct CompactionTail {
     private(set) var chain: [Authenticator] = []
     /// The names of values that a rotation could not open.
     private(set) var unopened: Set<EntryName> = []
-    /// The newest entry of each name in the records read so far. Offsets in the entries refer to the old file.
+    /// The newest entry of each name in the records read so far. The entries' offsets refer to the old file.
     private var entries = RecentEntries()
 
-    /// - Parameter keys: the keys under which values are resealed; nil if the values are copied unchanged.
+    /// - Parameter keys: the keys with which values are resealed; nil if the values are copied unchanged.
     init(behind old: LogView, resealing keys: KeyRing?, keeping history: KeptHistory?) {
         self.old = old
         newKeys = keys
@@ -34,8 +34,8 @@ struct CompactionTail {
 
     mutating func forgetEntries() { entries = RecentEntries() }
 
-    /// Reads and authenticates the records that were appended since the last call, and returns the number of their
-    /// entries. A record that is still being written is left for the next call.
+    /// Reads and authenticates the records that have been appended since the last call. Returns the number of entries
+    /// in these records. A record that is still being written is left for the next call.
     ///
     /// - Parameter isHurried: whether to leave a minor checkpoint and the records after it for the next call.
     mutating func read(isHurried: Bool = false) throws(LogError) -> Int {
@@ -54,12 +54,12 @@ struct CompactionTail {
         return count
     }
 
-    /// Reads the appended records in rounds, each shorter than the one before, until few records are left.
+    /// Reads the appended records in rounds until few records are left. Each round is shorter than the one before.
     mutating func readUntilFewAreLeft() throws(LogError) {
         for _ in 0...10 where try read() <= CompactionTail.entriesUnderLock { return }
     }
 
-    /// Loads pages of the new file into its view's cache, namely those that contain the entries to be replaced.
+    /// Loads the new file's pages that contain the entries to be replaced into the cache of the view `new`.
     func findReplaced(on new: inout LogView?) throws(LogError) {
         for number in entries.newest { _ = try new?.find(entries.inserted(Int(number)).name) }
     }
@@ -85,8 +85,8 @@ struct CompactionTail {
         return count
     }
 
-    /// The indices of the newest entries, sorted by their values' offsets. If they were sorted by name, a person with
-    /// the old and the new file could infer that order. There may be millions of entries, so each is read on demand.
+    /// The indices of the newest entries, sorted by their values' offsets. If sorted by name, the values would reveal
+    /// the names' order to a person with both files. There may be millions of entries, so each entry is read on demand.
     private var ordered: [Int32] {
         entries.newest.map { (entries.inserted(Int($0)).content?.current.offset ?? 0, $0) }
             .sorted { $0.0 < $1.0 }.map { $0.1 }
@@ -133,7 +133,7 @@ struct CompactionTail {
                     version = moved
                     return boxes.append(nil)
                 }
-                // A version of the old checkpoint may be missing in the new file because it was dropped as too old.
+                // A version of the old checkpoint is missing in the new file if it was dropped as too old.
                 var box = try old.store.bytes(at: version.offset, count: version.boxLength)
                 try repair?.repair(version, in: &box, from: version.offset)
                 return boxes.append(box)

@@ -23,7 +23,7 @@ struct Compactor: ~Copyable {
     private var chainLength = 0
     /// The number of log positions for which the manifest has space, if a merge is to be recorded.
     private var mergedLength = 0
-    /// A view of the part of the new file that is already written. Its header's authenticator is not known yet.
+    /// A view of the part of the new file that is already written. The header's authenticator is not known yet.
     private var new: LogView?
     private var tree: (payload: LogView.TreePayload, totals: Totals)?
 
@@ -67,7 +67,7 @@ struct Compactor: ~Copyable {
     /// Authenticates the header's copy and all records of the old file with their payloads, since traces of tampering
     /// disappear when the new file replaces that file.
     private mutating func readRecords() throws(LogError) {
-        // The bytes count twice, since the compaction first reads all records, and then the values to be kept.
+        // Each byte counts twice, since the compaction first reads all records and then the values to be kept.
         counter?.begin(2 * old.end)
         try old.checkHeaderCopy()
         manifest.chain.append(old.origin.authenticator)
@@ -85,10 +85,10 @@ struct Compactor: ~Copyable {
         }
     }
 
-    /// Returns the next entry to copy, without versions that are too old.
+    /// Returns the next entry to copy, without any versions that are too old.
     private func next(_ merge: inout EntryMerge) throws(LogError) -> Entry? {
         while var entry = try merge.next() {
-            // The number of versions may exceed its limit after a merge. The name's next change then drops the surplus.
+            // After a merge, an entry may have more versions than the limit. The entry's next change drops the surplus.
             if let change, change.isNewHistory {
                 entry.dropHistory(beyond: change.history, now: now)
             } else {
@@ -99,7 +99,7 @@ struct Compactor: ~Copyable {
         return nil
     }
 
-    /// Returns whether to drop a name, because it has no history and was removed or expired long ago. A time in the
+    /// Returns whether to drop an entry, because it has no history and was removed or expired long ago. A time in the
     /// future, which a wrong clock may have set, counts as recent.
     private func isOutdated(_ entry: Entry) -> Bool {
         guard entry.earlier.isEmpty else { return false }
@@ -112,7 +112,7 @@ struct Compactor: ~Copyable {
         return end < now && now - end >= lifetime
     }
 
-    /// Copies the values, sorted by old offset. Otherwise, the old and the new file would reveal the names' order.
+    /// Copies the values in the order of their old offsets. Otherwise, both files would reveal the names' order.
     private mutating func copyValues() throws(LogError) -> MovedBoxes {
         var repair = try BoxRepair(of: old.store, keys: old.keys)
         var boxes = change?.keys == nil && repair == nil ? MovedBoxes() : MovedBoxes(opened: [])
@@ -136,7 +136,7 @@ struct Compactor: ~Copyable {
 
     /// Copies the records that other writers have appended so far.
     mutating func copyTail() throws(LogError) {
-        // Space is reserved for the authenticators of the newest records, including those still to be copied.
+        // Space is reserved for the authenticators of the newest records, including those not yet copied.
         manifest.chain = Array(manifest.chain.suffix(Limits.chainLength))
         chainLength = min(Limits.chainLength, manifest.chain.count + CompactionTail.entriesUnderLock)
         var longest = manifest
@@ -172,17 +172,17 @@ struct Compactor: ~Copyable {
         self.new = new
     }
 
-    /// Reads the records that were written while the new file was flushed, and the new file's entries that these
+    /// Reads the records that were appended while the new file was flushed, and the new file's entries that these
     /// records replace. This leaves little work to do under the lock.
     mutating func prepareLastRecords() throws(LogError) {
         try tail.readUntilFewAreLeft()
         try tail.findReplaced(on: &new)
     }
 
-    /// Reads the remaining records under the lock. Returns false if a minor checkpoint remains.
+    /// Reads the remaining records under the lock. Returns false if a minor checkpoint remains to be read.
     ///
-    /// - Parameter isHurried: whether to stop at a minor checkpoint, since it takes long to read.
-    /// - Throws: `conflict` if the log no longer has all copied records, because a writer has taken back its end.
+    /// - Parameter isHurried: whether to stop at a minor checkpoint, because reading a minor checkpoint takes long.
+    /// - Throws: `conflict` if a writer has taken back a record that has been copied.
     mutating func readLastRecords(upTo current: LogView, isHurried: Bool) throws(LogError) -> Bool {
         _ = try tail.read(isHurried: isHurried)
         guard tail.position != current.head else { return true }

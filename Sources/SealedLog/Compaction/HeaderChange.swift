@@ -8,21 +8,21 @@ struct HeaderChange: Sendable {
     let labels: [SlotLabel]
     let history: KeptHistory
     let isAccessLogged: Bool
-    /// All member changes, old and new; nil if there are no new ones.
+    /// All member changes, old and new; nil if there are no new member changes.
     let members: [MemberRecord]?
     /// The key ring of a new data key, under which everything is resealed; nil if the data key stays.
     let keys: KeyRing?
-    /// The newest member changes that the creator of the new data key knew; nil if the data key stays. A change is left
-    /// out if another one of these changes follows it.
+    /// The newest member changes that the creator of the new data key knew; nil if the data key stays. A change that
+    /// another of these changes follows is left out.
     let membersKnownToKey: [Authenticator]?
     let merged: KnownPositions?
-    /// Whether the merged history includes the positions of this vault's history, not only the copy's positions.
+    /// Whether the merged history includes the positions of this vault's history in addition to the copy's positions.
     let isOwnHistoryBelieved: Bool
     /// Memory subkeys under which machines may remember this vault, other than those of its own data keys, old and new.
     let formerMemoryKeys: [[UInt8]]
-    /// The keys that this change removes, or that were removed in the merged copy, if this vault takes over its slots.
+    /// The keys that this change removes. If it takes over a copy's slots, these are the keys removed in the copy.
     let removedKeys: [SlotLabel.ID]
-    /// The keys that were removed in a merged copy whose slots this vault does not take over.
+    /// The keys that were removed in the merged copy, if this vault does not take over that copy's slots.
     let removedKeysOfCopy: [SlotLabel.ID]
     /// Whether to discard this vault's previous list of removed keys.
     let forgetsRemovedKeys: Bool
@@ -40,7 +40,7 @@ extension HeaderChange {
 
     /// - Parameters:
     ///   - table: the slots of the merged vault.
-    ///   - keys: the keys of the table's slots, if their data key differs from this vault's.
+    ///   - keys: the key ring of the table's slots; nil if its data key is already this vault's.
     ///   - membersKnownToKey: the member changes that the creator of that data key knew.
     init(
         old: Header, _ table: SlotTable, members: [MemberRecord]?, keys: KeyRing?, membersKnownToKey: [Authenticator]?,
@@ -55,7 +55,7 @@ extension HeaderChange {
             removedKeysOfCopy: removedKeysOfCopy, forgetsRemovedKeys: forgetsRemovedKeys)
     }
 
-    /// Returns whether a header still has the contents on which this change is based.
+    /// Returns whether `header` still has the contents on which this change is based.
     func applies(to header: Header) -> Bool {
         // A header does not contain the members, but it refers to the manifest, which does.
         guard members == nil || header.manifest == old.manifest else { return false }

@@ -20,7 +20,7 @@ struct MovedBoxes {
 
     /// The boxes, sorted by their old offsets once they have been copied.
     private var boxes: [Box] = []
-    /// The versions of the boxes, in the same order, with new nonces after resealing; nil if boxes are not opened.
+    /// The versions of the boxes, in the order of `boxes`, with new nonces after resealing; nil if not resealed.
     private var opened: [StoredVersion]?
     /// The old offsets of the boxes that could not be opened.
     private var unopened: Set<UInt64> = []
@@ -57,7 +57,7 @@ struct MovedBoxes {
         opened = versions
     }
 
-    /// Copies the boxes, adjacent ones in one step. A box that several entries refer to is copied once.
+    /// Copies the boxes. Adjacent boxes are copied in one step. A box that several entries refer to is copied once.
     mutating func copy(
         from reader: RecordReader, _ repair: inout BoxRepair?, to checkpoint: inout CheckpointWriter,
         _ counter: UpkeepProgress?

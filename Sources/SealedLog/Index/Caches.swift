@@ -13,10 +13,10 @@ struct PageCache: Sendable {
     private static let blockSize: UInt64 = 16 << 10
 
     private var pages: [Page?] = []
-    /// The offsets of the pages; 0 marks a free slot, because no page has that offset. They are in a separate array,
-    /// because a comparison would otherwise retain and release the page.
+    /// The offsets of the pages; 0 marks a free slot, because no page has that offset. The offsets are in a separate
+    /// array, because comparing an offset would otherwise retain and release the page.
     private var pageOffsets: [UInt64] = []
-    /// The cached blocks. An empty block has been read only once. The second read caches its bytes.
+    /// The cached blocks. A block without bytes has been read only once, since only the second read caches the bytes.
     private var blocks: [(offset: UInt64, bytes: [UInt8])?] = []
 
     func page(at offset: UInt64) -> Page? {

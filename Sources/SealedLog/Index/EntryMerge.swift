@@ -3,13 +3,13 @@ package import SealedFormat
 
 /// The form in which a merge reads entries: either whole, or only the fields that a list of names needs.
 protocol MergedItem: Sendable {
-    /// Compares the names, and returns a negative number, 0 or a positive number.
+    /// Compares the names of two items. Returns a negative number, 0 or a positive number.
     func order(to other: Self) -> Int
     /// Reads an item from a leaf's cell.
     init(in page: Page, at index: Int) throws(LogError)
     /// Reads an item that this process has encoded.
     init(ownFrom reader: inout ByteReader) throws(Malformed)
-    /// Returns the item with a distance added to its offsets.
+    /// Returns the item with `distance` added to its offsets.
     consuming func moved(by distance: UInt64) -> Self
 }
 
@@ -26,7 +26,7 @@ typealias EntryMerge = Merge<Entry>
 
 /// An iterator over the newest entry of each name, in the order of names.
 struct Merge<Item: MergedItem>: Sendable {
-    // These are the sources, newest first. If several sources have an entry for the same name, the first one's is used.
+    // The sources are sorted, newest first. If several sources have an entry for a name, the newest source's counts.
     private var recent: [RecentCursor]
     private var trees: [TreeCursor]
     /// The next item of each source that is not exhausted, in the order of the sources.
@@ -58,7 +58,7 @@ struct Merge<Item: MergedItem>: Sendable {
         return heads.isEmpty ? nil : try takeHead(chosen).item
     }
 
-    /// Returns a source's item, and whether another one follows it. Advances the source, or removes it at its end.
+    /// Returns a source's item, and whether another item follows. Advances the source, or removes it when exhausted.
     private mutating func takeHead(_ position: Int) throws(LogError) -> (item: Item, isFollowed: Bool) {
         guard let next = try advance(heads[position].source) else { return (heads.remove(at: position).item, false) }
         return (exchange(&heads[position].item, with: next), true)
@@ -86,7 +86,7 @@ package struct EntryListing: Sendable {
     }
 }
 
-/// An iterator over the names only, which takes a fraction of the time that ``EntryListing`` takes.
+/// An iterator over names only. It takes a fraction of the time that ``EntryListing`` takes.
 package struct NameListing: Sendable {
     var merge: Merge<ListedName>
     let prefix: [UInt8]

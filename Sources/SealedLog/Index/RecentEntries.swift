@@ -1,13 +1,13 @@
 import LinuxSystem
 import SealedFormat
 
-/// The entries that are not in a tree yet, which can be found by name. They come from the records since the newest
-/// checkpoint, or from a record that is being planned.
+/// The entries that are not in a tree yet, searchable by name. They come from the records since the newest checkpoint,
+/// or from a record that is being planned.
 struct RecentEntries: Sendable {
     private var cells = NamedCells()
 
     var count: Int { cells.nameCount }
-    /// The number of inserted entries, including those that later ones have replaced.
+    /// The number of inserted entries, including those that later entries have replaced.
     var insertedCount: Int { cells.count }
     /// The encoded size of all inserted entries.
     var byteCount: Int { cells.byteCount }
@@ -26,12 +26,12 @@ struct RecentEntries: Sendable {
     /// The index of each name's newest entry, in the order of names.
     var newest: [Int32] { cells.ordered() }
 
-    /// Returns the index of a name's newest entry; nil if there is none.
+    /// Returns the index of a name's newest entry; nil if the name has no entry here.
     func number(of name: EntryName) -> Int? { name.bytes.withUnsafeBytes(cells.newest) }
 
     func find(_ name: EntryName) -> Entry? { number(of: name).map(inserted) }
 
-    /// Returns whether these entries include the name, and its current version if the name is present at a given time.
+    /// Returns whether these entries include the name, and its current version if the name is present at time `now`.
     func findVersion(
         _ name: UnsafeRawBufferPointer, at now: @autoclosure () -> UInt64
     ) -> (isFound: Bool, version: StoredVersion?) {
@@ -44,7 +44,7 @@ struct RecentEntries: Sendable {
     ///
     /// - Parameters:
     ///   - start: the name at or after which the iteration begins.
-    ///   - distance: the number that is added to the entries' offsets.
+    ///   - distance: the number of bytes that is added to the entries' offsets.
     func cursor(from start: [UInt8] = [], movedBy distance: UInt64 = 0) -> RecentCursor {
         RecentCursor(cells: cells, order: cells.ordered(from: start), distance: distance)
     }

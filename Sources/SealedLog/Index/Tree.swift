@@ -18,7 +18,7 @@ struct PageLoader: Sendable {
         }
     }
 
-    /// Reads a page of a tree. Throws `damaged` if the page's level differs from `level`. For a root, `level` is nil.
+    /// Reads a page of a tree. Throws `damaged` if the page's level differs from `level`, which is nil for a root.
     func load(_ reference: PageReference, level: UInt8?) throws(LogError) -> Page {
         let page = try Page(parsing: try open(reference, "a page of the index"), at: reference.offset)
         guard level == nil || page.level == level else { throw page.damaged("a page's level") }
@@ -93,7 +93,7 @@ struct TreeCursor: Sendable {
 
 // MARK: - Building
 
-/// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store one mebibyte at a time.
+/// A buffer for consecutive sealed bytes. It keeps them in memory, or writes them to a store in steps of one mebibyte.
 struct ByteSink: ~Copyable {
     private static let size = 1 << 20
 
@@ -147,7 +147,7 @@ struct ByteSink: ~Copyable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the part of a payload that is not in the store, and the hash of the whole payload.
+    /// Returns the part of the payload that is not in the store yet, and the hash of the whole payload.
     consuming func finishPayload() throws(LogError) -> (bytes: [UInt8], hash: [UInt8]) {
         // If no part of the payload is in the store yet, the whole payload is written together with the record's head.
         if !first.isEmpty { try flush() } else { bytes.withUnsafeBytes { payloadHash?.update($0) } }

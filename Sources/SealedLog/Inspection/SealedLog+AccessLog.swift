@@ -17,10 +17,10 @@ extension SealedLog {
         _ = try changeKeys(timeout: timeout) { (table) throws(LogError) in table.isAccessLogged = isLogged }
     }
 
-    /// Records an access if the access log is on.
+    /// Records an access if the access log is on or `isForced` is true.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the rollback memory; nil if there is no such folder, so that recording fails.
+    ///   - folder: the folder of the rollback memory; nil if there is no such folder. Recording then fails.
     ///   - access: returns the access. It is called only if the access is recorded.
     package func recordAccess(
         in folder: String?, evenIfOff isForced: Bool = false, timeout: Duration, _ access: () -> Access

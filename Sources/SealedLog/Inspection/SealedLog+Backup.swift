@@ -2,18 +2,18 @@ import LinuxSystem
 package import SealedFormat
 
 extension SealedLog {
-    /// Copies a snapshot of the vault to another location, while other processes may write to the vault. Verifies the
-    /// copy before publishing it there.
+    /// Copies a snapshot of the vault to the target, while other processes may write to the vault. Verifies the copy
+    /// before publishing it at the target.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether to replace an existing store if the copy includes all of it. If false, an existing
-    ///     store is an error.
-    ///   - isOlderAccepted: whether the caller accepts the loss of later changes that the replaced store may have had.
+    ///   - isReplacing: whether to replace an existing store that the copy includes. If false, an existing store is an
+    ///     error.
+    ///   - isOlderAccepted: whether the caller accepts that later changes in the replaced store may be lost.
     ///   - unlocker: finds the key if this vault's keys do not open the store at the target.
-    /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or the copy differs from
-    ///   what was written; `busy` if another process is writing a file for the target; `unavailable`. In these cases,
-    ///   no copy was created, and the file at the target is unchanged. `outcomeUnknown` if the copy was created but may
-    ///   not survive a power loss.
+    /// - Throws: `exists`; the errors of ``Replaceable``; `damaged` if the vault is damaged, or if the copy differs
+    ///   from the written bytes; `busy` if another process is writing a file for the target; `unavailable`. In these
+    ///   cases, no copy was created, and the file at the target is unchanged. `outcomeUnknown` if the copy was created
+    ///   but may not survive a power loss.
     package func backUp(
         to target: any StoreLocation, replacing isReplacing: Bool, isOlderAccepted: Bool = false,
         with unlocker: inout some Unlocker & ~Copyable, _ counter: UpkeepProgress? = nil
@@ -24,7 +24,7 @@ extension SealedLog {
             // This first check makes the call fail early, before anything is copied.
             try withReplaceable(at: target, .shared, history, &unlocker) { _ in }
             return try copy(view, to: target, counter) { (copy, head) throws(LogError) in
-                // Other processes may have written to the target since the first check. Now they wait for the lock.
+                // Other processes may have written to the target since the first check. Now the lock stops them.
                 try withReplaceable(at: target, .exclusive, history, &unlocker) { (old) throws(LogError) in
                     try copy.publish(over: old, head)
                 }
@@ -32,7 +32,7 @@ extension SealedLog {
         }
     }
 
-    /// Runs `body` with the locked store at the target, or with nil if none exists there or `history` is nil.
+    /// Runs `body` with the locked store at the target, or with nil if the target has no store or `history` is nil.
     private func withReplaceable(
         at target: any StoreLocation, _ kind: LockKind, _ history: CopiedHistory?,
         _ unlocker: inout some Unlocker & ~Copyable, _ body: (Replaceable?) throws(LogError) -> Void

@@ -4,12 +4,12 @@ package import Sealing
 extension SealedLog {
     // These methods throw all errors of reading.
 
-    /// Returns a name's entry with its history, even if the name was removed or has expired; nil if it has no entry.
+    /// Returns a name's entry with its history, even if the value was removed or has expired; nil if there is no entry.
     package func history(_ name: EntryName) throws(LogError) -> Entry? {
         try read(isSure: true) { (view) throws(LogError) in try view.find(name) }
     }
 
-    /// Opens the current or an earlier version of a name. Returns nil if the version is no longer kept.
+    /// Opens the current or an earlier version of a name's value. Returns nil if the version is no longer kept.
     package func open(_ name: EntryName, version nonce: Nonce) throws(LogError) -> OpenedValue? {
         try certain { () throws(LogError) in
             guard let sealed = try sealed(name, version: nonce) else { return nil }

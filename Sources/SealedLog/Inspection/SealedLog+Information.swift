@@ -9,7 +9,7 @@ package struct LogInformation: Sendable {
     /// The time of the vault's creation in milliseconds since 1970.
     package let creation: UInt64
     package let sequence: UInt64
-    /// The number of present names. Expired names count until they are set, removed, or dropped by a compaction.
+    /// The number of present names. An expired name counts until a change or a compaction replaces or drops it.
     package let entries: Int
     /// The size of the file in bytes.
     package let fileSize: Int
@@ -33,7 +33,7 @@ extension SealedLog {
     package enum MemoryState: Sendable {
         case off
         case none
-        /// The rollback memory is incomplete, or the vault's key does not authenticate it.
+        /// The rollback memory is incomplete, or the vault's key does not authenticate the memory.
         case torn
         case kept
     }
@@ -71,8 +71,8 @@ extension SealedLog {
     /// Returns the vault's fingerprint, as ``UnlockedVault/fingerprint()`` does.
     package func fingerprint() throws(LogError) -> [UInt8] { try keys.fingerprint(of: vaultID) }
 
-    /// Returns a keyed 32-byte hash of a value. Equal values of this vault and its copies have equal hashes. Without
-    /// the data key, the hash reveals nothing.
+    /// Returns a keyed 32-byte hash of a value. Equal values in this vault and its copies have equal hashes. A person
+    /// who lacks the data key learns nothing from the hash.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(LogError) -> [UInt8] {
         try value.withUnsafeBytes { (value) throws(LogError) in
             try keys.withKey(.fingerprint) { (key) throws(LogError) in try translated(KeyedHash.hash(value, key: key)) }
@@ -93,8 +93,8 @@ extension SealedLog {
 }
 
 extension SealedLog {
-    /// Returns the log's newest position as text without spaces. Two machines that exchange it independently of the
-    /// store can detect whether the store shows them different histories.
+    /// Returns the log's newest position as text without spaces. If two machines exchange this text over another
+    /// channel, they can detect whether the store shows them different histories.
     package func headText() throws(LogError) -> String {
         let head = try read(isSure: true) { (view) throws(LogError) in view.head }
         let authenticator = Hexadecimal.string(of: head.authenticator.bytes)

@@ -5,7 +5,7 @@ final class PendingCommit: Sendable {
     let changes: ChangeList
     let deadline: Deadline
     private let outcome = Mutex<Result<Void, LogError>?>(nil)
-    /// A semaphore that is signalled when the transaction has a result, or when its thread becomes the queue's leader.
+    /// A semaphore that the queue signals when the transaction has a result or its thread becomes the queue's leader.
     private let turn = SystemSemaphore()
 
     init(_ changes: ChangeList, deadline: Deadline) {
@@ -40,10 +40,10 @@ final class CommitQueue: Sendable {
     /// The number of waiting transactions, excluding those that are being written.
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits until this thread or another one has written the transaction. Throws the error if writing it failed.
+    /// Waits until this thread or the leader has written the transaction. Throws the error if the write fails.
     ///
-    /// - Parameter write: writes as many of the transactions as fit in a record, finishes them, and returns the
-    ///   transactions that do not fit. If it throws, the transactions that it has not finished fail with that error.
+    /// - Parameter write: writes as many transactions as fit in a record, finishes them, and returns the rest. If
+    ///   `write` throws, all unfinished transactions fail with that error.
     func commit(
         _ pending: PendingCommit, _ write: ([PendingCommit]) throws(LogError) -> ArraySlice<PendingCommit>
     ) throws(LogError) {

@@ -1,19 +1,19 @@
 import SealedFormat
 
-// A store may be replaced only by a store that includes all of its changes. These initializers enforce this rule.
+// A store may be replaced only with a store that includes all of its changes. These initializers enforce this rule.
 
 extension Replaceable {
-    /// Creates a replaceable store from a log, all of whose records a compaction has copied.
+    /// Marks a log's store as replaceable, because a compaction has copied all of the log's records.
     init(compacted view: LogView) { self.init(contained: view.store) }
 
-    /// Creates a replaceable store from the store at a copy's target, if the copy includes all of its changes.
+    /// Marks the store at a copy's target as replaceable if the copy includes all of the store's changes.
     ///
     /// - Parameters:
     ///   - history: the history of the copy.
-    ///   - unlocker: finds the key if the copy's keys do not open that store.
-    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if store and copy cannot be
-    ///   compared; `notACopy` if the store is another vault or cannot be opened; `rolledBack` if the store is damaged
-    ///   and may have had later changes.
+    ///   - unlocker: finds the key if the copy's keys do not open the store at the target.
+    /// - Throws: `notContained` if the store has changes that the copy lacks; `notCompared` if the store and the copy
+    ///   cannot be compared; `notACopy` if the store has another vault or cannot be opened; `rolledBack` if the store
+    ///   is damaged and may have had later changes.
     init(
         _ store: any RecordStore, copiedWith history: CopiedHistory, _ unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) {
@@ -35,7 +35,7 @@ struct CopiedHistory {
     /// The memory subkeys of the copy's current and former data keys.
     private let memoryKeys: Set<[UInt8]>
     private let positions: KnownHistory
-    /// Whether the caller accepts the loss of later changes that the replaced store may have had.
+    /// Whether the caller accepts that the replaced store may have had later changes, which are then lost.
     private let isOlderAccepted: Bool
 
     init(of view: LogView, isOlderAccepted: Bool) throws(LogError) {
@@ -61,8 +61,8 @@ struct CopiedHistory {
     }
 
     /// Returns whether this copy includes a database whose row does not match its log, or whose log is incomplete. The
-    /// copy must include all authentic records of that log, and the end that the row states. Without a valid header, no
-    /// record can be authenticated, so no bytes may follow the stated end.
+    /// copy must include all authentic records of that log, and the log position in the row. If the log's header is
+    /// invalid, no record can be authenticated. In that case, the log must not extend past the offset in the row.
     private func inclusion(ofDamaged store: any RecordStore, stating stated: StatedEnd) throws(LogError) -> Inclusion {
         var end: LogPosition?
         var isWhole = false
@@ -115,7 +115,7 @@ struct CopiedHistory {
 
     private func inclusion(of view: LogView) -> Inclusion {
         // Log positions are not secret, so even a copy from before a rotation can contain positions of later records.
-        // Therefore, the store's data key must also be the copy's current data key or a former one.
+        // Therefore, the store's data key must also be a current or former data key of the copy.
         memoryKeys.contains(view.keys.memoryKey) ? positions.includes(view.head) : .excluded
     }
 }

@@ -15,7 +15,7 @@ package struct CompactionReport: Hashable, Sendable, Encodable {
 }
 
 extension SealedLog {
-    /// Rewrites the vault without the bytes of values and entries that are no longer kept.
+    /// Rewrites the vault's file without the values and entries that are no longer kept.
     ///
     /// - Throws: `busy`, `unavailable`, `damaged` (the vault is unchanged); `outcomeUnknown` if the new file's name
     ///   could not be flushed; the errors of reopening a replaced file.
@@ -53,7 +53,7 @@ extension SealedLog {
             let (header, table) = try read { (view) throws(LogError) in (view.header, try view.slotTable()) }
             let change = try decide(header, table)
             do throws(LogError) { return try compactRemembering(change, timeout: timeout, counter) } catch {
-                // If another process has changed the header since it was read, the change is decided anew.
+                // If another process has changed the header since it was read, the new header is edited instead.
                 guard error.code == .conflict, !deadline.hasPassed,
                     try !change.applies(to: read { (view) throws(LogError) in view.header })
                 else { throw error }
@@ -65,10 +65,10 @@ extension SealedLog {
         try read { (view) throws(LogError) in try view.slotTable() }
     }
 
-    /// The maximum time that a requested compaction waits for a running one, if the store allows two at the same time.
+    /// The maximum time that a requested compaction waits for a running one, if two may run at the same time.
     private static let patience: Duration = .seconds(2)
 
-    /// Compacts the vault on request, after any compaction that is already running. Remembers damage that it finds.
+    /// Compacts the vault on request, after any that is already running. Records damage in the rollback memory.
     private func compactRemembering(
         _ change: HeaderChange?, timeout: Duration, _ counter: UpkeepProgress?
     ) throws(LogError) -> CompactionReport {
@@ -92,15 +92,15 @@ extension SealedLog {
     func rememberFailure(_ error: LogError) -> RollbackMemory.Upkeep {
         let origin = view.withLock { $0.origin.authenticator }
         let upkeep = RollbackMemory.Upkeep(origin: origin, retryAt: nextTry(), error: error)
-        // A refusal by the server is not recorded, since the server reports it at each attempt.
+        // If the server refused the compaction, this is not recorded, since the server reports it at each attempt.
         if error.code != .serverRefused { memory?.rememberUpkeep(upkeep) }
         return upkeep
     }
 
     /// Writes a compacted file next to the log and renames it into place.
     ///
-    /// Other processes can write most of the time. The lock is held briefly at the start. At the end, it is held while
-    /// the last records are copied and the file is renamed.
+    /// Other processes can write most of the time. The lock is held only briefly at the start, and at the end while the
+    /// last records are copied and the file is renamed.
     ///
     /// - Throws: `conflict` if another process has replaced the file or taken back a record during the call; `busy` if
     ///   another compaction is running.
@@ -135,7 +135,7 @@ extension SealedLog {
                 var report = try publish(store, change?.keys ?? old.keys, replacing: old, &writer, &isPublished)
                 report.unopened = compactor.unopenedNames
                 oldLock.release()
-                // The new file's lock is released before the writer's mutex. All threads of the process share that file
+                // The new file's lock is released before the writer's mutex. All threads of the process share that
                 // lock. If it were released after the mutex, another thread might already rely on it.
                 lock.take()?.release()
                 return report
@@ -175,7 +175,7 @@ extension SealedLog {
             try flushName(&writer)
             let old = view.withLock { $0 }
             // The header cannot be changed offline, because a merge does not take over the offline copy's header. A key
-            // removed there would still open the vault, and a limit lowered there would not apply.
+            // removed offline would still open the vault, and a limit lowered offline would not apply.
             if change != nil {
                 try old.store.checkIsVault(
                     "The keys, the members and the limits of a vault cannot be changed offline. Connect to the "

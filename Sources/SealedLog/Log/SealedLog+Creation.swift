@@ -7,11 +7,11 @@ extension SealedLog {
     ///
     /// - Parameters:
     ///   - secret: the first key of the vault.
-    ///   - limits: the key stretching limits for a secret that a person has chosen. They set the cost of each guess.
+    ///   - limits: the key stretching limits for a secret that a person has chosen; they set the cost of each guess.
     ///   - parameters: the parameters of the key slot.
     ///   - label: the label of the key slot, for display; at most 256 bytes.
     ///   - history: the limits on each name's history.
-    /// - Throws: `exists` if there is a vault already; `unavailable`, `outOfMemory` (nothing was created);
+    /// - Throws: `exists` if the location already has a vault; `unavailable`, `outOfMemory` (nothing was created);
     ///   `outcomeUnknown` if the vault was created but may not survive a power loss before its next use.
     package static func create(
         _ location: any StoreLocation, secret: borrowing Credential, limits: KeyDerivation.StretchLimits = .recommended,
@@ -46,7 +46,7 @@ extension SealedLog {
         return (keys, slot)
     }
 
-    /// Creates a vault. `write` writes and finishes its checkpoint.
+    /// Creates a vault, whose checkpoint `write` writes and finishes.
     static func create(
         _ location: any StoreLocation, keys: KeyRing, options: Options,
         write: (inout CheckpointWriter) throws(LogError) -> Void
@@ -65,7 +65,7 @@ extension SealedLog {
         }
         let memory = options.memory(of: view, at: location)
         let log = SealedLog(view, memory, options)
-        // If the flush fails, the file is not removed, since other processes may already use it.
+        // If the flush of the file's name fails, the file is not removed, since other processes may already use it.
         do { try log.writer.withLock { (writer) throws(LogError) in try log.flushName(&writer) } } catch {
             throw error.ofUnknownOutcome
         }

@@ -17,15 +17,15 @@ struct JoinedHistory {
 
     func includes(_ position: LogPosition) -> Bool { history.includes(position) == .included }
 
-    /// Returns whether the only reason for an alarm is that the vault lacks a remembered position, which the copy
-    /// includes. The copy's keys decode that position, since the vault may be older than the last rotation.
+    /// Returns whether `alarm` was raised only because the vault lacks a log position that this machine remembers and
+    /// the copy includes. The copy's keys decode that position, since the vault may be older than the last rotation.
     func explains(_ alarm: LogError, _ remembered: Remembered?) -> Bool {
         [.rolledBack, .diverged].contains(alarm.code) && (remembered?.isIncluded(in: history, of: view) ?? false)
     }
 }
 
 extension Remembered {
-    /// Returns whether a history includes the remembered position. The view's keys decode that position.
+    /// Returns whether `history` includes the remembered position, which the view's keys decode.
     fileprivate func isIncluded(in history: KnownHistory, of view: LogView) -> Bool {
         guard let position = try? position(of: view) else { return false }
         return history.includes(position) == .included
@@ -33,7 +33,7 @@ extension Remembered {
 }
 
 extension SealedLog {
-    /// Returns the remembered position if `history` includes it and this vault was opened for a merge; otherwise nil.
+    /// Returns the remembered position if `history` includes that position and this vault has been opened for a merge.
     func remembered(in view: LogView, _ history: KnownHistory) -> Remembered? {
         guard let memory, memory.isHeld, let remembered = Remembered(memory) else { return nil }
         return remembered.isIncluded(in: history, of: view) ? remembered : nil
@@ -44,14 +44,14 @@ extension SealedLog {
         do throws(LogError) { return try ownHistory() } catch { throw error.ofCopy }
     }
 
-    /// Checks that this copy's history can be read. Otherwise, no vault can be opened for a merge with this copy.
+    /// Checks that this copy's history can be read, which opening a vault for a merge with this copy requires.
     package func checkHistory() throws(LogError) { _ = try ownHistory() }
 
     private func ownHistory() throws(LogError) -> JoinedHistory {
         try read(isSure: true) { (view) throws(LogError) in try JoinedHistory(of: view) }
     }
 
-    /// Whether this vault lacks a remembered position and was opened for a merge.
+    /// Whether this vault lacks a remembered position and has been opened for a merge with a copy that includes it.
     package var isJoining: Bool { memory?.isHeld ?? false }
 
     /// Updates the rollback memory after a merge. Throws `diverged` if the vault still lacks the remembered position.
@@ -69,13 +69,13 @@ extension SealedLog {
         memory.remember(head)
     }
 
-    /// Replaces the remembered position after a copy has been merged completely, if the copy ends at exactly that
-    /// position. Otherwise does nothing, since the copy's history is not believed and may contain any position.
+    /// Replaces the remembered position after `copy` has been merged completely. Does nothing if the copy does not end
+    /// at exactly that position, since the copy's history is not believed and may contain any position.
     func finishJoining(withAllOf copy: LogView, insteadOf remembered: Remembered) throws(LogError) {
         guard let memory, memory.isHeld, try remembered.position(of: copy) == copy.head else { return }
         memory.release()
-        // If another process has remembered a later position of the copy, which this vault lacks, the alarm must
-        // remain.
+        // Another process may have remembered a later position of the copy, which this vault lacks. If so, the alarm
+        // must remain.
         if !memory.remember(view.withLock { $0.head }, insteadOf: remembered.bytes) { memory.hold() }
     }
 }

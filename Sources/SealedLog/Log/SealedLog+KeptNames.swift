@@ -2,10 +2,10 @@ import LinuxSystem
 import SealedFormat
 
 // If a copy has removed a person's access, that person may have written states of this vault. A merge with the copy
-// refuses these states, unless the user keeps them. In that case, this machine signs them.
+// refuses these states unless the user keeps them. This machine then signs the kept states.
 
 extension SealedLog {
-    /// Reports names of this vault as refused if the merge gate refuses any of their states that the other copy lacks.
+    /// Adds a name of this vault to the report's refused names if the gate refuses any state that only this vault has.
     /// Returns the names whose states count only because the user keeps them.
     func checkOwnNames(
         of ours: LogView, by gate: MergeGate, with theirs: LogView, _ report: inout MergeReport
@@ -26,7 +26,7 @@ extension SealedLog {
         return try CopiedValues(of: copy, resealing: isRotated ? other.keys : nil)
     }
 
-    /// Returns this vault's entry in the form in which the other copy would take it over, and the gate's decision.
+    /// Returns this vault's entry as the other copy would take it over, and the gate's decision on that entry.
     private func admission(
         of entry: Entry, _ values: inout CopiedValues, by gate: MergeGate, to theirs: LogView
     ) throws(LogError) -> (entry: Entry, MergeGate.Admission) {
@@ -37,8 +37,8 @@ extension SealedLog {
         return (foreign.entry, admission)
     }
 
-    /// Signs the states of this vault that the user keeps, because their authors may be unknown or may not be members
-    /// of the merged vault. Throws `notMember` if this machine may not sign.
+    /// Signs the states of this vault that the user keeps, because the authors of these states may be unknown or may
+    /// not be members of the merged vault. Throws `notMember` if this machine may not sign.
     func sign(
         _ names: [EntryName], _ keys: MergedKeys, _ taken: NamesTaken, with theirs: LogView, timeout: Duration
     ) throws(LogError) {

@@ -3,13 +3,13 @@ package import SealedFormat
 package import Sealing
 
 extension SealedLog {
-    /// The list of members in the file whose header has the authenticator `origin`.
+    /// The members of the vault, read from the file whose header has the authenticator `origin`.
     struct Membership: Sendable {
         let origin: Authenticator
         let list: MemberList
     }
 
-    /// Returns the members. Only they may sign changes.
+    /// Returns the vault's members. Only members may sign changes.
     ///
     /// - Throws: `diverged` if the list lacks a removal that this machine has seen; the errors of reading.
     package func members() throws(LogError) -> MemberList {
@@ -21,7 +21,7 @@ extension SealedLog {
         }
     }
 
-    /// Returns the key with which this machine signs; nil in a vault without members.
+    /// Returns the key with which this machine signs; nil if the vault has no members.
     ///
     /// - Throws: `notMember`; `conflict` if the file has been replaced during the call; the errors of ``members()`` and
     ///   of `deviceKey`.
@@ -30,7 +30,7 @@ extension SealedLog {
         return try signingKey(among: members)
     }
 
-    /// Returns the key with which this machine signs; nil if there are no members. Throws `notMember` and the errors of
+    /// Returns the key with which this machine signs; nil if `members` is empty. Throws `notMember` and the errors of
     /// the options' `deviceKey`.
     func signingKey(among members: MemberList) throws(LogError) -> DeviceKey? {
         guard !members.isEmpty else { return nil }
@@ -52,15 +52,15 @@ extension SealedLog {
         return key
     }
 
-    /// Returns the members in the view's file. Returns nil if another file has replaced that file, so that the list
-    /// cannot be compared with the members that this machine has seen.
+    /// Returns the members in the view's file. Returns nil if another file has replaced the view's file, because the
+    /// members then cannot be compared with those that this machine has seen.
     private func currentMembers() throws(LogError) -> MemberList? {
         let origin = view.withLock { $0.origin.authenticator }
         if let known = membership.withLock({ $0 }), known.origin == origin { return known.list }
         let (known, isVault) = try view.withLock { (view) throws(LogError) in
             (Membership(origin: view.origin.authenticator, list: try view.members()), view.store.target == nil)
         }
-        // A copy with pending changes is not compared, since its list of members is as old as the copy itself.
+        // A copy with pending changes is not compared, since the copy's list of members is as old as the copy.
         guard try isVault ? compare(known.list) : true else { return nil }
         membership.withLock { $0 = known }
         return known.list
@@ -69,7 +69,7 @@ extension SealedLog {
     /// Compares a list of members with the members that this machine has seen. A removed member who still has the data
     /// key could write a file that lacks the removal, or that has different members from the start.
     ///
-    /// - Returns: false if the file was replaced before the memory was read, which may then describe the new file.
+    /// - Returns: false if the file was replaced before the memory was read. The memory may describe the new file.
     private func compare(_ list: MemberList) throws(LogError) -> Bool {
         guard let memory else { return true }
         let view = view.withLock { $0 }
@@ -104,7 +104,7 @@ package struct LoggedChange: Sendable {
 extension SealedLog {
     // The methods below throw `damaged` for an invalid signature, and the errors of ``members()``.
 
-    /// Returns the changes that set each name's current and kept earlier states, for names with a prefix, oldest first.
+    /// Returns the changes that set the current and the kept earlier states of all names with the prefix, oldest first.
     package func loggedChanges(prefix: [UInt8] = []) throws(LogError) -> [LoggedChange] {
         let members = try members()
         return try withSnapshot { (view) throws(LogError) in

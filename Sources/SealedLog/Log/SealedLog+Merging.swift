@@ -3,17 +3,17 @@ package import SealedFormat
 import Sealing
 
 extension SealedLog {
-    /// Merges another copy of this vault into this one. Each name gets the later of its two states, and a history with
-    /// the values of both copies. Afterwards, machines that remember either copy accept this file as newer.
+    /// Merges another copy into this vault. Each name gets the later of its two states, and a history with the values
+    /// of both copies. Afterwards, machines that remember either copy accept this vault's file as newer.
     ///
-    /// The merge is done in durable steps. If a step fails, the earlier ones stay in effect. A copy does not count as
+    /// The merge is done in durable steps. If a step fails, the earlier steps stay in effect. A copy does not count as
     /// merged if any part of it was refused.
     ///
     /// - Parameters:
-    ///   - isPinned: whether the copy's fingerprint was verified. If not, this vault must know the copy's data key.
+    ///   - isPinned: whether the copy's fingerprint has been verified. If not, this vault must know its data key.
     ///   - taken: the names whose states are taken over from the copy, whoever changed them.
     ///   - keptKeys: the salts of this vault's key slots that the merge keeps even if the copy has removed them.
-    ///   - keptAttribute: the key of an attribute that a name keeps if either copy has it and both changed the name.
+    ///   - keptAttribute: the key of an attribute. An entry that both copies changed keeps it if either copy has it.
     /// - Throws: `invalid` if the copy belongs to another vault; `pinWrong`; `copyDamaged`; `notMember` if this machine
     ///   may not sign a state that must be signed; the errors of reading, writing and compacting.
     package func merge(
@@ -29,7 +29,7 @@ extension SealedLog {
 
     package struct MergedState { fileprivate let view: LogView }
 
-    /// Returns the state of this log, which is a copy to be merged into a vault. Throws the errors of reading.
+    /// Returns the state of this log, for a merge into another copy of the vault. Throws the errors of reading.
     package func stateToMerge() throws(LogError) -> MergedState {
         try read(isSure: true) { (view) in MergedState(view: view) }
     }
@@ -40,16 +40,16 @@ extension SealedLog {
     ) throws(LogError) -> MergeReport {
         var report = MergeReport()
         let ours = try read(isSure: true) { (view) throws(LogError) in
-            // The merge must write to the vault itself. If the server has become unreachable, this log may show the
-            // very copy that is to be merged. That copy would count as merged already, and would be removed.
+            // The merge must write to the vault itself. If the server is unreachable, this log may show the very copy
+            // that is to be merged. The copy would then count as already merged and would be removed.
             try view.store.checkIsVault("Copies cannot be merged offline. Connect to the server first.")
             return view
         }
         report.isUnfinished = theirs.needsClearing
         let isKnown = memory?.isHeld == false
         var keys = try MergedKeys(ours, theirs, keeping: keptKeys, isOwnKnown: isKnown)
-        // If this vault's history includes the copy's head, there is nothing to merge. But the inclusion proves nothing
-        // if the copy's data key is newer, since a person whose access was removed may have written this vault's file.
+        // If this vault's history includes the copy's head, there is nothing to merge. This does not hold if the copy's
+        // data key is newer, since a person whose access was removed may have written this vault's file.
         if keys.taken == nil, try ours.includes(theirs.head) == .included { return report }
         counter?.begin(2 * theirs.end)
         let history = try ofCopy { () throws(LogError) in try KnownHistory(of: theirs) }
@@ -68,7 +68,7 @@ extension SealedLog {
             isOwnBelieved: taken.isAll || gateOfOther == nil || isKnown,
             isBelieved: isBelieved, keys: keys, taken: taken, keptAttribute: keptAttribute,
             now: now, limit: TimeLimit(at: min(now, ours.store.server?.time ?? .max)))
-        // Each change uses up a sequence number. A copy that has used almost all of them would make this vault useless.
+        // Each change uses up a sequence number. After a merge with a copy near the limit, few would be left.
         guard !isBelieved && !taken.isAll || theirs.head.sequence < Limits.sequence / 2 else {
             throw LogError(.copyDamaged, "its sequence numbers are impossibly large")
         }
@@ -77,7 +77,7 @@ extension SealedLog {
             let kept = try checkOwnNames(of: ours, by: gateOfOther, with: theirs, &report)
             report.refusesOwn = !report.refused.isEmpty
             if report.refusesOwn { return report }
-            // The states are signed before the members are merged, so that an interrupted merge can be repeated.
+            // The kept states are signed before the members are merged, so that an interrupted merge can be repeated.
             try sign(kept, keys, taken, with: theirs, timeout: timeout)
         }
         // The data key and the members are merged before the entries. Values are compared by their nonces, which
@@ -95,7 +95,7 @@ extension SealedLog {
         if isWhole || !known.positions.isEmpty {
             try change(keys, known, isWhole: isWhole, isOwnBelieved: source.isOwnBelieved, timeout: timeout, counter)
         }
-        // If the copy counts as merged, this history includes the copy's positions, so the memory need not be changed.
+        // If the copy counts as merged, this vault's history includes its positions, so the memory needs no change.
         if let rememberedThere, !isWhole && report.isWhole && keys.isOfKnownOrigin {
             try finishJoining(withAllOf: theirs, insteadOf: rememberedThere)
         }
@@ -111,10 +111,10 @@ extension SealedLog {
         try append(plan)
     }
 
-    /// Throws `damaged` if a value of the copy shares its nonce with a different value in the copy or in this vault.
+    /// Throws `damaged` if a value in the copy has the same nonce as a different value in the copy or in this vault.
     private func checkNonces(of copy: MergedCopy) throws(LogError) {
         var isShared = try !copy.view.namesSharingNonces().isEmpty
-        // If the data keys differ, the copy's values get new nonces, so they share none with this vault's.
+        // If the data keys differ, the copy's values get new nonces, which no value in this vault has.
         if !isShared, copy.keys.areOfOneDataKey {
             isShared = try read { (view) throws(LogError) in try view.sharesNonces(with: copy) }
         }
@@ -151,7 +151,7 @@ extension SealedLog {
     ) throws(LogError) {
         let merged = try writer.withLock { (writer) throws(LogError) in
             let lock = try lockForWriting(&writer, until: Deadline(after: timeout))
-            // The merge works on a copy of the view, so that other threads can read meanwhile.
+            // The merge works on a copy of the view, so that other threads can read during the merge.
             var ours = view.withLock { $0 }
             let gate = try gate(for: copy, to: ours)
             var values = try values(of: copy.view, for: ours)
@@ -221,14 +221,14 @@ extension SealedLog {
         if let version = pair.superseded(by: result), !result.has(version) { report.dropped.append(entry.name.text) }
     }
 
-    /// Runs `read`, and throws `copyDamaged` instead of `damaged`, since `read` reads the other copy.
+    /// Runs `read`, which reads the other copy. Throws `copyDamaged` if `read` throws `damaged`.
     func ofCopy<Result>(_ read: () throws(LogError) -> Result) throws(LogError) -> Result {
         do throws(LogError) { return try read() } catch { throw error.ofCopy }
     }
 }
 
 extension LogView {
-    /// Returns the current value of a merged entry. The value's box may be a new one that has not been written yet.
+    /// Returns the current value of a merged entry. The value's box may be new, and is then not in the file yet.
     fileprivate mutating func value(of entry: Entry, _ boxes: [[UInt8]?]) throws(LogError) -> SealedValue? {
         guard let version = entry.content?.current else { return nil }
         if let box = boxes.first ?? nil { return SealedValue(version: version, box: box[...], keys: keys) }

@@ -7,12 +7,12 @@ extension SealedLog {
         package var lockTimeout: Duration
         /// The codes among ``LogError/Code/alarms`` that the user has accepted.
         package var accepted: [LogError.Code]
-        /// The copies that will be merged into the vault. An alarm about a missing position is ignored if one of these
+        /// The copies that will be merged into the vault. An alarm about a missing position is ignored if any of the
         /// copies includes it. The rollback memory then stays unchanged until ``SealedLog/finishJoining()``.
         package var joined: [SealedLog]
         package var memoryFolder: String?
-        /// Whether the file may be replaced by any other version that this machine has seen, as git does. If so, the
-        /// rollback memory stores every position at which this machine has seen the vault end, not only the newest.
+        /// Whether the file may be replaced with any version that this machine has seen, for example by a git checkout.
+        /// If so, the rollback memory stores all heads that this machine has seen, not only the newest.
         package var keepsHeads = false
         /// Whether a compaction that is due after a change starts automatically, on a separate thread. Otherwise,
         /// ``SealedLog/finishUpkeep()`` runs it.
@@ -36,7 +36,7 @@ extension SealedLog {
             self.indexMemory = indexMemory
         }
 
-        /// Returns the rollback memory of a vault; nil without a memory folder.
+        /// Returns the rollback memory of a vault; nil if the options have no memory folder.
         func memory(of view: LogView, at location: any StoreLocation) -> RollbackMemory? {
             memoryFolder.map { folder in
                 RollbackMemory(
@@ -62,8 +62,8 @@ extension SealedLog {
 
     private static let registry = OrderedMutex<[KnownLog]>(.registry, [])
 
-    /// Returns the log that this process already has for the same file, or the new log if there is none. With one log
-    /// per file, threads do not wait for each other's file locks.
+    /// Returns the log that this process already has for the same file, or `opened` if there is none. Since threads
+    /// share one log per file, they do not wait for each other's file locks.
     static func shared(_ opened: SealedLog) -> SealedLog {
         let view = opened.view.withLock { $0 }
         let log = registry.withLock { logs in
@@ -88,8 +88,8 @@ extension SealedLog {
     }
 
     private func isFor(_ opened: SealedLog, _ other: any RecordStore) -> Bool {
-        // A log is not shared between different memory folders, since it would update the wrong memory. Separate logs
-        // exclude each other through the file lock.
+        // Callers with different memory folders do not share a log, since it would update the wrong memory. Their
+        // separate logs exclude each other through the file lock.
         guard isOwn, vaultID == opened.vaultID, memory?.folder.path == opened.memory?.folder.path else { return false }
         let store = shownStore.withLock { $0 }
         // If the user has accepted a file, all callers whose log has the same path must use the accepted file.
@@ -98,8 +98,8 @@ extension SealedLog {
 
     // MARK: Opening again
 
-    /// Reopens the store under its lock. The location may now refer to another store, or the bytes that were read
-    /// without the lock may be incomplete.
+    /// Reopens the store under its lock. This is needed if the location may refer to another store, or if the bytes
+    /// that were read without the lock may be incomplete.
     func reopen() throws(LogError) {
         try writer.withLock { (_) throws(LogError) in try replaceView(until: Deadline(after: lockTimeout)) }
     }
@@ -118,7 +118,7 @@ extension SealedLog {
             let next = try current.reopened(on: lock.store, knowing: remembered) { (view) throws(LogError) in
                 guard let memory, try view.isKnown(to: memory) else { return false }
                 try accept(view, of: view.store, in: memory, insteadOf: remembered?.bytes)
-                // The memory may be read-only, so this log also stores which of its contents were overruled.
+                // The memory may be read-only, so this log also stores the contents that the user has overruled.
                 overruled.withLock { $0 = remembered?.bytes }
                 return true
             }
@@ -128,7 +128,7 @@ extension SealedLog {
         show(next)
     }
 
-    /// Remembers the head of a file in spite of an alarm, unless another process has remembered a different one since.
+    /// Remembers the head of a file in spite of an alarm. Keeps a newer position of another process.
     ///
     /// - Parameter former: the contents of the memory that caused the alarm; nil if nothing was remembered.
     fileprivate func accept(
@@ -142,7 +142,7 @@ extension SealedLog {
     /// Makes the next read check whether the path refers to another file.
     package func lookAtPath() { view.withLock { $0.lookedAtPath = 0 } }
 
-    /// Returns the remembered position; nil if there is none, or if the user has accepted the file in spite of it.
+    /// Returns the remembered position; nil if there is none or the user has overruled it by accepting the file.
     func remembered() -> Remembered? {
         guard let remembered = memory.flatMap(Remembered.init) else { return nil }
         return remembered.bytes == overruled.withLock({ $0 }) ? nil : remembered
@@ -150,7 +150,7 @@ extension SealedLog {
 }
 
 extension StoreLock {
-    /// Opens a store and waits for its lock. If a compaction has replaced the store meanwhile, opens the new one.
+    /// Opens a store and waits for its lock. If a compaction has replaced the store by then, opens the new store.
     static func toRead(
         until deadline: Deadline, _ open: () throws(LogError) -> any RecordStore
     ) throws(LogError) -> StoreLock { try onCurrent(.shared, until: deadline, open) }
@@ -182,7 +182,7 @@ struct Opening {
             guard try isDoubtful ? true : store.isReplaced() else { throw error }
         }
         // The cause may have been a half-written record or a replaced file. The next attempts hold the lock, so that no
-        // process can write. An error is then final.
+        // other process can write. An error is then final.
         let deadline = Deadline(after: options.lockTimeout)
         return try store.onNewestHost { () throws(LogError) in
             var attempts = 0
@@ -192,8 +192,8 @@ struct Opening {
                 let lock = try StoreLock.toRead(until: deadline) { () throws(LogError) in try location.open(.fresh) }
                 do throws(LogError) { return try open(lock.store, &keys, &unlocker, isLocked: true) } catch {
                     // A database's lock does not prevent other processes from replacing the store while this process
-                    // reads it. If one did, the attempt is repeated. If that cannot be checked, the error is thrown.
-                    // The deadline alone does not limit the attempts, since this process may have been suspended.
+                    // reads it. If one did so, the attempt is repeated. If that cannot be checked, the error is thrown.
+                    // The deadline alone does not limit the attempts, since the process may have been suspended.
                     guard error.code == .damaged || LogError.Code.alarms.contains(error.code),
                         attempts < Opening.leastAttempts || !deadline.hasPassed, try lock.store.isReplaced()
                     else { throw lock.store.machineCopy?.explanation(of: error) ?? error }
@@ -225,8 +225,8 @@ struct Opening {
         let durable = remembered?.isFlushedByWriter == true ? seen : nil
         let known = seen.map { [$0] } ?? []
         try view.followToEnd(from: image.hint, durable: durable, covering: known, isLocked: isLocked)
-        // The end that a database states was read before the memory. Other processes may have written since, so the log
-        // is followed further before an alarm is raised.
+        // In a database, the log's end was read before the memory. Other processes may have appended records since, so
+        // the log is followed further before an alarm is raised.
         if try view.alarm(against: seen) != nil { _ = try view.refresh() }
         if durable == view.head { view.durable = view.head }
         view.lookedAtPath = Clock.coarse
@@ -239,7 +239,7 @@ struct Opening {
         _ = memory?.upkeep()
         if let record, record.vaultID != view.header.vaultID { alarms.append(LogError(.exchanged, location.path)) }
         if let alarm = try view.alarm(against: seen) {
-            // Without the lock, the alarm may come from a file that was just replaced, so it is not accepted yet.
+            // Without the lock, the cause may be a file that has just been replaced, so the alarm is not accepted yet.
             if isLocked, let memory, try view.isKnown(to: memory) { accepted.append(alarm.code) }
             alarms.append(alarm)
         }

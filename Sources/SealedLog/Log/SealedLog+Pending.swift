@@ -4,8 +4,8 @@ package import SealedFormat
 // Changes made while no server was reachable are stored in a copy on this machine until they can be merged.
 
 extension SealedLog {
-    /// Merges a copy with pending changes into this vault. Then removes the copy, or renames it if a change was
-    /// refused.
+    /// Merges a copy with pending changes into this vault. Then removes the copy, or renames the copy if the merge
+    /// refused a change.
     ///
     /// If the connection is lost, the merge is retried once. If the server stays unreachable, the log shows the copy.
     ///
@@ -39,14 +39,14 @@ extension SealedLog {
         }
         holdsPending.withLock { $0 = true }
         defer { holdsPending.withLock { $0 = false } }
-        // The copy is not opened as a separate ``SealedLog``. After a failed read, that log would reopen its file and
-        // wait for the lock that is held here.
+        // The copy is not opened as a separate ``SealedLog``. After a failed read, a ``SealedLog`` would reopen its
+        // file and wait for the lock that is held here.
         let theirs: LogView
         do throws(LogError) { theirs = try LogView.whole(lock.store, keys, orUnlockedBy: &unlocker) } catch {
             throw error.ofCopy
         }
         var report = try merge(theirs, isPinned: false, .none, [], keptAttribute, timeout: timeout)
-        // The removal must be durable. If a power loss restored the copy, it would hide later changes while offline.
+        // The removal must be durable. A copy that a power loss restored would hide later changes while offline.
         if report.isWhole {
             try translated(WholeFile(copy.path, in: copy.files).remove(), at: copy.path)
         } else {

@@ -8,8 +8,8 @@ import Sealing
 extension SealedLog {
     /// Runs `body` on a view that has been followed to the end of the file.
     ///
-    /// - Parameter isSure: whether to check first that the newest record still exists. It may have been taken back and
-    ///   replaced with one of the same length. Callers that open a value need no check, since opening it would fail.
+    /// - Parameter isSure: whether to check first that the newest record still exists. Its writer may have replaced it
+    ///   with one of the same length. Callers that open a value need no check, since opening it would fail.
     @inline(__always)
     func read<Result: Sendable>(
         isSure: Bool = false, _ body: (inout LogView) throws(LogError) -> Result
@@ -24,7 +24,7 @@ extension SealedLog {
 
     private struct Read<Result: Sendable>: Sendable {
         let result: Result
-        /// Whether this process has written the newest record or confirmed that it is durable.
+        /// Whether this process has written the newest record or has confirmed that the record is durable.
         let isKnown: Bool
     }
 
@@ -65,8 +65,8 @@ extension SealedLog {
         }
     }
 
-    /// Follows the appended records. Returns false if the file must be opened again under its lock, because the end is
-    /// inconsistent, the file was replaced, or it lacks a remembered position.
+    /// Follows the appended records. Returns false if the file must be opened again under its lock, because its end is
+    /// inconsistent, it was replaced, or it lacks a remembered position.
     @inline(__always)
     private func refresh(_ view: inout LogView) throws(LogError) -> Bool {
         guard try view.refresh() else { return false }
@@ -81,7 +81,7 @@ extension SealedLog {
     }
 
     /// Returns whether the view's file is still at its path and, if a check is due, still includes the remembered
-    /// position. This detects a backup that was copied over the file. Such copying keeps the file's identity, and the
+    /// position. This detects a backup that was copied over the file: the file's identity stays the same, and the
     /// backup may end at the same offset as this view.
     @inline(never)
     private func check(_ view: inout LogView, _ isDue: Bool) throws(LogError) -> Bool {
@@ -93,10 +93,10 @@ extension SealedLog {
         return try view.refresh() ? view.alarm(against: seen) == nil : false
     }
 
-    /// Makes the newest record durable and remembers it before its contents are returned. Otherwise, a machine that
-    /// only reads would not notice a rollback of this last change.
+    /// Makes the newest record durable and remembers its position before its contents are returned. Otherwise, a
+    /// machine that only reads would not notice a rollback of the newest change.
     ///
-    /// - Returns: false if the record no longer exists, because its writer has taken it back or the file was replaced.
+    /// - Returns: false if the record no longer exists, because its writer took it back or the file was replaced.
     /// - Throws: `busy` while a writer has the lock and may take the record back; `unavailable` if a flush fails.
     private func confirmNewestRecord() throws(LogError) -> Bool {
         let view = view.withLock { $0 }
@@ -172,11 +172,11 @@ extension SealedLog {
     }
 }
 
-/// A value and the data that decides whether it may be returned, both from the same state of the vault.
+/// A value and the data that decides whether the value may be returned, both from the same state of the vault.
 package struct GuardedValue: ~Copyable {
     package let value: OpenedValue
     package let attributes: [Attribute]
-    /// The attributes of the login entry, even if that entry has expired; empty if it was removed.
+    /// The attributes of the login entry, even if that entry has expired; empty if it has been removed.
     package let loginAttributes: [Attribute]
     package let isLoginPresent: Bool
     package let isAccessLogged: Bool
@@ -185,7 +185,7 @@ package struct GuardedValue: ~Copyable {
 }
 
 extension SealedLog {
-    /// Opens a name's value and reads the data that decides whether it may be returned; nil if the name is absent.
+    /// Opens a name's value and reads the data that decides whether to return the value; nil if the name is absent.
     package func openGuarded(_ name: EntryName, of login: EntryName?) throws(LogError) -> GuardedValue? {
         try certain { () throws(LogError) in
             let found = try read { (view) throws(LogError) -> GuardedBox? in try GuardedBox(name, login, in: &view) }

@@ -12,7 +12,7 @@ extension SealedLog {
         return try SealedValue(value, kind: kind, nonce: nonces.next(), under: keys)
     }
 
-    /// Applies all changes atomically, and returns when they are durable.
+    /// Applies all changes in the list atomically. Returns when they are durable.
     ///
     /// - Throws: `conflict` or `exists` if the vault does not meet an expectation in the list; `invalid`; `busy`,
     ///   `unavailable` (nothing was changed); `outcomeUnknown`; the errors of reopening a replaced file.
@@ -22,7 +22,7 @@ extension SealedLog {
             let deadline = batch.map(\.deadline).max() ?? Deadline(after: timeout)
             var pause: UInt32 = 1_000
             while true {
-                // Transactions that already have a result have failed on their own, so they are not tried again.
+                // Transactions that already have a result have failed individually, so they are not tried again.
                 let pending = batch.filter { $0.result == nil }
                 do throws(LogError) {
                     // If only this machine's copy of a database is damaged, the write is repeated.
@@ -42,12 +42,12 @@ extension SealedLog {
         if upkeep.takeLeft() { compactIfDue() }
     }
 
-    /// Writes one record with as many of the transactions as fit. Returns the others.
+    /// Writes one record with as many of the transactions as fit. Returns the transactions that do not fit.
     private func write(
         _ batch: [PendingCommit], _ writer: inout Writer, until deadline: Deadline
     ) throws(LogError) -> ArraySlice<PendingCommit> {
         let lock = try lockForWriting(&writer, until: deadline)
-        // The next steps remember positions and members, so the file that has them must survive a power loss.
+        // The next steps remember positions and members of this file, so the file must survive a power loss.
         try flushName(&writer)
         let key = try signingKey()
         var rest = batch[...]
@@ -94,15 +94,15 @@ extension SealedLog {
                     _ = try Verifier(of: .whole(copy, keys), nil).run()
                 }
             }
-            // If the alarm was justified, the next call raises it again. The alarm was false if the database had
-            // already lost the lock when the rollback memory was read.
+            // The alarm is false if the database had already lost the lock when the rollback memory was read. If the
+            // alarm is justified, the next attempt raises it again.
             try replaceView(until: deadline)
         }
     }
 
     /// Follows all appended records and clears the bytes after the end. If another process wrote the newest record,
     /// flushes it again, because that process may have died before fdatasync. Readers regard that record as durable
-    /// once another one follows.
+    /// once another record follows.
     private func makeReady(_ store: any RecordStore) throws(LogError) {
         let remembered = remembered()
         try view.withLock { (view) throws(LogError) in
@@ -139,7 +139,7 @@ extension SealedLog {
         writer.durableFile = file
     }
 
-    /// Flushes a file's name and remembers this, unless the file's fingerprint is `known`. Returns the fingerprint.
+    /// Flushes a file's name and remembers the file's fingerprint, unless that is `known`. Returns the fingerprint.
     func flushName(
         of store: any RecordStore, _ file: CheckpointFile, unless known: Authenticator?
     ) throws(LogError) -> Authenticator? {
@@ -153,8 +153,8 @@ extension SealedLog {
 
     // MARK: The record
 
-    /// Plans a record with as many of the first transactions as fit, and removes these from the list. Returns nil if
-    /// they change nothing.
+    /// Plans a record with as many of the first transactions as fit, and removes these transactions from the list.
+    /// Returns nil if they change nothing.
     private func plan(
         _ rest: inout ArraySlice<PendingCommit>, signedBy key: DeviceKey?
     ) throws(LogError) -> RecordPlan? {
@@ -190,7 +190,7 @@ extension SealedLog {
     /// Plans a record with a tree. A large payload is written to the store while it is built. That is safe because
     /// readers ignore a payload until its record's head is written.
     private func treePlan(_ batch: TransactionBatch) throws(LogError) -> RecordPlan {
-        // The plan is made on a copy of the view, so that other threads can read meanwhile.
+        // The plan is made on a copy of the view, so that other threads can read during the planning.
         let view = view.withLock { $0 }
         let store = view.store
         try store.prepareAppend(behind: LogEnd(at: view.end, isPayloadFirst: true))
@@ -234,7 +234,7 @@ extension SealedLog {
         return error
     }
 
-    /// Reloads the view if a reader in this process has already followed a record that has been taken back since.
+    /// Reloads the view if a reader in this process has followed the record before the writer took it back.
     private func forget(_ plan: RecordPlan, after failure: LogError) throws(LogError) {
         do throws(LogError) {
             try view.withLock { (view) throws(LogError) in

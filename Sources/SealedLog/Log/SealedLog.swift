@@ -3,7 +3,7 @@ import LinuxSystem
 package import SealedFormat
 package import Sealing
 
-/// A vault file that a process has opened. If the process opens the same file twice, both callers share one log.
+/// A vault file that a process has opened. If the process opens the same file twice, both callers get the same log.
 ///
 /// Reads follow the file without a lock. Writes of several threads are combined. The first thread that acquires the
 /// writer's lock writes one record with the transactions of all waiting threads.
@@ -25,7 +25,7 @@ package final class SealedLog: Sendable {
     private let processID = getpid()
     /// Whether the file was accepted in spite of an alarm when it was opened.
     let isAccepted: Bool
-    /// The contents of the rollback memory that the user has overruled. A read-only memory still has these contents.
+    /// The contents of the rollback memory that the user has overruled. A read-only memory keeps these contents.
     let overruled: Mutex<[UInt8]?>
     let view: OrderedMutex<LogView>
     /// The view's store. It has a separate mutex, because the registry of logs must not wait for a view: a thread that
@@ -43,10 +43,10 @@ package final class SealedLog: Sendable {
     let acceptsOtherHistory: Bool
     let queue = CommitQueue()
     let upkeep: Upkeep
-    /// Whether this process holds the lock of the copy that is being merged, and must not wait for it again.
+    /// Whether this process holds the lock of the copy that is being merged, and therefore must not wait for that lock.
     let holdsPending = Mutex(false)
 
-    /// - Parameter view: a view that was followed to its end and compared with this machine's memory.
+    /// - Parameter view: a view that has been followed to its end and compared with the rollback memory.
     init(
         _ view: LogView, _ memory: RollbackMemory?, _ options: Options, isAccepted: Bool = false,
         overruled: [UInt8]? = nil, rememberedFingerprint fingerprint: Authenticator? = nil
@@ -120,8 +120,8 @@ extension SealedLog {
         return entry.flatMap { $0.isPresent(at: Clock.milliseconds) ? $0 : nil }
     }
 
-    /// Returns the contents of a name, as of this process's last read of the log; nil if the name is absent. Does not
-    /// read records that other processes have appended since.
+    /// Returns the contents of a name's entry, as of this process's last read of the log; nil if the name is absent.
+    /// Does not read records that other processes have appended since that read.
     package func knownContent(_ name: EntryName) throws(LogError) -> Entry.Content? {
         try view.withLock { (view) throws(LogError) in try view.find(name)?.present(at: Clock.milliseconds) }
     }
@@ -172,7 +172,7 @@ extension SealedLog {
     func withValue<Result: Sendable>(
         _ name: String, _ body: (inout LogView, StoredVersion) throws(LogError) -> Result
     ) throws(LogError) -> Result? {
-        // `withUTF8` would lose the type of the error that its closure throws.
+        // `withUTF8` is not used, because it would lose the type of the error that its closure throws.
         try name.utf8.span.bytes.withUnsafeBytes { (name) throws(LogError) in
             try read { (view) throws(LogError) in
                 guard let version = try view.findVersion(name) else { return nil }

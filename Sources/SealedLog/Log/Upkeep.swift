@@ -15,7 +15,7 @@ extension SealedLog {
         return true
     }
 
-    /// Compacts the vault if a compaction is due. Posts a failure as a notice, so that no transaction fails.
+    /// Compacts the vault if a compaction is due. Posts any failure as a notice, so that the transaction does not fail.
     func compactIfDue() {
         guard writer.withLock({ isCompactionDue(&$0) }) else { return }
         do throws(LogError) { try compactOnce() } catch {
@@ -33,19 +33,19 @@ extension SealedLog {
         view.withLock { $0.head.sequence } + UInt64(Limits.recordsBeforeMinorCheckpoint.upperBound)
     }
 
-    /// Waits for a running compaction, or runs a due one if compactions are not automatic. Call this before exiting.
+    /// Waits for a running compaction. If compactions are not automatic, runs a due one. Call this before exiting.
     package func finishUpkeep() {
         upkeep.wait()
         if !upkeep.isAutomatic { compactIfDue() }
         completeCopy()
     }
 
-    /// Reads the next batch of bytes that this machine's copy of a database lacks, unless too many are missing.
+    /// Reads the next batch of bytes that this machine's copy of a database lacks, unless it lacks too many.
     package func completeCopy() { view.withLock { $0.store }.machineCopy?.complete() }
 }
 
 /// A runner for the work that is due after a change. It runs one task at a time, on a separate thread. The process does
-/// not exit before the task ends, because short-lived programs would otherwise never finish one.
+/// not exit before the task ends, because short-lived programs would otherwise never finish a task.
 final class Upkeep: Sendable {
     private struct State {
         /// The process in which the thread runs; nil if no thread runs. A child process does not inherit the thread.
@@ -65,12 +65,12 @@ final class Upkeep: Sendable {
         process = isAutomatic ? getpid() : 0
     }
 
-    /// Returns whether the work was left to the thread whose change made it due. This happens in a child process, where
-    /// the standard library's mutexes do not support a second thread. The next call returns false.
+    /// Returns whether the calling thread must do the work whose start it has requested. This happens in a child
+    /// process, where the standard library's mutexes do not support a second thread. The next call returns false.
     func takeLeft() -> Bool { isLeft.exchange(false, ordering: .relaxed) }
 
-    /// Starts the work on a thread. Does nothing if the work is already running, or if no thread can be started, since
-    /// the next change tries again.
+    /// Starts the work on a thread. Does nothing if the work is already running. Ignores a failure to start the thread,
+    /// since the next change tries again.
     func start(_ body: @escaping @Sendable () -> Void) {
         guard getpid() == process else { return isLeft.store(true, ordering: .relaxed) }
         let isFirst = state.withLock { state in

@@ -9,13 +9,13 @@ package struct VerificationReport: Hashable, Sendable, Encodable {
     package internal(set) var records = 0
     /// The number of bytes that were authenticated.
     package internal(set) var bytes = 0
-    /// The names with an unsigned state that was set after the first member was added.
+    /// The names with a state that was set after the first member was added, but is not signed.
     package internal(set) var unsigned: [String] = []
-    /// The time of the last member's removal in milliseconds since 1970; nil if a member exists or none ever did.
+    /// The time of the last member's removal in milliseconds since 1970; nil if the vault has members or never had any.
     package internal(set) var unsignedSince: UInt64?
     /// The names with a state whose author had seen a change that this vault's history does not include.
     package internal(set) var foreign: [String] = []
-    /// The names with a state whose author was not a member when signing it.
+    /// The names with a state whose author was not a member when the state was signed.
     package internal(set) var ofNonMembers: [String] = []
     /// The names of different values that share a nonce, which counts as damage; see ``SharedNonces``.
     package internal(set) var sharingNonces: [String] = []
@@ -26,7 +26,7 @@ extension SealedLog {
     /// ``members()``.
     package func verify(timeout: Duration, _ counter: UpkeepProgress? = nil) throws(LogError) -> VerificationReport {
         let known = try read { (view) throws(LogError) in view }
-        // The lock is held only to find the log's end. Held while everything is read, it would block writers too long.
+        // The lock is held only to find the log's end. Holding it during the whole verification would block writers.
         let lock = try StoreLock.toRead(until: Deadline(after: timeout), known.store.reopened)
         var view = try LogView.whole(lock.store, known.keys)
         // If this machine keeps a copy of the store, the verified bytes are stored in it.
@@ -139,7 +139,7 @@ struct Verifier: ~Copyable {
         guard tree.header == view.origin.authenticator else {
             throw LogError.damaged("a minor checkpoint of another checkpoint", at: record.offset)
         }
-        // The tree must contain the entries of the records before it, and its new values must open.
+        // The tree must contain all entries of the earlier records, and its new values must open.
         var replay = EntryMerge(
             recent: [view.recent.cursor()], trees: [try TreeCursor(root: view.minor?.root, loader: view.loader)])
         var expected = try replay.next()
@@ -151,7 +151,7 @@ struct Verifier: ~Copyable {
             if let old, old.name < entry.name { throw LogError.damaged("a tree lacks an entry", at: record.offset) }
             if old?.name == entry.name { expected = try replay.next() }
             guard old != entry else { continue }
-            // A value must be in the tree's record, unless the name already had that value.
+            // A value must be in the record that has the tree, unless the name already had that value.
             let before = try view.find(entry.name)?.versions ?? []
             try verify(entry) { version in
                 let isKept = before.contains { $0.nonce == version.nonce }

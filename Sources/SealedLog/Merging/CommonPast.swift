@@ -1,9 +1,9 @@
 import SealedFormat
 
-/// The common history of two copies of a vault. If a state was set in this history, each copy has that state or has
+/// The common history of two copies of a vault. For each state set in this history, each copy has the state or has
 /// replaced it.
 struct CommonPast {
-    /// For each copy, the sequence number of its newest record that the other copy has or has merged; nil if unknown.
+    /// The sequence number of each copy's newest record that the other copy has or has merged; nil if unknown.
     private let own: UInt64?
     private let other: UInt64?
 
@@ -22,7 +22,7 @@ struct CommonPast {
 }
 
 extension LogView {
-    /// Returns whether this machine has seen the vault end at this view's head, or at an earlier position.
+    /// Returns whether this machine has seen the vault end at this view's head or an earlier position.
     func isKnown(to memory: RollbackMemory) throws(LogError) -> Bool {
         let heads = try memory.heads { () throws(LogError) in try manifest().formerMemoryKeys }
         if heads.isEmpty || heads.contains(head) { return !heads.isEmpty }

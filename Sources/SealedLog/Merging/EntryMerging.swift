@@ -3,37 +3,37 @@ import Sealing
 
 /// The entries that two copies of a vault have for the same name. Both directions of a merge have the same result.
 ///
-/// For most entries, ``CommonPast`` shows whether they have changed since the copies diverged. For the other entries,
-/// their histories decide.
+/// For most entries, ``CommonPast`` shows whether the entry has changed since the copies diverged. For the rest, the
+/// entries' histories decide.
 struct EntryPair {
     let own: Entry?
     let other: Entry
-    /// Whether each copy has changed the name since the other copy took over its state; nil if that is unknown.
+    /// Whether each copy has changed the entry since the other copy took over its state; nil if this is unknown.
     let hasOwnChanged: Bool?
     let hasOtherChanged: Bool?
     let limit: TimeLimit
-    /// The rule that decides between two states with the same time. Nonces are not signed, so they must not decide if a
-    /// person whose access was removed may have chosen them.
+    /// The rule that decides between two states with the same time. Nonces are not signed. Therefore, they must not
+    /// decide if a person whose access was removed may have chosen them.
     var tie = Tie.byNonce
 
     enum Tie { case byNonce, own, other }
 
     enum Outcome {
-        /// This vault already has the result.
+        /// This vault's entry is already the result of the merge.
         case same
         case changed(Entry)
     }
 
-    /// Whether both copies have changed the name, each without the other's change.
+    /// Whether both copies have changed the entry, each without knowledge of the other copy's change.
     var isConflict: Bool {
         guard let own, own.state != other.state, hasOwnChanged != false, hasOtherChanged != false else { return false }
         return !own.knows(other, hasChanged: hasOtherChanged, limit)
             && !other.knows(own, hasChanged: hasOwnChanged, limit)
     }
 
-    /// Returns the later state. Its history has the values of both copies, except those that either copy has forgotten.
+    /// Returns the later state, with a history of both copies' values except those that either copy has forgotten.
     func merged(at now: UInt64) -> Outcome {
-        // If only this vault has changed the name, values that it has dropped stay dropped.
+        // If only this vault has changed the entry, values that this vault has dropped stay dropped.
         if hasOtherChanged == false { return .same }
         guard let own else { return .changed(other) }
         if hasOwnChanged == false { return EntryPair.outcome(other, for: own) }
@@ -43,7 +43,7 @@ struct EntryPair {
         var entry = later
         entry.forgotten = limit.latest(own.forgotten, other.forgotten)
         entry.joined = limit.latest(own.joined, other.joined)
-        // If only the later entry has new values, its order is kept, even if several were set at the same time.
+        // If only the later entry has new values, its order of values is kept, even if several have the same time.
         let isWhole = later.hasStates(of: former, limit)
         if !isWhole || later.states != former.states && former.hasStates(of: later, limit) {
             var seen: Set<Nonce> = Set(entry.content.map { [$0.current.nonce] } ?? [])
@@ -59,21 +59,21 @@ struct EntryPair {
     }
 
     private func isOtherLater(than own: Entry) -> Bool {
-        // A state that is based on the other state is later, whatever the clocks showed. This order is not signed, so
-        // it counts only if both histories are believed. Otherwise, a person whose access was removed could have put an
-        // old state on top of the current one.
+        // If one state is based on the other, it is later, whatever the clocks showed. This order is not signed, so it
+        // counts only if both histories are believed. Otherwise, a person whose access was removed could put an old
+        // state on top of the current state.
         if tie == .byNonce {
             let ownFollows = own.follows(other)
             let otherFollows = other.follows(own)
             if ownFollows != otherFollows { return otherFollows }
         }
         if own.modified == other.modified, own.state != other.state, tie != .byNonce { return tie == .other }
-        // Two removals at the same time may have different histories. One that includes the other's history is later.
+        // Two removals at the same time may have different histories. One that includes the other's counts as later.
         return isLater(other, than: own) || !isLater(own, than: other) && other.hasStates(of: own, limit)
     }
 
-    /// Returns the merged entry with an attribute that either copy has but the later state lacks. Returns nil without
-    /// such an attribute, or if this vault has not changed the name. Throws `invalid` if it does not fit.
+    /// Returns the merged entry, with the attribute `key` added from either copy. Returns nil if nothing has to be
+    /// added or this vault has not changed the entry. Throws `invalid` if the attribute does not fit.
     func guarded(_ outcome: Outcome, by key: String?) throws(LogError) -> Entry? {
         guard let key, let own, hasOwnChanged != false else { return nil }
         var entry = own
@@ -84,14 +84,14 @@ struct EntryPair {
         return kept == attributes ? nil : entry
     }
 
-    /// Returns the first of the two entries' current values that the merged entry replaces; nil if it replaces neither.
+    /// Returns the first of the two entries' current values that `entry` replaces; nil if `entry` replaces neither.
     func superseded(by entry: Entry) -> StoredVersion? {
         [own?.content?.current, other.content?.current].compactMap(\.self).first {
             $0.nonce != entry.content?.current.nonce
         }
     }
 
-    /// The versions of each copy, without those that the other copy has forgotten on request.
+    /// The versions of each copy, except those that the other copy has forgotten on request.
     private var keptVersions: Set<Nonce> {
         let ofOwn = own?.states(notForgottenBy: other, hasChanged: hasOwnChanged, limit) ?? []
         let ofOther = other.states(notForgottenBy: own, hasChanged: hasOtherChanged, limit)
@@ -100,13 +100,13 @@ struct EntryPair {
 
     private static func outcome(_ entry: Entry, for own: Entry) -> Outcome {
         var known = own
-        // An entry's sequence number and the time when it was joined are not part of its state.
+        // An entry's sequence number and `joined` time are not part of its state.
         known.sequence = entry.sequence
         known.joined = entry.joined
         return known == entry ? .same : .changed(entry)
     }
 
-    /// Returns whether an entry's state is later than another's. For equal times, both copies compute the same order.
+    /// Returns whether the state of `entry` is later than that of `other`. Both copies get the same order.
     private func isLater(_ entry: Entry, than other: Entry) -> Bool {
         if entry.modified != other.modified { return limit.isLater(entry.modified, than: other.modified) }
         guard let left = entry.content else { return false }
@@ -118,7 +118,7 @@ struct EntryPair {
         return right.encodedDetails.lexicographicallyPrecedes(left.encodedDetails)
     }
 
-    /// Returns whether a version is later than another. Impossible times count too, since both copies have equal times.
+    /// Returns whether `version` is later than `other`. Impossible times count too, because the copies agree on them.
     private static func isLater(_ version: EarlierVersion, than other: EarlierVersion) -> Bool {
         if version.modified != other.modified { return version.modified > other.modified }
         return isGreater(version.version.nonce, than: other.version.nonce)
@@ -132,7 +132,7 @@ struct EntryPair {
 extension Entry {
     fileprivate var state: [AnyHashable] { [modified, content?.current.nonce] }
 
-    /// The values that the name has had, including the current one.
+    /// The values that the entry has had, including the current value.
     var states: [EarlierVersion] { (present.map { [$0] } ?? []) + earlier }
 
     private var present: EarlierVersion? {
@@ -143,7 +143,7 @@ extension Entry {
         }
     }
 
-    /// Returns the values that the other copy has not forgotten on request. These were set after the request, or the
+    /// Returns the values that the other copy has not forgotten on request. They were set after the request, or the
     /// other copy still has them. The current value also counts if the other copy is known never to have had it.
     fileprivate func states(notForgottenBy other: Entry?, hasChanged: Bool?, _ limit: TimeLimit) -> [EarlierVersion] {
         guard let other, let forgotten = other.forgotten else { return states }
@@ -156,8 +156,8 @@ extension Entry {
             }
     }
 
-    /// Returns whether this entry was once in the other entry's current state. A removal leaves no version, so it
-    /// counts as included if this entry's current value was created later and the removed value is in its history.
+    /// Returns whether this entry was once in the current state of `other`. A removal leaves no version. It counts as
+    /// included if this entry's current value was created later and this entry's history has the removed value.
     fileprivate func knows(_ other: Entry, hasChanged: Bool?, _ limit: TimeLimit) -> Bool {
         if hasChanged != true, let forgotten, !limit.isLater(other.modified, than: forgotten) { return true }
         guard let present = other.present else {
@@ -178,7 +178,7 @@ extension Entry {
         other.states.allSatisfy { hasState($0, limit) }
     }
 
-    /// Returns whether this entry had the state's value at the state's time or later.
+    /// Returns whether this entry had the value of `state` at that state's time or later.
     private func hasState(_ state: EarlierVersion, _ limit: TimeLimit) -> Bool {
         states.contains { own in
             own.version.nonce == state.version.nonce && !limit.isLater(state.modified, than: own.modified)

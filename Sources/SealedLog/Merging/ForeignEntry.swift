@@ -2,9 +2,9 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-/// An entry of another copy, in which this vault's versions replace equal versions of the copy.
+/// An entry of another copy, after this vault's versions have replaced equal versions of the copy.
 ///
-/// Boxes are resealed if the copies' data keys differ. Otherwise, they stay unchanged, usually with equal nonces.
+/// Boxes are resealed if the copies' data keys differ. Otherwise, boxes stay unchanged and usually have equal nonces.
 struct ForeignEntry {
     private(set) var entry: Entry
     private var sealed: [Nonce: [UInt8]] = [:]
@@ -27,7 +27,7 @@ struct ForeignEntry {
         sealed = boxes
     }
 
-    /// Reduces the entry to the part that a gate admits, if any.
+    /// Reduces the entry to the part that `gate` admits. Leaves the entry unchanged if the gate admits nothing.
     ///
     /// - Parameter copied: the entry as it is in the copy.
     mutating func pass(
@@ -39,14 +39,14 @@ struct ForeignEntry {
     }
 
     /// Returns the boxes of a merged entry's versions, the current version first; nil for versions that are already in
-    /// this vault's file. Throws `damaged` if the current value or one from the copy cannot be opened.
+    /// this vault's file. Throws `damaged` if the current value or a value from the copy cannot be opened.
     func newBoxes(
         in entry: Entry, replacing old: Entry?, in ours: LogView, from copy: inout CopiedValues
     ) throws(LogError) -> [[UInt8]?] {
         var boxes: [[UInt8]?] = []
         let restored = entry.content.map(\.current).flatMap { $0.nonce == old?.content?.current.nonce ? nil : $0 }
         for version in entry.versions {
-            // If this vault's version is damaged, the copy's version, resealed under the same nonce, replaces it.
+            // If this vault's version is damaged, the copy's resealed version with the same nonce replaces it.
             if let box = sealed[version.nonce] {
                 boxes.append(box)
             } else if let old, old.has(version) {
@@ -67,7 +67,7 @@ struct CopiedValues: ~Copyable {
     /// The resealer of the values; nil if both copies have the same data key.
     private var resealer: ValueResealer?
 
-    /// - Parameter keys: the keys of the vault that takes over the values, if the copy has another data key.
+    /// - Parameter keys: the keys of the vault that takes over the values; nil if the copy has the same data key.
     init(of copy: LogView, resealing keys: KeyRing?) throws(LogError) {
         let resealer = try CopiedValues.resealer(of: copy, keys)
         opener = try ValueOpener(of: copy.store, keys: copy.keys)
@@ -93,7 +93,7 @@ struct CopiedValues: ~Copyable {
         try resealer?.reseal(version)
     }
 
-    /// Returns this vault's version that equals a version of the copy. Two versions are equal if they have the same
+    /// Returns this vault's version that equals the version in `state`. Two versions are equal if they have the same
     /// box, or the same value and time. If the data keys differ, a version also equals its resealed form.
     func ownVersion(
         of state: EarlierVersion, among known: [EarlierVersion], in ours: LogView

@@ -25,8 +25,8 @@ package enum NamesTaken: Sendable {
 
 /// A filter that refuses states that a person whose access was removed may have written; Format.md, "Merging".
 ///
-/// A state of another copy counts if a current member has signed it, or if the user takes it over. All states count if
-/// the copy has this vault's data key and no removal of a member is known.
+/// A state of another copy counts if a current member has signed the state or the user takes it over. All states count
+/// if the copy has this vault's data key and no removal of a member is known.
 struct MergeGate {
     /// Whether the copy has a data key that this vault has replaced or never had.
     let isOfFormerKey: Bool
@@ -39,10 +39,10 @@ struct MergeGate {
     let signer: StateSigner?
 
     struct Admission {
-        /// The admitted entry; nil if no part of it counts.
+        /// The part of the entry that the gate admits; nil if no part counts.
         let entry: Entry?
         var isWhole = true
-        /// Whether any of the entry's states count only because the user takes them over.
+        /// Whether any of the entry's states counts only because the user takes it over.
         var isTaken = false
     }
 
@@ -76,7 +76,7 @@ struct MergeGate {
         for index in doubtful.reversed() where index > 0 { entry.earlier.remove(at: index - 1) }
         guard doubtful.first == 0 else { return Admission(entry: entry, isWhole: false) }
         var former = entry.former
-        // A removal does not store the time when the name was created, so the time in this vault's entry is used.
+        // A removal does not store the time when the name was created, so this vault's entry provides it.
         if let own = old?.content, own.current.nonce == former?.content?.current.nonce {
             former?.content?.created = own.created
         }
@@ -84,7 +84,7 @@ struct MergeGate {
     }
 
     /// Returns whether a member has signed a state. If the copy has a former data key, only current members count.
-    /// Otherwise, members whom only the copy has removed count too. Throws `damaged` if the signature is invalid.
+    /// Otherwise, members whom only the copy has removed count as well. Throws `damaged` if the signature is invalid.
     private func isVouchedFor(_ state: SignedState, _ values: inout CopiedValues) throws(LogError) -> Bool {
         guard let authorship = state.authorship else { return false }
         let author = authorship.author

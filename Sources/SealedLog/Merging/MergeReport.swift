@@ -3,15 +3,15 @@ package import SealedFormat
 package struct MergeReport: Hashable, Sendable {
     package enum Keys: Sendable {
         case same
-        /// The keys differ. This vault's keys apply, or the copy's keys, for example if its data key is newer.
+        /// The copies' keys differ. Either this vault's keys apply, or the copy's keys, for example if they are newer.
         case own, other
     }
 
     /// The names that were added or changed in this vault, sorted bytewise.
     package internal(set) var changed: [String] = []
-    /// The names that both copies have changed since they diverged. The later value counts.
+    /// The names whose entries both copies have changed since the copies diverged. The later value counts.
     package internal(set) var conflicts: [String] = []
-    /// The names in conflict whose replaced value was dropped, since the vault keeps no history or the entry is full.
+    /// The names in conflict whose replaced value was dropped, because the vault keeps no history or the entry is full.
     package internal(set) var dropped: [String] = []
     /// The names with changes that were refused because a person whose access was removed may have made them.
     package internal(set) var refused: [String] = []
@@ -19,11 +19,11 @@ package struct MergeReport: Hashable, Sendable {
     package internal(set) var refusedRemovals: Set<EntryName> = []
     /// Whether the copy has a data key that this vault has replaced or never had.
     package internal(set) var isOfFormerKey = false
-    /// Whether the refused states are in this vault rather than in the copy. A person whose access the copy has removed
-    /// may have written them. If this is true, nothing was merged.
+    /// Whether the refused states are in this vault rather than in the copy, because a person whose access the copy has
+    /// removed may have written them. If so, nothing was merged.
     package internal(set) var refusesOwn = false
-    /// The indices of this vault's keys that the copy has removed or may have removed. The user must decide whether
-    /// they stay. Until then, nothing is merged.
+    /// The indices of this vault's keys that the copy has removed or may have removed. Nothing is merged until the user
+    /// has decided whether these keys stay.
     package internal(set) var doubtedKeys: [Int] = []
     /// The keys that no longer open the vault, because one of the copies has removed them.
     package internal(set) var goneKeys: [LogKeySlot] = []

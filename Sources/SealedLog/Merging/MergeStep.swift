@@ -5,12 +5,12 @@ struct MergedCopy {
     let view: LogView
     let past: CommonPast
     /// Whether this vault's history is believed. If this machine has never seen this file as the vault, a person whose
-    /// access was removed may have put it at the vault's path. Log positions are not secret, so they prove nothing.
+    /// access was removed may have put the file there. Log positions are not secret, so they prove nothing.
     let isOwnBelieved: Bool
     let isBelieved: Bool
     let keys: MergedKeys
     let taken: NamesTaken
-    /// The key of an attribute that a name keeps if both copies have changed the name and either has the attribute.
+    /// The key of an attribute that an entry keeps if both copies have changed the entry and either has the attribute.
     let keptAttribute: String?
     /// The current time of this machine's clock.
     let now: UInt64
@@ -19,7 +19,7 @@ struct MergedCopy {
 
     private var areHistoriesBelieved: Bool { isOwnBelieved && isBelieved }
 
-    /// Returns whether this vault may lack an entry of the copy.
+    /// Returns whether this vault may lack the state of the copy's entry.
     func mayBringIn(_ entry: Entry) -> Bool { !areHistoriesBelieved || past.hasOtherChanged(entry) != false }
 
     /// - Parameters:

@@ -7,10 +7,10 @@ struct MergedKeys {
     private enum Relation {
         /// Both copies have the same data key.
         case same
-        /// The other copy's data key has replaced this vault's. Keys that this rotation removed must not open the vault
+        /// The other copy's data key has replaced this vault's. Keys removed in that rotation must not open the vault
         /// again.
         case otherIsNewer
-        /// The other copy's data key was replaced in this vault, or has never been this vault's.
+        /// The other copy has a data key that this vault has replaced or never had.
         case otherIsForeign
     }
 
@@ -22,7 +22,7 @@ struct MergedKeys {
     private let otherKeys: SlotTable
     /// The salts of this vault's key slots that the user keeps even if the other copy has removed them.
     private let kept: Set<[UInt8]>
-    /// Whether this machine has seen this file as the vault. If so, keys that were removed in it stay removed.
+    /// Whether this machine has seen this file as the vault. If so, keys that were removed in this file stay removed.
     /// Otherwise, a person whose access the other copy has removed may have put the file at the vault's path.
     private let isOwnKnown: Bool
     private let theirs: LogView
@@ -31,8 +31,8 @@ struct MergedKeys {
     private let otherMembers: MemberList
     /// Whether this vault has had the other copy's data key.
     private let isOfKnownKey: Bool
-    /// The member changes that only the other copy has. If the other copy's data key counts, all of its member changes
-    /// are included, since none of the people whom they remove has that data key.
+    /// The member changes that only the other copy has. If the other copy's data key counts, all of that copy's member
+    /// changes are included, since the removed members do not have that data key.
     let broughtChanges: Set<Authenticator>
 
     /// - Parameters:
@@ -61,8 +61,8 @@ struct MergedKeys {
         broughtChanges = countsOther ? changes : changes.subtracting(ownMembers.records.map(\.id))
     }
 
-    /// Uses the other copy's keys, since this machine has seen that copy as the vault. This file may be older, with
-    /// keys that were removed later.
+    /// Uses the other copy's keys, since this machine has seen that copy as the vault. This vault's file may be older
+    /// and may still have keys that were removed later.
     mutating func countOther() { if relation == .same { countsOther = true } }
 
     var choice: MergeReport.Keys {
@@ -73,9 +73,9 @@ struct MergedKeys {
     // MARK: Removed keys
 
     /// The indices of this vault's keys that the other copy has removed. The user must decide whether they stay. If
-    /// both copies have the same data key, this can only be the key that has opened this vault. If both data keys were
-    /// rotated, all keys that the other copy lacks are included. The copy's list of removed keys is incomplete if a
-    /// person whose access was removed has renamed a key.
+    /// both copies have the same data key, the only such key is the one that has opened this vault. If both data keys
+    /// were rotated, all keys that the other copy lacks are included, since a person whose access was removed may have
+    /// renamed a key, and the copy's list of removed keys then lacks that key.
     private var askedKeys: [Int] {
         guard relation != .otherIsNewer, !countsOther else { return [] }
         let own = ownKeys.identities
@@ -120,8 +120,8 @@ struct MergedKeys {
         return table
     }
 
-    /// Throws `pinWrong` unless this vault has, or once had, the copy's data key. Otherwise, the copy may be a forgery.
-    /// Anyone who knows a recipient's public key can create a vault with the same ID that this recipient can open.
+    /// Throws `pinWrong` if this vault has never had the copy's data key, because the copy may be a forgery. Anyone who
+    /// knows a recipient's public key can create a vault with the same ID that this recipient can open.
     func checkThatDataKeyIsKnown() throws(LogError) {
         guard relation != .same, !isOfKnownKey else { return }
         throw LogError(.pinWrong, Hexadecimal.string(of: try theirs.keys.fingerprint(of: theirs.header.vaultID)))
@@ -131,13 +131,13 @@ struct MergedKeys {
     /// that key may have removed a person's access, and that person may have written this file.
     var isOfKnownOrigin: Bool { relation != .otherIsForeign || isOfKnownKey }
 
-    /// Whether values of the two copies can be compared by their nonces.
+    /// Whether both copies have the same data key, so that their values can be compared by nonce.
     var areOfOneDataKey: Bool { relation == .same }
 
     /// Whether a person whose access this vault has removed may have written the other copy.
     var isOfFormerKey: Bool { relation == .otherIsForeign }
 
-    /// The other copy's key ring, if its data key counts.
+    /// The other copy's key ring; nil if the merged vault keeps this vault's data key.
     var taken: KeyRing? { relation == .otherIsNewer ? theirs.keys : nil }
 
     /// Whether the other copy's history is believed, because no member whom this vault has removed has that copy's data
@@ -157,13 +157,13 @@ struct MergedKeys {
     /// Returns this vault's members, and the members whom they have added in the other copy. If the other copy's data
     /// key is newer, returns that copy's members, and the members whom they have added in this vault.
     func members(_ own: MemberList) throws(LogError) -> MemberList {
-        // A copy with a former data key cannot add the first member, since all other members depend on that one.
+        // A copy with a former data key cannot add the first member, since all other members depend on the first.
         if isOfFormerKey, own.records.isEmpty { return own }
         if relation == .otherIsNewer { return try otherMembers.joined(with: own.records) }
         return try own.joined(with: manifest.members)
     }
 
-    /// Returns the other copy's gate, which refuses states of this vault; nil if no state has to be refused. A person
+    /// Returns the other copy's gate, which refuses states of this vault; nil if no states have to be refused. A person
     /// whose access the other copy has removed may have put this file at the vault's path.
     ///
     /// - Parameter signer: signs the states that the user keeps.
@@ -201,7 +201,7 @@ struct MergedKeys {
         isOwnBelieved: Bool
     ) throws(LogError) -> HeaderChange {
         let members = try members(table.members).records
-        // If both data keys were rotated, machines may remember the vault under any of the other copy's keys.
+        // If both data keys were rotated, machines may remember the vault under any of the other copy's data keys.
         let former =
             switch relation {
             case .same: [[UInt8]]()
@@ -210,7 +210,7 @@ struct MergedKeys {
             }
         let kept = keptKeys
         let removedInCopy = otherKeys.removedBefore.filter { !kept.contains($0) }
-        // The access log is on if either copy has it on, except that a foreign copy cannot switch it on.
+        // The access log is on if either copy has switched it on. A copy with a foreign data key does not count.
         let isAccessLogged = header.isAccessLogged || !isOfFormerKey && theirs.header.isAccessLogged
         return try HeaderChange(
             old: header, slots(table), members: members.map(\.id) == table.members.records.map(\.id) ? nil : members,
@@ -223,6 +223,6 @@ struct MergedKeys {
 }
 
 extension LogError {
-    /// The same error, but with `copyDamaged` instead of `damaged`.
+    /// This error, but with the code `copyDamaged` instead of `damaged`.
     var ofCopy: LogError { code == .damaged ? LogError(.copyDamaged, detail) : self }
 }

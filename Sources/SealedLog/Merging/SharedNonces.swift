@@ -46,8 +46,8 @@ struct SharedNonces {
 }
 
 extension StoredVersion {
-    /// Returns whether two boxes have the same bytes. The bytes are not authenticated, so bytes from this machine's
-    /// copy are read again from the store's location before they count as different.
+    /// Returns whether two boxes have the same bytes. The bytes are not authenticated. Therefore, boxes that differ in
+    /// this machine's copy are compared again at the store's location.
     fileprivate func hasSameBox(
         in store: any RecordStore, as other: StoredVersion, in otherStore: any RecordStore
     ) throws(LogError) -> Bool {
@@ -82,7 +82,7 @@ extension LogView {
 }
 
 extension LogView {
-    /// Returns whether a merge under the same data key would add a value that shares its nonce with a different value
+    /// Returns whether a merge under the same data key would add a value that has the same nonce as a different value
     /// in this vault.
     func sharesNonces(with copy: MergedCopy) throws(LogError) -> Bool {
         var ours = self

@@ -5,7 +5,7 @@ import Sealing
 /// A sealed record, ready to be written at its offset.
 struct RecordPlan: Sendable {
     let record: Record
-    /// The bytes to write at the record's offset. Later bytes of the payload are in the store already.
+    /// The bytes to write at the record's offset. All later bytes of the payload are already in the store.
     let bytes: [UInt8]
 
     /// The record in the form that a store appends. If it has a tree, the hint lets readers skip all earlier records.
@@ -17,7 +17,7 @@ struct RecordPlan: Sendable {
     }
 
     /// Seals a record with a complete payload. If the offsets in the index depend on the index's size, `indexSize` is
-    /// that size without the tag, and the index is padded to it.
+    /// that size without the tag, and the index is padded to that size.
     init(
         _ index: RecordIndex, payload: [UInt8], at offset: UInt64, indexSize: Int? = nil, keys: KeyRing,
         vaultID: [UInt8]
@@ -29,7 +29,7 @@ struct RecordPlan: Sendable {
         )
     }
 
-    /// Seals a record. `payload` is the whole payload, or its first bytes if the store has the others already.
+    /// Seals a record. `payload` is the whole payload, or its first bytes if the rest is already in the store.
     init(
         _ index: RecordIndex, payloadLength: Int, at offset: UInt64, indexSize: Int?, keys: KeyRing,
         vaultID: [UInt8], _ payload: [UInt8]
@@ -51,7 +51,7 @@ struct RecordPlan: Sendable {
     }
 }
 
-/// A reader that opens records. It reads many records with one system call.
+/// A reader that opens records. It reads many small records with one system call.
 struct RecordReader {
     enum Finding {
         /// No record, because zeros or the end of the file follow.
@@ -134,7 +134,7 @@ struct RecordReader {
         return true
     }
 
-    /// Returns `count` bytes from the window, or from a new one. Returns fewer only at the end of the file.
+    /// Returns `count` bytes from the window, or from a new window. Returns fewer bytes only at the end of the file.
     mutating func bytes(at offset: UInt64, upTo count: Int) throws(LogError) -> ArraySlice<UInt8> {
         let windowEnd = windowOffset + UInt64(windowCount)
         if offset < windowOffset || (offset + UInt64(count) > windowEnd && !(windowIsLast && offset <= windowEnd)) {
@@ -148,7 +148,7 @@ struct RecordReader {
                 try store.read(into: UnsafeMutableRawBufferPointer(rebasing: window[..<wanted]), at: offset)
             }
             windowOffset = offset
-            // The window is the last one if the file ends in it. Bytes that are appended later are in another window.
+            // The window is the last one if the file ends in it. Bytes that are appended later are in a new window.
             windowIsLast = windowCount < wanted
         }
         let start = Int(offset - windowOffset)
@@ -156,7 +156,7 @@ struct RecordReader {
     }
 }
 
-/// A sealed value that was read from a store or has not been written to one yet.
+/// A sealed value that has been read from a store or has not been written yet.
 package struct SealedValue: Sendable {
     let version: StoredVersion
     let box: ArraySlice<UInt8>

@@ -13,7 +13,7 @@ package struct AgeError: Error, Hashable, Sendable {
         package static let malformed = Code(kind: .malformed)
         /// None of the identities opens the file.
         package static let noMatch = Code(kind: .noMatch)
-        /// A header or its payload failed authentication, because it was changed or truncated.
+        /// The header or the payload failed authentication, because the file was changed or truncated.
         package static let damaged = Code(kind: .damaged)
         /// A plugin is missing, has failed, or has reported an error, which the detail quotes.
         package static let plugin = Code(kind: .plugin)

@@ -1,11 +1,11 @@
 package import Sealing
 
-/// Files in the format age-encryption.org/v1 (c2sp.org/age). Such a file consists of a header that wraps a random file
-/// key for each recipient, and a payload sealed under that key. Any age program can open it with an identity.
+/// Files in the format age-encryption.org/v1 (c2sp.org/age). The header of such a file wraps a random file key for each
+/// recipient, and the payload is sealed under that key. Any age program can open the file with a matching identity.
 package enum AgeFile {
     /// Returns the encrypted file in its binary form. Any one of the recipients can open it.
     ///
-    /// - Throws: `malformed` if there is no recipient or one is invalid; `plugin`, `outOfMemory`.
+    /// - Throws: `malformed` if there is no recipient or a recipient is invalid; `plugin`, `outOfMemory`.
     package static func seal(
         _ plaintext: borrowing SecretBytes, to recipients: [Recipient], asking prompter: any PluginPrompter
     ) throws(AgeError) -> [UInt8] {
@@ -21,7 +21,7 @@ package enum AgeFile {
 
     /// Returns the plaintext of a file in its binary or armored form.
     ///
-    /// - Throws: `noMatch` if no identity opens the file; `damaged` if it was changed or truncated; `malformed`,
+    /// - Throws: `noMatch` if no identity opens `file`; `damaged` if `file` was changed or truncated; `malformed`,
     ///   `plugin`, `outOfMemory`.
     package static func open(
         _ file: [UInt8], with identities: borrowing IdentityFile, asking prompter: any PluginPrompter
@@ -41,7 +41,7 @@ package enum AgeFile {
 
     private static let passphraseKind = "scrypt"
 
-    /// Throws if a passphrase is combined with other recipients, which the format forbids.
+    /// Throws if a passphrase is combined with other recipients, since the format forbids this.
     private static func checkPassphrases(_ stanzas: [Stanza]) throws(AgeError) {
         guard stanzas.count == 1 || !stanzas.contains(where: { $0.kind == passphraseKind }) else {
             throw .malformed("a passphrase is combined with other recipients")

@@ -3,7 +3,7 @@ import Sealing
 
 /// The encrypted part of an age file. It consists of a nonce and the plaintext in chunks of 64 KiB, each sealed under a
 /// key derived from the file key and that nonce. A chunk's nonce consists of its number and a flag for the last chunk.
-/// Therefore moved chunks do not open, nor do chunks after a removed one, nor the last chunk of a truncated payload.
+/// Thus a chunk does not open if it was moved, an earlier chunk was removed, or all later chunks were cut off.
 enum AgePayload {
     static let nonceSize = 16
     private static let info = Array("payload".utf8)
@@ -16,7 +16,7 @@ enum AgePayload {
     static func seal(_ plaintext: borrowing SecretBytes, _ fileKey: borrowing SecretBytes) throws(AgeError) -> [UInt8] {
         let nonce = RandomBytes.array(nonceSize)
         let key = try key(nonce: nonce, fileKey)
-        // The last chunk may be empty only if it is the only one.
+        // The last chunk may be empty only if it is the only chunk.
         let chunks = max(1, (plaintext.count + chunkSize - 1) / chunkSize)
         var payload = nonce + [UInt8](repeating: 0, count: plaintext.count + chunks * ChaChaBox.tagSize)
         do throws(SealingError) {

@@ -112,7 +112,7 @@ enum Bech32 {
 
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-    /// Returns the character of a 5-bit group. Reads the whole alphabet, since an index would leave traces in caches.
+    /// Returns the character of a 5-bit group. Reads the whole alphabet, since a lookup would leave traces in caches.
     private static func character(of group: UInt8) -> UInt8 {
         var found: UInt8 = 0
         for index in UInt8(0)..<32 { found |= alphabet.utf8Start[Int(index)] & mask(index == group) }
@@ -141,7 +141,7 @@ enum Bech32 {
     }
 }
 
-/// The checksum of BIP 173, a BCH code over groups of five bits. After a correct text, its value is 1.
+/// The checksum of BIP 173, a BCH code over groups of five bits. After a valid text, the checksum's value is 1.
 private struct Checksum {
     private(set) var value: UInt32 = 1
 

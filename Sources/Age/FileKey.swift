@@ -27,7 +27,7 @@ package enum FileKey {
     }
 }
 
-/// Calls `body` with public bytes and a secret, without copying them.
+/// Calls `body` with the public `bytes` and the bytes of `secret`, without copying either.
 func withBytes<Result: ~Copyable, Failure: Error>(
     _ bytes: [UInt8], _ secret: borrowing SecretBytes,
     _ body: (_ bytes: UnsafeRawBufferPointer, _ secret: UnsafeRawBufferPointer) throws(Failure) -> Result

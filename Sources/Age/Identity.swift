@@ -17,8 +17,8 @@ package struct Identity: ~Copyable, Sendable {
     /// The 32 bytes of a secret key, or the whole text of a plugin's identity.
     let secret: SecretBytes
 
-    /// Parses an identity as `age-keygen` or a plugin prints it, without white space. Throws `malformed`,
-    /// `outOfMemory`.
+    /// Parses an identity in the form that `age-keygen` or a plugin prints. `text` must not contain white space. Throws
+    /// `malformed`, `outOfMemory`.
     package init(_ text: UnsafeRawBufferPointer) throws(AgeError) {
         if let kind = Identity.foreignKind(of: text) { throw .malformed(kind) }
         let decoded = try Bech32.decode(text)
@@ -34,7 +34,7 @@ package struct Identity: ~Copyable, Sendable {
         }
     }
 
-    /// Creates an identity from the 32 bytes of a secret key. Throws `malformed` for any other size.
+    /// Creates an identity from the 32 bytes of a secret key. Throws `malformed` if `secretKey` has another size.
     package init(secretKey: consuming SecretBytes) throws(AgeError) {
         guard secretKey.count == X25519.keySize else {
             throw .malformed("it is not a secret key of \(X25519.keySize) bytes")

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// The identities in a file written by `age-keygen`, which has one identity per line and comments.
+/// The identities in a file of the form that `age-keygen` writes, with one identity per line and with comments.
 package struct IdentityFile: ~Copyable, Sendable {
     /// Holds an identity as an array element, since an identity itself cannot be copied.
     private final class Holder: Sendable {
@@ -17,8 +17,8 @@ package struct IdentityFile: ~Copyable, Sendable {
 
     private let identities: [Holder]
 
-    /// The fingerprints of the vaults for which the identities are intended, in the order of the file. They are read
-    /// from comments that begin with `# vault:`, without the white space around them.
+    /// The fingerprints of the vaults for which the identities are intended, in the order of the file. Each fingerprint
+    /// is the text after `# vault:` in a comment, without surrounding white space.
     package let pins: [String]
 
     /// The number of identities, at least 1.
@@ -56,7 +56,7 @@ package struct IdentityFile: ~Copyable, Sendable {
         self.pins = pins
     }
 
-    /// Calls `body` with each identity until `body` returns a result, and returns this result; nil if it never does.
+    /// Calls `body` with each identity until `body` returns a result. Returns this result, or nil if there is none.
     package borrowing func firstResult<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing Identity) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {

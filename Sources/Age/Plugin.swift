@@ -12,10 +12,10 @@ struct Plugin {
     let prompter: any PluginPrompter
     /// The folders in which to search for the program; nil for the folders in PATH.
     var folders: String?
-    /// The time after which the user is notified that the plugin is silent.
+    /// The time after which the user is notified that the plugin has sent nothing.
     var patience = PatientWait.usualPatience
 
-    /// Returns the stanzas for a recipient, at least one. Throws `plugin`, `malformed`, `outOfMemory`.
+    /// Returns one or more stanzas that wrap the file key. Throws `plugin`, `malformed`, `outOfMemory`.
     func wrap(_ fileKey: borrowing SecretBytes, to recipient: String) throws(AgeError) -> [Stanza] {
         guard fileKey.count == FileKey.size else { throw FileKey.wrongSize }
         guard StanzaText.areWritable([recipient]) else { throw .malformed("the recipient is invalid") }

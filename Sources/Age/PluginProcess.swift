@@ -45,8 +45,8 @@ struct PluginProcess: ~Copyable {
             .plugin, "the plugin \(program) cannot be started: \(SystemError.message(for: error))", systemError: error)
     }
 
-    /// Sends or receives bytes, whichever is possible first, and returns how many. Waiting for both at the same time
-    /// avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
+    /// Sends or receives bytes, whichever is possible first, and returns how many bytes. Waiting for both at the same
+    /// time avoids a deadlock with a plugin that writes before it reads. Throws `plugin` if the plugin has exited.
     ///
     /// - Parameters:
     ///   - bytes: the bytes to send; if empty, the method only reads.

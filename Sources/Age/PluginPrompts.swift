@@ -53,7 +53,7 @@ struct PluginPrompts {
         return (yes, labels.count == 2 ? no : nil)
     }
 
-    /// Decodes the label of an answer that the user can choose. Returns nil if it is not base64.
+    /// Decodes the label of an answer that the user can choose. Returns nil if the label is not base64.
     private static func label(_ digits: String) -> String? {
         guard let size = Base64.size(ofDigits: digits.utf8.count) else { return nil }
         guard let bytes = Base64.bytes(Array(digits.utf8), count: size) else { return nil }

@@ -76,7 +76,7 @@ struct PluginSession: ~Copyable {
         wait.restart()
     }
 
-    /// Sends bytes or stores received ones, whichever is possible first. Returns the number of bytes sent, maybe 0.
+    /// Sends bytes or stores received bytes, whichever is possible first. Returns the number of bytes sent, possibly 0.
     private mutating func exchange(_ bytes: UnsafeRawBufferPointer) throws(AgeError) -> Int {
         guard receivedCount < received.count else { throw broken("it sent a message that is too large") }
         let (sent, count) = try received.withUnsafeMutableBytes { (received) throws(AgeError) in

@@ -75,8 +75,7 @@ package enum Recipient: Hashable, Sendable {
 enum PluginName {
     private static let limit = 64
 
-    /// Returns whether a name has only lower-case letters, digits and `+-._`. Such a name cannot refer to another
-    /// folder.
+    /// Returns whether a name has only lower-case letters, digits and `+-._`. Such a name cannot contain a path.
     static func isValid(_ name: String) -> Bool {
         (1...limit).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in

@@ -40,7 +40,7 @@ package enum Wrapping {
         return nil
     }
 
-    /// Returns the file key from the first identity of this kind that unwraps it; nil if none does.
+    /// Returns the file key from the first identity of the given kind that unwraps it; nil if no such identity does.
     package static func unwrap(
         _ stanzas: [Stanza], with kind: IdentityFile.Kind, of identities: borrowing IdentityFile,
         asking prompter: any PluginPrompter

@@ -36,7 +36,7 @@ enum X25519Wrapping {
         return try Stanza(arguments: [kind, String(decoding: text.dropLast(), as: UTF8.self)], body: body)
     }
 
-    /// Returns the file key; nil if the stanza's kind or recipient is different. Throws `malformed`, `outOfMemory`.
+    /// Returns the file key; nil if the stanza has another kind or recipient. Throws `malformed`, `outOfMemory`.
     static func unwrap(_ stanza: Stanza, with identity: borrowing Identity) throws(AgeError) -> SecretBytes? {
         guard stanza.kind == kind else { return nil }
         let share = try share(of: stanza)

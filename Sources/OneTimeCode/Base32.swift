@@ -1,7 +1,7 @@
 import Sealing
 
-/// Decodes base32 (RFC 4648) as services display it, in upper or lower case, with spaces and dashes, with or without
-/// padding. Decoding takes the same time for all letters and digits.
+/// Decodes base32 (RFC 4648) in the forms in which services display it. Either case is accepted, and spaces, dashes and
+/// padding are optional. Decoding takes the same time for all letters and digits.
 struct Base32Decoder: ~Copyable {
     private var data: SecretBytes
     private var size = 0
@@ -42,8 +42,8 @@ struct Base32Decoder: ~Copyable {
 
     private static func mask(_ isSet: Bool) -> UInt8 { 0 &- (isSet ? 1 : 0) }
 
-    /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are ignored even if
-    /// they are not zero, since services generate random characters.
+    /// Returns the bytes; nil if the text is not base32 or is empty. Bits after the last whole byte are ignored, since
+    /// some services choose each character at random.
     consuming func finish() -> SecretBytes? {
         // No sequence of whole bytes encodes to these numbers of characters.
         let isTruncated = [1, 3, 6].contains(characterCount % 8)

@@ -26,8 +26,8 @@ enum HMAC {
     private typealias Input<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafePointer<UInt8>?) -> Void
     private typealias Output<Context> = (UnsafeMutablePointer<Context>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
 
-    /// Computes the code with the functions of one hash algorithm. Their context is in guarded memory too, because
-    /// anyone can compute codes from the hash states in it, without the key.
+    /// Computes the code with the functions of one hash algorithm. The context is in guarded memory too, because anyone
+    /// who has its hash states can compute codes without the key.
     private static func code<Context>(
         _ message: [UInt8], _ key: borrowing SecretBytes,
         _ setKey: Input<Context>, _ update: Input<Context>, _ digest: Output<Context>, _ size: Int32

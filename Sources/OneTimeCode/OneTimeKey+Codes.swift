@@ -1,7 +1,7 @@
 package import Sealing
 
 extension OneTimeKey {
-    /// Returns the code for a counter, which counts codes in HOTP and periods in TOTP.
+    /// Returns the code for `counter`, which is a number of codes in HOTP and a number of periods in TOTP.
     ///
     /// - Throws: `outOfMemory`.
     package borrowing func code(of counter: UInt64) throws(OneTimeKeyError) -> SecretBytes {
@@ -21,7 +21,7 @@ extension OneTimeKey {
         }
     }
 
-    /// Returns 31 bits of the MAC, at an offset that its last byte determines (RFC 4226, section 5.3).
+    /// Returns 31 bits of the MAC, at an offset that the MAC's last byte determines (RFC 4226, section 5.3).
     private borrowing func truncated(_ mac: borrowing SecretBytes) -> UInt32 {
         mac.withUnsafeBytes { mac in
             // The offset is at most 15 and a MAC has at least 20 bytes, so four bytes can be read at the offset.
@@ -50,7 +50,7 @@ extension OneTimeKey {
 }
 
 extension OneTimeKey {
-    /// Returns the address with the counter incremented by 1; nil for a key that depends on the time.
+    /// Returns the `otpauth` URI in `text` with its counter incremented by 1; nil if the key is time-based.
     ///
     /// - Parameter text: the text that the key was parsed from.
     /// - Throws: `outOfMemory`.

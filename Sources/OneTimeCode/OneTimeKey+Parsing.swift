@@ -9,11 +9,11 @@ extension OneTimeKey {
     private static let periods: ClosedRange<UInt64> = 1...86_400
     /// The valid counters. Incrementing the maximum does not overflow.
     private static let counters = 0...UInt64(Int64.max)
-    /// The minimum size, in bytes, of a secret without an address. No service issues a shorter one, and a shorter text
-    /// could be a password.
+    /// The minimum size, in bytes, of a secret that is not part of a URI. No service issues a shorter secret, and a
+    /// shorter text could be a password.
     private static let shortestSecret = 10
 
-    /// Parses an `otpauth://` address, or a secret in base32, with optional white space around it.
+    /// Parses an `otpauth://` URI, a `steam://` URI or a base32 secret. White space around the text is ignored.
     package init(parsing text: borrowing SecretBytes) throws(OneTimeKeyError) {
         self = try text.withUnsafeBytes { (bytes) throws(OneTimeKeyError) in
             try OneTimeKey(bytes.trimming(while: \.isWhiteSpace))
@@ -36,7 +36,7 @@ extension OneTimeKey {
         }
     }
 
-    /// - Parameter address: the text after `otpauth://`: `TYPE/LABEL?NAME=VALUE&…`.
+    /// - Parameter address: the part of the URI after `otpauth://`, which is `TYPE/LABEL?NAME=VALUE&…`.
     private init(address: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         let address = address.prefix { $0 != UInt8(ascii: "#") }
         let path = address.prefix { $0 != UInt8(ascii: "?") }
@@ -73,7 +73,7 @@ extension OneTimeKey {
         return secret
     }
 
-    /// Splits `ISSUER:ACCOUNT`, in which the issuer may be missing.
+    /// Splits a label of the form `ISSUER:ACCOUNT` or `ACCOUNT`.
     private static func label(
         _ text: Slice<UnsafeRawBufferPointer>
     ) throws(OneTimeKeyError) -> (issuer: String?, account: String?) {
@@ -84,7 +84,7 @@ extension OneTimeKey {
     }
 }
 
-/// The parameters after the question mark, still percent-encoded.
+/// The parameters after the URI's question mark, still percent-encoded.
 private struct KeyURIParameters {
     enum Name: String, CaseIterable { case secret, issuer, algorithm, digits, counter, period, encoder }
 
@@ -93,7 +93,7 @@ private struct KeyURIParameters {
     init(_ query: Slice<UnsafeRawBufferPointer>) throws(OneTimeKeyError) {
         for part in query.split(separator: UInt8(ascii: "&")) {
             let typed = part.prefix { $0 != UInt8(ascii: "=") }
-            // Other parameters, such as the address of an image, do not affect the codes.
+            // Other parameters, such as the URL of an image, do not affect the codes.
             guard let name = Name.allCases.first(where: { typed.isEqual(to: $0.rawValue) }) else { continue }
             guard values.updateValue(part.dropFirst(typed.count + 1), forKey: name) == nil else {
                 throw .malformed("its \(name) is given twice")
@@ -126,8 +126,8 @@ private struct KeyURIParameters {
         return algorithm
     }
 
-    /// Returns whether the key is for Steam's codes. Addresses by Steam name Steam as the issuer. Addresses by
-    /// KeePassXC also name it as the encoder.
+    /// Returns whether the key generates Steam's codes. Steam's URIs name Steam as the issuer. KeePassXC's URIs also
+    /// name Steam as the encoder.
     func isSteam(_ issuer: String?) throws(OneTimeKeyError) -> Bool {
         guard let encoder = values[.encoder] else { return issuer?.lowercased() == "steam" }
         guard encoder.isEqual(to: "steam") else { throw .malformed("its encoder is not supported") }

@@ -12,7 +12,7 @@ package struct OneTimeKey: ~Copyable {
     package enum MovingFactor: Hashable, Sendable {
         /// HOTP (RFC 4226), which counts codes. The value is the counter of the next code.
         case counter(UInt64)
-        /// TOTP (RFC 6238), which counts periods since 1970. A period's length is in seconds.
+        /// TOTP (RFC 6238), which counts periods since 1970. The value is the length of a period in seconds.
         case time(period: UInt64)
     }
 
@@ -26,12 +26,12 @@ package struct OneTimeKey: ~Copyable {
     package let algorithm: Algorithm
     package let movingFactor: MovingFactor
     package let form: Form
-    /// The service that issued the key; nil if the address does not contain it.
+    /// The service that issued the key; nil if the parsed text does not name the service.
     package let issuer: String?
-    /// The account at the service; nil if the address does not contain it.
+    /// The account at the service; nil if the parsed text does not name the account.
     package let account: String?
     package let secret: SecretBytes
-    /// The byte range of the counter's digits in the text; nil if there is no counter.
+    /// The byte range of the counter's digits in the parsed text; nil if there is no counter.
     let counterDigits: Range<Int>?
 }
 
@@ -44,19 +44,19 @@ extension OneTimeKey {
     }
 }
 
-/// The reason why no one-time codes can be computed from a text. It contains no part of the text.
+/// The reason why no one-time codes can be computed from a text. The reason contains no part of the text.
 package enum OneTimeKeyError: Error, Hashable, Sendable {
-    /// The text is neither an `otpauth://` address nor a secret in base32.
+    /// The text is neither an `otpauth://` URI nor a base32 secret.
     case unrecognized
-    /// The text is an export from Google Authenticator, which has several keys in one address and a format of its own.
+    /// The text is an export from Google Authenticator: a URI in a different format, with several keys.
     case export
-    /// The text is an address that breaks a rule. The detail is a clause, such as `its secret is missing`.
+    /// The text is an invalid URI. The detail is a clause, such as `its secret is missing`.
     case malformed(String)
     /// Guarded memory cannot be allocated.
     case outOfMemory
 }
 
-/// Methods that compare parts of an address without copying them, since one part is the secret.
+/// Methods that compare parts of a URI without copying them, since one part is the secret.
 extension Slice<UnsafeRawBufferPointer> {
     /// Returns whether the bytes equal an ASCII text, ignoring case.
     func isEqual(to text: String) -> Bool { elementsEqual(text.utf8) { $0.lowered == $1.lowered } }

@@ -11,16 +11,16 @@ package struct LogError: Error, Hashable, Sendable {
         /// The path points to a folder, a named pipe, a socket or a device.
         case notAFile
         case exists
-        /// The copy must not replace the vault, because it lacks part of the vault (`notContained`), may lack part of
-        /// it (`notCompared`), is another vault or cannot be opened (`notACopy`). The detail is the vault's location.
+        /// The copy must not replace the vault. The copy lacks part of the vault (`notContained`), may lack part of it
+        /// (`notCompared`), or is another vault or cannot be opened (`notACopy`). The detail is the vault's location.
         case notContained, notCompared, notACopy
-        /// The caller passed an invalid argument, such as a name, value or transaction that is out of bounds.
+        /// The caller passed an invalid argument, such as an invalid name, or a value or transaction that is too large.
         case invalid
         /// The vault has used up its sequence numbers, so no further header can be written.
         case usedUp
         /// There is no key file (`keyMissing`), or it cannot be read (`keyUnreadable`).
         case keyMissing, keyUnreadable
-        /// Others can read or write the key file (`keyExposed`), or can only read it and root owns it (`keyShared`).
+        /// Other users can read or write the key file (`keyExposed`), or can only read root's key file (`keyShared`).
         case keyExposed, keyShared
         /// A generated key file was mistyped, cut or changed (`keyDamaged`), the key file cannot be a key
         /// (`keyUnsuitable`), or it opens no slot (`keyWrong`).
@@ -28,7 +28,7 @@ package struct LogError: Error, Hashable, Sendable {
         /// The secret already opens a key slot (`slotExists`), or another process has removed or replaced the slot
         /// (`slotGone`).
         case slotExists, slotGone
-        /// The slot that opened this machine's copy of the vault has been removed. Open the vault again for its keys.
+        /// The slot that opened this machine's copy of the vault has been removed. Reopen the vault to get its keys.
         case keysChanged
         /// A passphrase is needed but cannot be prompted for (`passphraseNeeded`), or no typed passphrase opens a slot
         /// (`passphraseWrong`).
@@ -36,17 +36,17 @@ package struct LogError: Error, Hashable, Sendable {
         /// The command that prints the key has failed (`commandFailed`), or the user has not agreed to run it
         /// (`commandUntrusted`).
         case commandFailed, commandUntrusted
-        /// An identity is needed (`identityMissing`), its file cannot be read (`identityUnreadable`), others can read
-        /// or write the file (`identityExposed`), or the identity opens no slot or its plugin failed (`identityWrong`).
+        /// An identity is needed (`identityMissing`), its file cannot be read (`identityUnreadable`), other users can
+        /// read or write it (`identityExposed`), or the identity opens no slot or its plugin failed (`identityWrong`).
         /// If the identity may have opened the vault before, but opens no slot, the code is `identityRemoved`.
         case identityMissing, identityUnreadable, identityExposed, identityWrong, identityRemoved
-        /// A recipient's slot opened a vault for which this machine has no pin (`unpinned`) or a different one
+        /// A recipient's slot opened a vault for which this machine has no pin (`unpinned`) or a different pin
         /// (`pinWrong`).
         case unpinned, pinWrong
         /// The vault file fails authentication or violates the format (`damaged`), or has a later format version
         /// (`newerFormat`).
         case damaged, newerFormat
-        /// The vault at the location is bound to a name other than the location's, or to none.
+        /// The vault at the location is not bound to the location's name.
         case otherName
         /// The copy that was to be merged is damaged.
         case copyDamaged
@@ -142,7 +142,7 @@ extension LogError {
 
 /// A problem that the user should know about, although the operation succeeded. ``MemoryFolder`` throws it.
 package enum Notice: Error, Hashable {
-    /// A part of the rollback memory exists but cannot be used. The text states its path and the reason.
+    /// A part of the rollback memory exists but cannot be used. The text states the part's path and the reason.
     case memoryUnusable(String)
     /// A compaction that was due has failed, so dead bytes remain in the file.
     case compactionFailed(LogError)
@@ -209,7 +209,7 @@ package func translated<Result: ~Copyable>(_ call: @autoclosure () throws(Sealin
     do { return try call() } catch { throw LogError(error) }
 }
 
-/// Returns the result of a call; nil if the call fails with this code.
+/// Returns the result of `call`; nil if `call` fails with `code`.
 package func unless<Result: ~Copyable>(
     _ code: LogError.Code, _ call: @autoclosure () throws(LogError) -> Result
 ) throws(LogError) -> Result? {

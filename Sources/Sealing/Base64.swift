@@ -13,8 +13,8 @@ package enum Base64 {
         digits >= 0 && digits % 4 != 1 ? digits / 4 * 3 + digits % 4 * 3 / 4 : nil
     }
 
-    /// Writes digits without padding, then a zero byte. Throws ``SealingError/Code/length`` unless `text` has exactly
-    /// that size.
+    /// Writes the digits of `bytes` without padding, followed by a zero byte. Throws ``SealingError/Code/length`` if
+    /// `text` does not have exactly the required size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
@@ -24,8 +24,8 @@ package enum Base64 {
         }
     }
 
-    /// Decodes a text. Returns false unless the text encodes exactly `bytes.count` bytes and is canonical. Canonical
-    /// means that it contains only digits and padding, and that the unused bits at its end are zero.
+    /// Decodes a text. Returns false if the text does not encode exactly `bytes.count` bytes or is not canonical. A
+    /// canonical text contains only digits and padding, and its unused last bits are zero.
     package static func decode(
         _ text: UnsafeRawBufferPointer, padding: Padding = .none, into bytes: UnsafeMutableRawBufferPointer
     ) -> Bool {

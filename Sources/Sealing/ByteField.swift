@@ -1,10 +1,10 @@
-/// A field of 256 elements, each of which is a byte. The elements are the polynomials over the field of two elements,
-/// modulo an irreducible polynomial of degree 8. Addition is the exclusive or.
+/// The finite field GF(2⁸), whose elements are bytes. Each byte represents a polynomial over GF(2). Products are
+/// reduced modulo an irreducible polynomial of degree 8. Addition is exclusive or.
 ///
-/// The operations take the same time for all bytes. Logarithm tables would be faster, but the cache lines that they
-/// read would depend on the bytes, which are secret here.
+/// The operations take constant time. Logarithm tables would be faster, but the cache line that a lookup reads would
+/// depend on the secret byte.
 package struct ByteField: Sendable {
-    /// The irreducible polynomial by which products are reduced, without its term x⁸.
+    /// The irreducible polynomial modulo which products are reduced, without its term x⁸.
     private let reduction: UInt8
 
     /// The field of AES, whose polynomial is x⁸ + x⁴ + x³ + x + 1, or 0x11B (FIPS 197, section 4.2).
@@ -26,7 +26,7 @@ package struct ByteField: Sendable {
         return product
     }
 
-    /// Returns the multiplicative inverse of an element; zero for zero.
+    /// Returns the multiplicative inverse of `element`; 0 if `element` is 0.
     package func inverse(_ element: UInt8) -> UInt8 {
         // The 255th power of each nonzero element is 1, so the inverse is the 254th power. 254 is 2 + 4 + 8 + … + 128.
         var power = element

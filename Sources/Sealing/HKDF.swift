@@ -1,12 +1,11 @@
 private import CSodium
 
-/// HMAC-SHA256 (RFC 2104) of bytes that arrive in pieces, by libsodium's `crypto_auth_hmacsha256`. The key may have any
-/// length.
+/// An incremental HMAC-SHA256 (RFC 2104), by libsodium's `crypto_auth_hmacsha256`. The key may have any length.
 package struct RunningHMAC: ~Copyable {
     /// The size of the result in bytes.
     @inlinable package static var size: Int { 32 }
 
-    /// The state of the HMAC. It is secret, since anyone who has it can extend the message and compute its code.
+    /// The state of the HMAC. It is secret, since anyone who has it can extend the message and compute the new code.
     private var state: SecretBytes
 
     /// Starts a computation with a key. Throws ``SealingError/Code/outOfMemory``.
@@ -20,7 +19,7 @@ package struct RunningHMAC: ~Copyable {
         try RunningHMAC.call(on: &state) { crypto_auth_hmacsha256_update($0, bytes.pointer, UInt64(bytes.count)) }
     }
 
-    /// Returns the code. Compare it with an expected code by ``SecretBytes/isEqual(to:)``.
+    /// Returns the code. Compare it with an expected code using ``SecretBytes/isEqual(to:)``.
     package consuming func finish() throws(SealingError) -> SecretBytes {
         var result = try SecretBytes(zeros: RunningHMAC.size, isKey: true)
         try result.withUnsafeMutableBytes { (result) throws(SealingError) in
@@ -40,7 +39,7 @@ package struct RunningHMAC: ~Copyable {
     }
 }
 
-/// Key derivation by HKDF-SHA256 (RFC 5869). Implemented here, because libsodium has it only since version 1.0.19.
+/// Key derivation by HKDF-SHA256 (RFC 5869). Implemented here, because libsodium lacks HKDF before version 1.0.19.
 package enum HKDF {
     @inlinable package static var largestOutput: Int { 255 * RunningHMAC.size }
 

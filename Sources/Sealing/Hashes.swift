@@ -21,7 +21,7 @@ package enum KeyedHash {
     }
 }
 
-/// A 32-byte unkeyed BLAKE2b hash of bytes that arrive in pieces.
+/// An incremental computation of a 32-byte unkeyed BLAKE2b hash.
 package struct RunningHash: ~Copyable {
     // The state is on the heap, because libsodium aligns it to 64 bytes, more than Swift does for stored properties.
     private let state = OpaquePointer(
@@ -56,7 +56,7 @@ package struct RunningHash: ~Copyable {
 }
 
 /// The hash function SipHash-2-4, by libsodium's `crypto_shorthash`. It detects accidental changes, but an attacker who
-/// has the key can make undetected ones.
+/// has the key can make changes that it does not detect.
 package enum ShortHash {
     @inlinable package static var keySize: Int { 16 }
 
@@ -92,7 +92,7 @@ package enum KeyDerivation {
         }
     }
 
-    /// The cost of Argon2id, version 1.3 (RFC 9106).
+    /// The cost parameters of Argon2id, version 1.3 (RFC 9106).
     package struct StretchLimits: Hashable, Sendable {
         package let passes: UInt64
         /// The amount of memory in bytes.
@@ -106,8 +106,8 @@ package enum KeyDerivation {
         /// The second recommendation of RFC 9106, section 4, but with one lane: 3 passes over 64 MiB, about 0.1 s.
         package static let recommended = StretchLimits(passes: 3, memory: 64 << 20)
 
-        /// Returns limits with 3 passes, with which stretching takes about `time` on this machine. They are at least
-        /// the recommended limits, and a reader accepts them.
+        /// Returns limits with 3 passes for which stretching takes about `time` on this machine. The limits are never
+        /// lower than ``recommended``, and never higher than a reader accepts.
         package static func measured(for time: Duration) -> StretchLimits {
             let sample = StretchLimits(passes: 1, memory: 32 << 20)
             let secret = [UInt8](repeating: 0, count: 8)
@@ -130,7 +130,7 @@ package enum KeyDerivation {
                 passes: recommended.passes, memory: UInt64(bounded) / recommended.passes / (1 << 20) * (1 << 20))
         }
 
-        /// Whether a reader accepts the limits. A vault file states them, and without bounds could cause days of work.
+        /// Whether a reader accepts the limits. Without this check, a forged vault file could cause days of work.
         package var isWithinBounds: Bool {
             (1...10).contains(passes) && (8 << 10...StretchLimits.largestCost).contains(memory)
         }
@@ -149,9 +149,9 @@ package enum KeyDerivation {
 
     @inlinable package static var saltSize: Int { 16 }
 
-    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` if the limits are out of
-    /// bounds, ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length``
-    /// unless the salt has 16 bytes and the key 32.
+    /// Derives a key from a passphrase by Argon2id. Throws ``SealingError/Code/limits`` if `limits` are out of range,
+    /// ``SealingError/Code/outOfMemory`` if their memory cannot be allocated, and ``SealingError/Code/length`` unless
+    /// the salt has 16 bytes and the key 32.
     package static func stretch(
         _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, limits: StretchLimits,
         into key: UnsafeMutableRawBufferPointer

@@ -7,7 +7,7 @@ package struct SealingError: Error, Hashable, Sendable {
         case forged
         /// The length of an input or output is invalid for the operation.
         case length
-        /// The limits of Argon2id are out of bounds.
+        /// The cost parameters of Argon2id are out of range.
         case limits
     }
 

@@ -19,7 +19,7 @@ struct SecretArena: ~Copyable {
     private static let firstRegion = 8 << 10
     private static let largestRegion = 256 << 10
 
-    /// A block of guarded memory. The address is a number, since a pointer could not leave the mutex.
+    /// A block of guarded memory. The address is an integer, since a pointer could not leave the mutex's closure.
     struct Block {
         let address: UInt
         let location: Location
@@ -109,7 +109,7 @@ private struct Region {
     let base: UnsafeMutableRawPointer
     let isLocked: Bool
     private let units: Int
-    /// The free ranges in ascending order. No two are adjacent.
+    /// The free ranges in ascending order. No two ranges are adjacent.
     private var free: [Range<Int>]
 
     /// Allocates a region. `size` is in whole pages, including the bytes that libsodium adds in front.

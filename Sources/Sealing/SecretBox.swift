@@ -60,8 +60,8 @@ package struct Nonce: Hashable, Sendable {
     ) throws(Failure) -> Result { try Swift.withUnsafeBytes(of: self, body) }
 }
 
-/// A source of random nonces. It requests growing batches from the system, since a single nonce costs 0.26 µs, and one
-/// in a batch far less. Create a source for each task, since a forked child would reuse the remaining nonces.
+/// A source of random nonces. It requests growing batches, since a request to the system takes 0.26 µs even for one
+/// nonce. Create a source for each task, since a forked child process would reuse a source's remaining nonces.
 package struct NonceSource {
     private static let greatestBatch = 256
 
@@ -88,7 +88,7 @@ package struct NonceSource {
 // MARK: - libsodium
 
 extension UnsafeRawBufferPointer {
-    /// The buffer's address. If an empty buffer has none, libsodium gets a placeholder, which it never reads.
+    /// The buffer's address. If an empty buffer has no address, this is a placeholder, which libsodium never reads.
     var pointer: UnsafePointer<UInt8> {
         baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(bitPattern: 16).unsafelyUnwrapped
     }
@@ -141,8 +141,8 @@ package enum RandomBytes {
 
 /// Hexadecimal encoding of secrets, in a time that depends only on their length.
 package enum Hexadecimal {
-    /// Writes two lower-case digits for each byte, then a zero byte. Throws ``SealingError/Code/length`` unless
-    /// `digits` has that size.
+    /// Writes two lower-case digits for each byte, followed by a zero byte. Throws ``SealingError/Code/length`` if
+    /// `digits` does not have exactly the required size.
     package static func encode(
         _ bytes: UnsafeRawBufferPointer, into digits: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {

@@ -2,15 +2,16 @@
 /// even to an attacker with unlimited computing power.
 ///
 /// The scheme is Shamir's ("How to share a secret", Communications of the ACM 22 (11), 1979) over ``ByteField/aes``,
-/// applied to each byte separately. A byte is the value at 0 of a polynomial whose other coefficients are random. Share
-/// *i* consists of the values at *i*.
+/// applied to each byte separately. Each byte of the secret is the value at 0 of a polynomial whose other coefficients
+/// are random. Share *i* consists of the polynomials' values at *i*.
 ///
-/// Joining does not detect changed shares, but restores a different secret. Therefore split a digest with the secret.
+/// If a share has been changed, joining restores a wrong secret without an error. Therefore include a digest in the
+/// secret.
 package struct SecretSharing: ~Copyable {
     /// The possible numbers of shares. The field would allow 255, but people lose track of more than 32.
     package static let counts = 2...32
 
-    /// Returns whether a secret can be split with these numbers. With a threshold of 1, each share would be the secret.
+    /// Returns whether a secret can be split like this. If the threshold were 1, each share would be the secret.
     package static func isPossible(count: Int, threshold: Int) -> Bool {
         counts.contains(count) && (2...count).contains(threshold)
     }

@@ -1,5 +1,5 @@
 extension BidirectionalCollection {
-    /// Returns the collection without the elements at both ends for which `isTrimmed` is true.
+    /// Returns the collection without the leading and trailing elements for which `isTrimmed` returns true.
     package func trimming(while isTrimmed: (Element) -> Bool) -> SubSequence {
         let rest = drop(while: isTrimmed)
         return rest.lastIndex { !isTrimmed($0) }.map { rest[...$0] } ?? rest

@@ -3,7 +3,7 @@ import Sealing
 
 // The encoding of access log records; Format.md, "The access log".
 
-/// An event in the access log: a read of a value, or switching the log on or off.
+/// An event in the access log: reading a value, or switching the log on or off.
 package struct Access: Hashable, Sendable {
     /// The name of the entry that was read; empty if the access log was switched on or off.
     package let name: String
@@ -113,7 +113,7 @@ package struct AccessFrame {
 
     package var plaintextSize: Int { recordSize - AccessFrame.headSize - SecretBox.tagSize }
 
-    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if the size is out of bounds.
+    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if the size is out of range.
     package init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= AccessFrame.size, bytes.starts(with: AccessFrame.magic) else { return nil }
         let length: UInt32 = bytes.integer(at: 4)

@@ -154,7 +154,7 @@ extension UnsafeRawBufferPointer {
         Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 
-    /// Reads an unsigned LEB128 number, and advances `index` past it. Rejects any but the shortest encoding.
+    /// Reads an unsigned LEB128 number, and advances `index` past it. Throws if a shorter encoding exists.
     func varint(at index: inout Int) throws(Malformed) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0

@@ -76,7 +76,7 @@ extension ByteReader {
         return earlier
     }
 
-    /// Reads only the current version, without allocating memory. Returns nil if the value was removed or has expired.
+    /// Reads only the current version, without allocating memory. Returns nil if the value is removed or expired.
     package mutating func currentVersion(at now: @autoclosure () -> UInt64) throws(Malformed) -> StoredVersion? {
         try skip(count(upTo: Limits.nameSize))
         let flags = try byte()
@@ -205,12 +205,12 @@ extension Entry {
 // MARK: - Sizes
 
 extension Entry {
-    /// Returns the milliseconds from the name's creation to its last change. Returns 0 if the change is dated before
-    /// the creation, as can happen after a merge, which may combine times from several clocks.
+    /// Returns the milliseconds from the entry's creation to its last change. Returns 0 if the change is dated before
+    /// the creation, as can happen after a merge of times from several clocks.
     fileprivate func age(of content: Content) -> UInt64 { modified - min(content.created, modified) }
 
     /// The size of the encoding in bytes, with every offset counted as one byte. It is computed without encoding the
-    /// entry, because a writer that sets a name needs it several times.
+    /// entry, because a writer needs the size several times for each entry that it sets.
     package var sizeWithoutOffsets: Int {
         var size = name.bytes.count.sizeWithBytes + 1 + modified.varintSize + sequence.varintSize
         size += (forgotten?.varintSize ?? 0) + (joined?.varintSize ?? 0) + (authorship?.size ?? 0)

@@ -79,7 +79,7 @@ package struct TimeLimit: Hashable, Sendable {
     /// Returns whether a clock that is at most a day ahead could have set the time.
     package func isPossible(_ time: UInt64) -> Bool { time <= latest }
 
-    /// Returns whether `time` counts as later than `other`. Impossible times count as earlier than possible ones.
+    /// Returns whether `time` counts as later than `other`. Impossible times count as earlier than possible times.
     package func isLater(_ time: UInt64, than other: UInt64) -> Bool {
         isPossible(time) == isPossible(other) ? time > other : isPossible(time)
     }
@@ -89,7 +89,7 @@ package struct TimeLimit: Hashable, Sendable {
         return isLater(time, than: other) ? time : other
     }
 
-    /// Returns the time for a new state that follows a former one.
+    /// Returns the time for a new state that follows a former state.
     /// - Parameters:
     ///   - former: the time of the former state.
     ///   - now: the current time of this machine's clock.

@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 package import Sealing
 
-// The stored state of one name; Format.md, "Entries".
+// The stored state of one entry; Format.md, "Entries".
 
 /// A stored value: its kind and length, and the offset and nonce of its box.
 package struct StoredVersion: Hashable, Sendable {
@@ -26,7 +26,7 @@ package struct StoredVersion: Hashable, Sendable {
     package var box: Range<UInt64> { offset..<offset + UInt64(boxLength) }
 }
 
-/// A former value of a name, with the expiry and attributes that it had.
+/// A former value of an entry, with its former expiry and attributes.
 package struct EarlierVersion: Hashable, Sendable {
     /// The time when this version was set, in milliseconds since 1970.
     package let modified: UInt64
@@ -59,7 +59,7 @@ package struct Attribute: Hashable, Sendable {
     }
 
     /// Compares keys and values bytewise, as names are compared. Swift's `==` treats canonically equivalent strings as
-    /// equal, so it could take one host's name for another's.
+    /// equal, so it could confuse the names of two hosts.
     package static func == (left: Attribute, right: Attribute) -> Bool {
         left.key.isSame(as: right.key) && left.value.isSame(as: right.value)
     }
@@ -100,13 +100,13 @@ package struct Entry: Hashable, Sendable {
     package var modified: UInt64
     /// The sequence number of the record that set the current state; 0 if no record did.
     package var sequence: UInt64 = 0
-    /// The contents; nil for a tombstone, that is, a removed name.
+    /// The contents; nil for a tombstone, that is, a removed entry.
     package var content: Content?
     /// The earlier versions, newest first.
     package var earlier: [EarlierVersion] = []
-    /// The time up to which the user had versions forgotten, so that a merge does not restore them; nil if never.
+    /// Versions up to this time were forgotten at the user's request, so a merge does not restore them; nil if none.
     package var forgotten: UInt64?
-    /// The time of a merge that joined two copies' versions, from which their retention period counts; nil if none did.
+    /// The time when a merge joined the versions of two copies; nil if none did. Their retention starts at this time.
     package var joined: UInt64?
     /// The signature of the current state; nil if it was not signed.
     package var authorship: Authorship?
@@ -126,10 +126,10 @@ package struct Entry: Hashable, Sendable {
     }
 
     package var isRemoved: Bool { content == nil }
-    /// Whether versions of the name have been forgotten at the user's request.
+    /// Whether versions of the entry have been forgotten at the user's request.
     package var isForgotten: Bool { forgotten != nil }
 
-    /// Returns whether the entry has a value at a time. Tombstones and expired values count as absent. `now` is
+    /// Returns whether the entry has a value at the time `now`. Tombstones and expired values count as absent. `now` is
     /// evaluated only if the entry has an expiry.
     package func isPresent(at now: @autoclosure () -> UInt64) -> Bool {
         guard let content else { return false }
@@ -236,7 +236,7 @@ package struct EntryName: Hashable, Sendable, Comparable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Compares bytewise, and returns a negative number, 0 or a positive number. A prefix precedes longer text.
+    /// Compares the name with `other` bytewise. Returns a negative number, 0 or a positive number.
     package func order(to other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let left = baseAddress, let right = other.baseAddress {

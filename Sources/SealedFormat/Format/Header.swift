@@ -46,11 +46,11 @@ package struct Header: Hashable, Sendable {
     }
 }
 
-/// The limits on the history of each entry; Format.md, "Header". With zero versions, no history is kept.
+/// The limits on the history of each entry; Format.md, "Header". If `versions` is 0, no history is kept.
 package struct KeptHistory: Hashable, Sendable {
     /// The number of earlier versions that an entry may have, at most 255.
     package var versions: UInt32
-    /// The number of days for which a value is kept after it was replaced or removed.
+    /// The number of days for which a value is kept after it has been replaced or removed.
     package var days: UInt32
 
     package init(versions: UInt32, days: UInt32) {
@@ -79,7 +79,7 @@ package struct Hint: Hashable, Sendable {
 // MARK: - Coding
 
 extension Header {
-    /// Reads a header without checking its MAC. Throws `damaged`, or `newerFormat` for a later version.
+    /// Reads a header without checking its MAC. Throws `damaged`; `newerFormat` if the format version is later.
     package init(parsing bytes: [UInt8]) throws(LogError) {
         guard bytes.count == Header.size, bytes.starts(with: Header.magic) else {
             throw .damaged("it does not begin with the magic of a vault")
@@ -95,7 +95,7 @@ extension Header {
     }
 
     /// Returns a header of 4,096 bytes with all constant bytes and flags restored, and without a hint. Returns nil if a
-    /// field is out of bounds. The constants come from ``encoded``, so the repair cannot omit one.
+    /// field is out of range. The constants come from ``encoded``, so the repair cannot omit any constant.
     package static func repaired(_ bytes: [UInt8]) -> [UInt8]? {
         guard let fields = try? Header(fieldsIn: bytes) else { return nil }
         return fields.encoded + bytes[macOffset..<hintOffset] + [UInt8](repeating: 0, count: size - hintOffset)

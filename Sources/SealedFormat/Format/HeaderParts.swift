@@ -48,7 +48,7 @@ extension KeySlot {
 
     private var parametersAsText: String? { parameters.withUnsafeBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether the parameters are valid for the kind. They are not checked for recipients and unknown kinds.
+    /// Whether the parameters are valid for the slot's kind. Those of recipients and unknown kinds are not checked.
     var hasSoundParameters: Bool {
         switch Kind(rawValue: kind) {
         case .generatedKey, .otherKey: parametersAsText != nil
@@ -68,7 +68,7 @@ extension ByteReader {
     /// Reads a slot, and its parameters from the header's parameter area. Ignores reserved bytes.
     ///
     /// - Parameter former: the slots before this one. The total length of their parameters is the offset of this slot's
-    ///   parameters. If `former` is nil, the offset that this slot states is used instead.
+    ///   parameters. If `former` is nil, the offset is read from this slot.
     package mutating func keySlot(in header: [UInt8], after former: [KeySlot]?) throws(Malformed) -> KeySlot {
         let kind = try byte()
         try skip(1)

@@ -15,9 +15,9 @@ package enum Limits {
     /// The checkpoint's offset, directly after the header and its copy.
     package static let checkpointStart: UInt64 = 8_192
     package static let slotCount = 16
-    /// The maximum number of former memory subkeys in a manifest. Rotations and merges add such subkeys.
+    /// The maximum number of former memory subkeys in a manifest. Rotations and merges add subkeys.
     package static let formerKeys = 4_096
-    /// The maximum number of removed keys in a manifest. If more have been removed, the manifest lists the newest ones.
+    /// The maximum number of removed keys in a manifest. If more have been removed, it lists the last removals.
     static let removedKeys = 256
     /// The header's room for the parameters of all key slots.
     static let slotParametersSize = 1_984
@@ -35,7 +35,7 @@ package enum Limits {
     static let valueOffset: UInt64 = 1 << 61
     /// The exclusive upper bound of header sequence numbers, and of all offsets except those of values.
     package static let sequence: UInt64 = 1 << 62
-    /// The exclusive upper bound of record sequence numbers. They start at the header's number and cannot reach it.
+    /// The exclusive upper bound of record sequence numbers. They start at the header's and cannot reach this bound.
     static let recordSequence: UInt64 = 1 << 63
     package static let sector: UInt64 = 512
     package static let alignment: UInt64 = 16
@@ -57,8 +57,8 @@ package enum Limits {
     package static let chainLength = 1_024
     /// The maximum number of log ends that a machine remembers for a vault in git.
     package static let seenHeads = 1_024
-    /// The age in milliseconds (90 days) at which compaction drops a tombstone, or an expired value unless its history
-    /// is kept for longer.
+    /// The age in milliseconds (90 days) at which compaction drops a tombstone. It drops an expired value at the same
+    /// age, or later if the history is kept for longer.
     package static let tombstoneLifetime: UInt64 = 90 * 86_400_000
 
     /// The floor for dead bytes. Compaction starts when they exceed both this floor and half of the live bytes, or when

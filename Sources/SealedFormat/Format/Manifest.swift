@@ -20,13 +20,13 @@ package struct Manifest: Hashable, Sendable {
     package private(set) var removedKeys: [SlotLabel.ID] = []
 
     /// The log positions of the merged histories, ordered by sequence number and without gaps. The header that recorded
-    /// the merge has the sequence number after the last position's.
+    /// the merge has the next sequence number after the last position.
     package var merged: [LogPosition] = []
 
     /// The member changes, ordered so that each one follows the changes that its author knew.
     package var members: [MemberRecord] = []
 
-    /// The newest member changes at the creation of the data key, that is, those that no other change followed.
+    /// The newest member changes at the creation of the data key, that is, the changes without a successor.
     package var membersKnownToKey: [Authenticator] = []
 
     package static let mergedLimit = 4 * Limits.chainLength
@@ -52,7 +52,7 @@ package enum Inclusion: Sendable { case included, excluded, unknown }
 package struct SlotLabel: Hashable, Sendable {
     package let created: UInt64
     package let text: String
-    /// The public key of a recipient; empty for other kinds.
+    /// The public key of a recipient; empty for other kinds of keys.
     package var recipient = ""
 
     package init(created: UInt64, text: String, recipient: String = "") {
@@ -75,7 +75,7 @@ extension SlotLabel {
         return writer.bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.withUnsafeBytes { Authenticator($0) }
     }
 
-    /// Returns the label, with a later time if its ID is taken, as when two keys are added in the same millisecond.
+    /// Returns the label. If `taken` contains its ID, the returned label has a later time and thus another ID.
     func renamed(besides taken: Set<ID>) -> SlotLabel {
         var label = self
         while taken.contains(label.id) {
@@ -95,7 +95,7 @@ extension SlotLabel {
         self.init(created: Clock.milliseconds, text: text, recipient: recipient)
     }
 
-    /// Creates the label of a new slot. Throws `invalid` for a text that is too long or could be mistaken for another.
+    /// Creates the label of a new slot. Throws `invalid` if `text` is too long or could be mistaken for another text.
     package init(ofNew text: String, recipient: String = "") throws(LogError) {
         if let unseen = text.unseenPart { throw LogError(.invalid, "the label is not allowed, because \(unseen)") }
         try self.init(text: text, recipient: recipient)
@@ -157,10 +157,10 @@ extension Manifest {
         try reader.finish()
     }
 
-    /// Sets `merged` to the positions of this history and the other one, and clears the chain.
+    /// Sets `merged` to the positions of this history and of `other`, and clears the chain.
     /// - Parameters:
     ///   - end: a log position whose sequence number is the next one after the chain.
-    ///   - isBelieved: whether to use all of this history's positions; if false, only the newest one is used.
+    ///   - isBelieved: whether to use all of this history's positions; if false, only the newest position is used.
     package mutating func merge(_ other: KnownPositions, before end: LogPosition, isBelieved: Bool, upTo count: Int) {
         let all = positions(before: end)
         let own = isBelieved ? all : KnownPositions(all.positions.suffix(1), first: 0)
@@ -174,26 +174,26 @@ extension Manifest {
     }
 
     /// Adds the memory subkey of the data key that is being replaced, and drops the oldest subkey if the list is full.
-    /// A machine that remembers the vault under the dropped subkey will then report this vault as an older copy.
-    /// Refusing to rotate would be worse: a person with access could fill the list to prevent the rotation that revokes
-    /// this access.
+    /// A machine that remembers the vault under the dropped subkey will report this vault as an older copy. Refusing to
+    /// rotate would be worse, because a person with access could then fill the list to prevent the rotation that
+    /// revokes this access.
     package mutating func addFormer(memoryKey: [UInt8]) {
         formerMemoryKeys = (formerMemoryKeys.filter { $0 != memoryKey } + [memoryKey]).suffix(Limits.formerKeys)
     }
 
-    /// Adds another copy's subkeys, as many as fit. They are listed as older than this vault's subkeys.
+    /// Adds another copy's memory subkeys, as many as fit. They are listed as older than this vault's subkeys.
     package mutating func addFormer(ofCopy memoryKeys: [[UInt8]]) {
         let own = Set(formerMemoryKeys)
         formerMemoryKeys = (memoryKeys.filter { !own.contains($0) } + formerMemoryKeys).suffix(Limits.formerKeys)
     }
 
-    /// Adds removed keys, and drops the oldest ones if the list is full.
+    /// Adds removed keys, and drops the earliest removed keys if the list is full.
     package mutating func addRemoved(_ keys: [SlotLabel.ID]) {
         let added = Set(keys)
         removedKeys = (removedKeys.filter { !added.contains($0) } + keys).suffix(Limits.removedKeys)
     }
 
-    /// Clears the list of removed keys, which may have been written by a person who no longer has access.
+    /// Clears ``removedKeys``, because a person who no longer has access may have written the list.
     package mutating func forgetRemovedKeys() { removedKeys = [] }
 
     package mutating func addRemoved(ofCopy keys: [SlotLabel.ID]) {
@@ -247,7 +247,7 @@ package struct KnownPositions: Sendable {
 }
 
 extension Manifest {
-    /// Returns the chain's positions, preceded by the merged ones if there is no gap between them.
+    /// Returns the chain's positions, preceded by the merged positions if no gap separates the two.
     package func positions(before origin: LogPosition) -> KnownPositions {
         let start = origin.sequence - UInt64(chain.count)
         let chain = chain.enumerated().map { offset, authenticator in

@@ -11,7 +11,7 @@ package struct MemberChange: Hashable, Sendable {
     let device: Device
     /// The member's age recipient; empty if the member opens the vault in another way.
     let recipient: String
-    /// The IDs of the changes that the author knew, except those that another of these changes follows.
+    /// The IDs of the changes that the author knew, except changes that another known change follows.
     let known: [Authenticator]
 
     package static let limit = 1_024
@@ -22,7 +22,7 @@ package struct MemberChange: Hashable, Sendable {
 package struct MemberRecord: Hashable, Sendable {
     let change: MemberChange
     let authorship: Authorship
-    /// The start of the encoding's hash, by which other changes refer to this one.
+    /// The start of the encoding's hash, by which other changes refer to this change.
     package let id: Authenticator
     package let encodedSize: Int
     var addsItsAuthor: Bool { !change.isRemoval && authorship.author == change.device.id }

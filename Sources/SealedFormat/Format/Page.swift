@@ -69,7 +69,7 @@ package struct Page: Sendable {
         try read(index, isWhole: false) { (cell) throws(Malformed) in try cell.listedName() }
     }
 
-    /// Returns a leaf's last name. Throws `damaged` unless its names ascend, follow `former` and are within the bounds.
+    /// Returns a leaf's last name. Throws `damaged` if a name is out of order, not after `former`, or outside `bounds`.
     package func checkedLastName(after former: EntryName?, within bounds: NameRange) throws(LogError) -> EntryName {
         let first = try name(0)
         let last = try name(count - 1)
@@ -96,7 +96,7 @@ package struct Page: Sendable {
         }
     }
 
-    /// Reads a cell. If `isWhole` is true, `body` must read all of it, and only a page's last cell may have padding.
+    /// Reads a cell. If `isWhole` is true, `body` must read the whole cell; only a page's last cell may have padding.
     @inline(__always)
     private func read<Result>(
         _ index: Int, isWhole: Bool = true, _ body: (inout ByteReader) throws(Malformed) -> Result
@@ -115,7 +115,7 @@ package struct Page: Sendable {
         Int(bytes.withUnsafeBytes { $0.integer(at: Page.headSize + index * 2) } as UInt16)
     }
 
-    /// Finds the last cell whose name is `name` or before it, and whether the two are equal; nil if there is none.
+    /// Finds the last cell whose name is not after `name`, and whether the two names are equal; nil if none exists.
     package func lastCell(notAfter name: UnsafeRawBufferPointer) throws(LogError) -> (index: Int, isExact: Bool)? {
         do throws(Malformed) {
             return try bytes.withRawBytes { (page) throws(Malformed) in

@@ -37,9 +37,9 @@ package struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// The vault's number of names and its size. Every record states these totals, so readers need not count.
+/// The vault's number of entries and its size. Every record states these totals, so readers need not count.
 package struct Totals: Hashable, Sendable {
-    /// The number of names that have not been removed.
+    /// The number of entries that have not been removed.
     package var entries: UInt64 = 0
     /// The total footprint of all entries in bytes.
     package var liveBytes: UInt64 = 0
@@ -86,7 +86,7 @@ package struct Frame: Hashable, Sendable {
 }
 
 extension Frame {
-    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if a length is out of bounds.
+    /// Parses a frame. Returns nil if the magic or the checksum does not match, or if a length is out of range.
     package init?(_ bytes: UnsafeRawBufferPointer, vaultID: [UInt8]) {
         guard bytes.count >= Frame.size, bytes.starts(with: Frame.magic) else { return nil }
         let index: UInt32 = bytes.integer(at: 4)
@@ -151,7 +151,7 @@ package struct RecordIndex: Hashable, Sendable {
         self.name = name
     }
 
-    /// Returns the end of the last box or root page that the index locates in the payload; `start` if there is none.
+    /// Returns the offset where the payload's last box or root page ends; `start` if the payload has neither.
     package func namedEnd(ofPayloadAt start: UInt64) -> UInt64 {
         if let root = tree?.root { return root.box.upperBound }
         let versions = transactions.joined().flatMap(\.versions)

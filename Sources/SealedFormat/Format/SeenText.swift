@@ -1,10 +1,10 @@
-// People recognize members, keys and drops by name. A new name is refused if it could be mistaken for another one.
+// People recognize members, keys and drops by name. A new name is refused if it could be mistaken for another name.
 
 import LinuxSystem
 
 extension Unicode.Scalar {
     /// Whether the character may be invisible, or look different in each font. This includes unassigned and private
-    /// characters, and those that control or separate text. Spaces are checked elsewhere.
+    /// characters, and characters that control or separate text. Spaces are checked elsewhere.
     fileprivate var isUnseen: Bool {
         let category = properties.generalCategory
         // Each font draws the object replacement character in its own way.

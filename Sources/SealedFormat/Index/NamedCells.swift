@@ -22,7 +22,7 @@ package struct NamedCells: Sendable {
     package var count: Int { starts.count }
     package var byteCount: Int { writer.count }
 
-    /// Reserves room for the entries that another list's changes become. Each takes 16 bytes more, for its times.
+    /// Reserves room for an entry per change in `other`. An entry has 16 bytes more than a change, for its times.
     package mutating func reserve(as other: NamedCells) {
         writer.reserve(other.byteCount + other.count * 16)
         starts.reserveCapacity(other.count)
@@ -53,7 +53,7 @@ package struct NamedCells: Sendable {
         return item == 0 ? nil : item - 1
     }
 
-    /// Returns a reader at the start of an item, which is the item's name.
+    /// Returns a reader at the start of an item. The item begins with its name.
     package func reader(_ item: Int) -> ByteReader {
         ByteReader(writer.bytes, in: starts[item]..<(item + 1 == count ? writer.count : starts[item + 1]))
     }

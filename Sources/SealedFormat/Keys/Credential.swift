@@ -8,7 +8,7 @@ package struct Credential: ~Copyable {
     /// The salt of the only slot that the credential may open; nil if it may open slots with any salt.
     let slotSalt: [UInt8]?
     private let secret: SecretBytes
-    /// The digest of the key file that a passphrase is combined with; nil for other kinds.
+    /// The digest of the key file that a passphrase is combined with; nil for other kinds of credentials.
     private let addition: SecretBytes?
 
     private init(
@@ -69,7 +69,7 @@ extension Credential {
         (slotKind.map { $0.rawValue == slot.kind } ?? true) && (slotSalt.map { $0 == slot.salt } ?? true)
     }
 
-    /// Returns whether trying the slot requires the work of Argon2id.
+    /// Returns whether trying the slot requires a run of Argon2id.
     borrowing func isStretched(by slot: KeySlot) -> Bool { slotKind != nil && slot.stretches }
 
     /// Derives the wrapping key of a slot that the credential may open; Format.md, "Key slot".

@@ -20,7 +20,7 @@ package struct KeyFile: ~Copyable {
 
     static let maximumSize: UInt64 = 1 << 20
 
-    /// Whether the contents are so short that an attacker who has the vault may guess them. Generated files never are.
+    /// Whether the contents are so short that an attacker who has the vault could guess them. False if generated.
     package var isShort: Bool { kind == .other && secret.count < 16 }
 }
 
@@ -30,7 +30,7 @@ extension KeyFile {
     /// Creates a generated key file with mode 0600, and flushes it and its folder. Returns nil if the path already
     /// exists. Throws `unavailable`, `busy`, `outOfMemory`.
     ///
-    /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Acquiring it again would block.
+    /// - Parameter isFolderLocked: whether the caller holds the folder's lock. Acquiring the lock again would block.
     package static func create(
         at path: String, isOfDevice: Bool = false, isFolderLocked: Bool, in fileSystem: any FileSystem,
         until deadline: Deadline
@@ -238,7 +238,7 @@ extension SecretBytes {
             try checksum.withRawBytes { (checksum) throws(SealingError) in
                 try Hexadecimal.encode(checksum, into: UnsafeMutableRawBufferPointer(rebasing: text[sumStart...]))
             }
-            // These characters replace the zero bytes that libsodium writes after the digits.
+            // The hyphen and the line feed replace the zero bytes that libsodium writes after the digits.
             text[sumStart - 1] = UInt8(ascii: "-")
             text[text.count - 1] = UInt8(ascii: "\n")
         }

@@ -117,7 +117,7 @@ package final class KeyRing: Sendable {
         return box
     }
 
-    /// Opens an index or a page into unguarded memory. Returns nil if it does not authenticate.
+    /// Opens an index or a page into unguarded memory. Returns nil if `box` does not authenticate.
     package func open(_ box: UnsafeRawBufferPointer, for purpose: KeyPurpose, nonce: Nonce) -> [UInt8]? {
         guard box.count >= SecretBox.tagSize else { return nil }
         let size = box.count - SecretBox.tagSize

@@ -8,8 +8,8 @@ package import Sealing
 // `vault-key-share-1-`, keyed with the key. `sum` is the first 4 bytes of the BLAKE2b-256 of everything before the
 // share's digits, in lower case, followed by the share's 40 bytes.
 //
-// A share has the same prefix as a key file, so that readers of key files reject it as a damaged one. Otherwise they
-// would accept it as another kind of key file and stretch it into a key.
+// A share has the same prefix as a key file, so that readers of key files reject the share as a damaged key file.
+// Otherwise they would accept the share as another kind of key file and stretch it into a key.
 
 /// The public fields of a share.
 struct KeyShareLabel: Hashable {
@@ -30,7 +30,7 @@ struct KeyShareLabel: Hashable {
 }
 
 extension KeyShareLabel {
-    /// Parses a label in lower case. Returns nil unless it equals the ``text`` of the result.
+    /// Parses a label in lower case. Returns nil unless the label equals the result's ``text``.
     init?(_ text: String) {
         let fields = text.dropFirst(KeyShareLabel.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == KeyShareLabel.setSize * 2, fields[0].allSatisfy(\.isHexDigit),

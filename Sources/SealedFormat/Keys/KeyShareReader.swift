@@ -24,7 +24,7 @@ private struct KeyShareReader: ~Copyable {
     private static let shareDigits = KeyFile.shareSize * 2
     /// The size of everything after the label: the share's digits, a hyphen, and the checksum's digits.
     private static let tailSize = shareDigits + 1 + sumDigits
-    /// The size of the longest valid label. A longer one may contain the share's digits and stays in guarded memory.
+    /// The size of the longest valid label. A longer label may contain the share's digits and stays in guarded memory.
     private static let longestLabel = "\(KeyShareLabel.prefix)00000000-32of32-32-".utf8.count
 
     /// The bytes of the shares that have been read, without duplicates, in the order of `found`.

@@ -5,10 +5,10 @@ package import Sealing
 
 extension [KeySlot] {
     /// Finds the slot that a credential opens, and derives the subkeys from its data key. Throws `keyWrong` if no slot
-    /// opens; `damaged` if the slots to be tried exceed the bounds of Argon2id.
+    /// opens; `damaged` if the slots to be tried exceed the cost limits for Argon2id.
     package func unlock(with credential: borrowing Credential) throws(LogError) -> KeyRing {
         // The slots are not authenticated yet. Without this check, a forged file could make a reader work for minutes.
-        guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the bounds of Argon2id") }
+        guard isBearable(for: credential) else { throw LogError.damaged("the key slots exceed the Argon2id limits") }
         return try KeyRing { (dataKey, wrappingKey) throws(LogError) in
             for slot in self where try slot.unwrap(with: credential, into: dataKey, wrappingKey) { return slot }
             throw LogError(.keyWrong)
@@ -19,7 +19,7 @@ extension [KeySlot] {
     /// changed since. Throws `keyWrong` if that slot has been removed.
     package func unlock(again keys: KeyRing) throws(LogError) -> KeyRing { try unlock(with: keys.wrappingCredential()) }
 
-    /// Returns whether trying a credential stays within the bounds of Argon2id, for each slot and in total.
+    /// Returns whether trying a credential stays within the cost limits for Argon2id, per slot and in total.
     package func isBearable(for credential: borrowing Credential) -> Bool {
         var cost: UInt64 = 0
         for slot in self where credential.mayOpen(slot) && credential.isStretched(by: slot) {
@@ -29,7 +29,7 @@ extension [KeySlot] {
         return cost <= KeyDerivation.StretchLimits.largestCost
     }
 
-    /// Throws `invalid` if there are no slots or too many, or if those of one kind exceed the bounds of Argon2id.
+    /// Throws `invalid` if there are no slots or too many, or if one kind's slots exceed the Argon2id cost limits.
     package func check() throws(LogError) {
         guard count <= Limits.slotCount else {
             throw LogError(.invalid, "a vault has at most \(Limits.slotCount) keys; remove one first")
@@ -54,7 +54,7 @@ extension [KeySlot] {
 extension KeySlot {
     /// Creates a slot for a credential. The slot contains no data key yet.
     ///
-    /// - Parameter limits: the limits of Argon2id, which are ignored if the kind does not use it.
+    /// - Parameter limits: the cost parameters of Argon2id, ignored if the slot's kind does not use Argon2id.
     package init(
         for credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = []
     ) throws(LogError) {
@@ -65,7 +65,7 @@ extension KeySlot {
             wrapped: [UInt8](repeating: 0, count: KeySlot.wrappedSize), parameters: parameters)
         guard stretches else { return }
         guard limits.isWithinBounds, limits.cost <= KeyDerivation.StretchLimits.largestCost else {
-            throw LogError(.invalid, "the limits of Argon2id are out of bounds (\(KeyDerivation.StretchLimits.bounds))")
+            throw LogError(.invalid, "the Argon2id parameters are out of range (\(KeyDerivation.StretchLimits.bounds))")
         }
         self.limits = limits
     }

@@ -3,13 +3,13 @@ package import Sealing
 package struct LogKeySlot: Hashable, Sendable {
     /// The kind; nil if this version does not support it.
     package let kind: KeySlot.Kind?
-    /// The limits of Argon2id; nil for a secret that is not stretched.
+    /// The cost parameters of Argon2id; nil if the secret is not stretched.
     package let limits: KeyDerivation.StretchLimits?
     /// The label that the slot was given at its creation. It is sealed in the file.
     package let label: String
     /// The time of the slot's creation in milliseconds since 1970.
     package let creation: UInt64
-    /// The public key of a recipient; empty for other kinds.
+    /// The public key of a recipient; empty for other kinds of slots.
     package let recipient: String
     /// The command that outputs the key; empty if there is none.
     package let command: String

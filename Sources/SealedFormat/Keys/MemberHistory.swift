@@ -31,7 +31,7 @@ package struct MemberHistory: Sendable {
 
     func knows(_ index: Int, _ other: Int) -> Bool { known[index].contains(other) }
 
-    /// Returns whether a change is one of `others`, or is followed by one of them.
+    /// Returns whether a change is one of `others`, or is followed by one of `others`.
     func isIncluded(_ index: Int, by others: [Authenticator]) -> Bool {
         others.compactMap { indices[$0] }.contains { $0 == index || knows($0, index) }
     }
@@ -43,7 +43,7 @@ package struct MemberHistory: Sendable {
 
     func contains(_ id: Authenticator) -> Bool { indices[id] != nil }
 
-    /// The IDs of the changes that no other change follows. The author of the next change knows all of them.
+    /// The IDs of the changes that no other change follows. The author of the next change knows all these changes.
     package var heads: [Authenticator] {
         var followed = IndexSet1024()
         for known in known { followed.formUnion(known) }
@@ -100,7 +100,7 @@ package struct MemberHistory: Sendable {
         return members.contains(record.authorship.author) || record.addsItsAuthor && members.isEmpty
     }
 
-    /// Returns members' devices after the changes in `holding`. A removal revokes only additions that its author knew.
+    /// Returns all members' devices after the changes in `holding`. A removal revokes only additions its author knew.
     private func members(by holding: IndexSet1024) -> Set<DeviceID> {
         var additions: [DeviceID: [Int]] = [:]
         for index in records.indices where holding.contains(index) {

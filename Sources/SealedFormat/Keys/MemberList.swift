@@ -8,7 +8,7 @@ package struct MemberList: Sendable {
             package let device: Device
             /// The time when the device was added, in milliseconds since 1970.
             package let since: UInt64
-            /// The age recipient that the change which added the device states; empty if it states none.
+            /// The age recipient stated in the change that added the device; empty if that change states no recipient.
             package let recipient: String
         }
 
@@ -19,7 +19,7 @@ package struct MemberList: Sendable {
         package let addedBy: String
     }
 
-    /// The effect of removing a member, or one of its devices.
+    /// The effect of removing a member, or only one of the member's devices.
     package struct Removal: Sendable {
         let devices: [Device]
         package let recipients: Set<String>
@@ -44,7 +44,7 @@ package struct MemberList: Sendable {
 
     package private(set) var history = MemberHistory()
     private let vaultID: [UInt8]
-    /// The newest member changes at the creation of the data key, that is, those that no other change followed.
+    /// The newest member changes at the creation of the data key, that is, the changes without a successor.
     private let knownToKey: [Authenticator]
     /// The newest log position. New signatures state it as the newest position that their author has read.
     private let head: LogPosition
@@ -93,7 +93,7 @@ package struct MemberList: Sendable {
         return members
     }
 
-    /// The IDs of the first change, on which all others are based, and of all removals. Each machine remembers them.
+    /// The IDs of the first change, on which all others are based, and of all removals. Machines remember these IDs.
     package var landmarks: [Authenticator] {
         (records.prefix(1) + records.dropFirst().filter(\.change.isRemoval)).map(\.id)
     }
@@ -148,7 +148,7 @@ package struct MemberList: Sendable {
         }
     }
 
-    /// Returns the author of a signed statement. Throws `damaged` if the device is unknown or the signature invalid.
+    /// Returns the author of a signed statement. Throws `damaged` if the device is unknown or the signature is invalid.
     package func author(of authorship: Authorship, for statement: Statement) throws(LogError) -> Author {
         guard let device = history.device(authorship.author), authorship.isValid(for: statement, by: device) else {
             throw .damaged("a change whose signature is invalid")
@@ -170,7 +170,7 @@ package struct MemberList: Sendable {
     ///
     /// - Parameters:
     ///   - recipient: the member's age recipient; empty if the member opens the vault in another way.
-    ///   - key: the key of a member. If the list is empty, the first device signs its own addition.
+    ///   - key: the device key of a member; if the list is empty, the key of `device` itself.
     /// - Throws: `invalid`, `notMember`.
     package mutating func add(
         _ name: String, _ device: Device, recipient: String = "", signedBy key: DeviceKey
@@ -190,7 +190,7 @@ package struct MemberList: Sendable {
         try sign(isRemoval: false, name, device, recipient, by: key)
     }
 
-    /// Returns the effect of removing a member, or one of its devices.
+    /// Returns the effect of removing a member, or only one of the member's devices.
     ///
     /// - Parameter device: the device to remove; nil for all devices of the member.
     /// - Throws: `invalid` if there is no such member, or the device does not belong to that member.
@@ -242,7 +242,7 @@ package struct MemberList: Sendable {
         evaluate()
     }
 
-    /// Returns whether a device may add another one under a name. The name must be unused, or the adding device's own.
+    /// Returns whether `author` may add a device under `name`, which must be unused or the name of the author's member.
     private func mayAdd(_ name: String, _ author: DeviceID) -> Bool {
         standings[author]?.change.change.name == name
             || !standings.values.contains { $0.isMember && $0.change.change.name == name }

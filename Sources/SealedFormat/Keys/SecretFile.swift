@@ -2,7 +2,7 @@ private import Glibc
 package import LinuxSystem
 package import Sealing
 
-/// A file with secret contents, such as a key file or age identities. Other users' access is checked, as ssh does.
+/// A file with secret contents, such as a key file or age identities. Other users' access is checked, as in ssh.
 package struct SecretFile: ~Copyable {
     package enum Sharing: Sendable {
         /// The file is below a secrets folder of systemd or Docker, on a file system in memory (as Kubernetes mounts
@@ -22,8 +22,8 @@ package struct SecretFile: ~Copyable {
     /// - Parameters:
     ///   - limit: the maximum size of the file in bytes.
     ///   - room: the number of zero bytes before the contents, for the caller's use.
-    ///   - secretFolders: the folders below which others may read root's files, such as those of systemd and Docker.
-    ///   - acceptsShared: whether others may read root's files in any folder.
+    ///   - secretFolders: the folders below which any user may read root's files, such as those of systemd and Docker.
+    ///   - acceptsShared: whether other users may read root's files in any folder.
     /// - Throws: `keyMissing`, `keyUnreadable`, `keyExposed`, `keyShared`, `outOfMemory`.
     package static func read(
         _ path: String, upTo limit: UInt64, room: Int = 0, secretFolders: [String], acceptsShared: Bool,
@@ -36,7 +36,7 @@ package struct SecretFile: ~Copyable {
         var distrust: Distrust?
         do throws(Distrust) { try status.checkTrustworthy() } catch { distrust = error }
         var sharing: Sharing?
-        // Root may use another user's key file, because root need not trust its contents.
+        // Root may use another user's key file, because root need not trust the file's contents.
         let isReadHere = distrust != .anotherOwner || geteuid() == 0
         if !isReadHere || status.mode & 0o077 != 0 {
             // In some folders, other users may be able to read root's files, but never to change them.

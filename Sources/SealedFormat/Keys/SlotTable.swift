@@ -12,7 +12,7 @@ package struct SlotTable: Sendable {
     /// The subkeys of the new data key after a rotation; nil if the data key has not been rotated.
     package private(set) var rotated: KeyRing?
     package private(set) var removedKeys: [SlotLabel.ID] = []
-    /// The keys that were removed earlier and are still listed in the manifest.
+    /// The IDs of the keys that were removed earlier, as listed in the manifest.
     package let removedBefore: [SlotLabel.ID]
 
     package init(_ header: Header, _ manifest: Manifest, _ members: MemberList, _ keys: KeyRing) {
@@ -48,10 +48,10 @@ package struct SlotTable: Sendable {
 
     /// Adds a slot that a credential opens.
     /// - Parameters:
-    ///   - limits: the limits of Argon2id, which are ignored if the kind does not use it.
-    ///   - recipient: the public key of a recipient; empty for other kinds.
-    /// - Throws: `invalid` if there is no room, the label could be mistaken for another, or the limits are out of
-    ///   bounds; `keyWrong` if another process has removed the slot that opened the vault.
+    ///   - limits: the cost parameters of Argon2id, which are ignored if the slot's kind does not use Argon2id.
+    ///   - recipient: the public key of a recipient; empty for other kinds of slots.
+    /// - Throws: `invalid` if there is no room, the label looks like another label, or `limits` are out of range;
+    ///   `keyWrong` if another process has removed the slot that opened the vault.
     package mutating func add(
         _ credential: borrowing Credential, limits: KeyDerivation.StretchLimits, parameters: [UInt8] = [],
         label: String, recipient: String = ""
@@ -73,7 +73,7 @@ package struct SlotTable: Sendable {
         removedKeys.append(labels.remove(at: index).id)
     }
 
-    /// Returns the keys that another copy has removed, except the key that opened this copy.
+    /// Returns this vault's keys whose IDs are in `removed`, except the key that opened this vault.
     package func keys(removed: Set<SlotLabel.ID>) -> [LogKeySlot] {
         zip(shown, labels).filter { !$0.isOwn && removed.contains($1.id) }.map(\.0)
     }
@@ -82,7 +82,7 @@ package struct SlotTable: Sendable {
     package mutating func keep(_ names: Set<SlotLabel.ID>) {
         for index in labels.indices where names.contains(labels[index].id) {
             let old = labels[index]
-            // Anyone with the data key may have dated the old label in the future, beyond the current time.
+            // Anyone with the data key may have dated the old label in the future.
             let label = SlotLabel(
                 created: max(Clock.milliseconds, old.created &+ 1), text: old.text, recipient: old.recipient)
             labels[index] = new(label)
@@ -118,7 +118,7 @@ package struct SlotTable: Sendable {
 
     /// Raises the cost of guessing a slot's secret.
     ///
-    /// - Throws: `invalid` if the limits are out of bounds or do not raise the cost, or if the secret is not stretched;
+    /// - Throws: `invalid` if `limits` are out of range or do not raise the cost, or if the secret is not stretched;
     ///   `keyWrong` if the credential opens no slot.
     package mutating func raise(
         _ credential: borrowing Credential, to limits: KeyDerivation.StretchLimits
@@ -132,13 +132,13 @@ package struct SlotTable: Sendable {
     }
 
     /// Returns the index of the slot that a credential opens; nil if there is none. Throws `damaged` if the slots
-    /// exceed the bounds of Argon2id.
+    /// exceed the cost limits for Argon2id.
     package func index(openedBy credential: borrowing Credential) throws(LogError) -> Int? {
         try slots.index(openedBy: credential)
     }
 
-    /// Returns the limits, with less memory if they cost more than the slots of this kind leave, or more than a third
-    /// of the maximum total. Returns them unchanged if the lower cost would be below a third of the recommended one.
+    /// Returns `limits`, with less memory if they cost more than a third of the maximum total, or more than the slots
+    /// of this kind leave of it. Returns `limits` unchanged if less than a third of the recommended cost is left.
     package func affordable(
         _ limits: KeyDerivation.StretchLimits, for credential: borrowing Credential
     ) -> KeyDerivation.StretchLimits {
@@ -207,7 +207,7 @@ package struct SlotTable: Sendable {
     ///   - ownRenewal: the renewal of the slot ``own``; nil if its secret stays.
     ///   - renew: returns the renewal of a slot. It is called for every slot except ``own``.
     /// - Throws: `slotGone` if the slot that opened the vault has been removed since; `slotExists` if a new secret
-    ///   already opens the vault; `invalid` if one new secret would replace two; any error of `renew`.
+    ///   already opens the vault; `invalid` if one new secret would replace two secrets; any error of `renew`.
     package mutating func rotate(
         own ownRenewal: Renewal? = nil, _ renew: (KeySlot) throws(LogError) -> Renewal
     ) throws(LogError) {

@@ -18,7 +18,7 @@ package protocol Unlocker: ~Copyable {
 
     /// Remembers a vault that this machine has accepted. Throws a notice if the vault cannot be remembered.
     ///
-    /// - Parameter flush: makes the vault durable. It is called before this machine remembers anything new.
+    /// - Parameter flush: makes the vault durable. The method calls it before this machine remembers anything new.
     func remember(_ vault: UnlockedVault, behind flush: () throws(LogError) -> Void) throws(Notice)
 }
 

@@ -4,8 +4,8 @@
 static const char variable[] = "SWIFT_BACKTRACE";
 static const char *former;
 
-// The Swift runtime reads SWIFT_BACKTRACE in a constructor, before any Swift code runs. It is the documented way to
-// configure the crash reporter, and nothing else prevents all of the following:
+// The Swift runtime reads SWIFT_BACKTRACE in a constructor, before any Swift code runs. This variable is the documented
+// way to configure the crash reporter. Nothing else prevents all of the following:
 // - At a terminal, or if the variable requests it, a crash report shows parts of this process's memory, which may
 //   contain a secret. `enable=no` prevents this.
 // - With `enable=no`, the runtime still searches for the reporter. Without /proc, as in an empty chroot, it does not
@@ -27,8 +27,8 @@ void vault_restore_environment(void) {
 static int argument_count;
 static char **arguments;
 
-// glibc passes the arguments to constructors. Swift's `CommandLine` finds them by reading /proc/self/maps, so without
-// /proc it has none.
+// glibc passes the arguments to constructors. Swift's `CommandLine` finds them by reading /proc/self/maps, so it is
+// empty without /proc.
 __attribute__((constructor)) static void take_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;

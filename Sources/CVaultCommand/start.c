@@ -39,7 +39,7 @@ static int has(uint64_t signals, int number) {
     return signals >> (number - 1) & 1;
 }
 
-// The child shares this program's memory and must not run its signal handlers, so it restores their default action.
+// The child shares this program's memory and must not run its signal handlers, so it restores the default actions.
 static void set_actions(const struct vault_child *child) {
     for (int number = 1; number <= 64; number++) {
         struct sigaction action;

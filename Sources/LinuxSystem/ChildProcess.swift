@@ -1,7 +1,7 @@
 private import CLinux
 @preconcurrency private import Glibc
 
-/// A program that this process starts. Destroying this value terminates it, unless it has been waited for or detached.
+/// A program that this process starts. Destroying this value terminates it if it is still running and not detached.
 ///
 /// The program inherits the environment and the standard streams, but no other file that this process has opened.
 package struct ChildProcess: ~Copyable {
@@ -17,7 +17,7 @@ package struct ChildProcess: ~Copyable {
         case unseen
     }
 
-    /// The number of checks for the program's exit before ``end()`` sends SIGTERM, and again before it sends SIGKILL.
+    /// The number of times that ``end()`` checks for an exit before it sends SIGTERM, and again before SIGKILL.
     private static let patience = 200
     /// The pause between two checks, in microseconds.
     private static let pause: UInt32 = 10_000
@@ -29,8 +29,8 @@ package struct ChildProcess: ~Copyable {
     /// - Parameters:
     ///   - program: the program's path; a name without a slash is looked up in PATH.
     ///   - arguments: the arguments; the first is the program's name by convention.
-    ///   - outlivesTerminal: whether the program gets its own session, which does not end with the terminal, and none
-    ///     of the files that this process has inherited.
+    ///   - outlivesTerminal: whether the program runs in its own session, which does not end with the terminal. Such a
+    ///     program does not get the files that this process has inherited.
     package init(
         _ program: String, _ arguments: [String], input: Input, output: Int32, errors: Int32 = STDERR_FILENO,
         outlivesTerminal: Bool = false
@@ -66,7 +66,7 @@ package struct ChildProcess: ~Copyable {
         var flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         if error == 0, outlivesTerminal { error = vault_spawn_apart(&actions, &flags) }
         guard error == 0 else { return error }
-        // The program must not inherit blocked signals from this process, nor that SIGPIPE and SIGXFSZ are ignored.
+        // The program must not inherit this process's blocked signals, or its ignored signals SIGPIPE and SIGXFSZ.
         var none = sigset_t()
         var defaults = sigset_t()
         sigemptyset(&none)

@@ -29,8 +29,8 @@ package struct FolderLock: ~Copyable, Sendable {
 }
 
 extension FileSystem {
-    /// Waits for a file's lock. Polls at intervals from 50 µs to 5 ms, because only a signal could end a blocking
-    /// flock(2), and a library must not send one. Throws an error with ``SystemError/isBusy`` at the deadline.
+    /// Waits for a file's lock. Polls at intervals from 50 µs to 5 ms, because only a signal could interrupt a blocking
+    /// flock(2), and a library must not send signals. Throws an error with ``SystemError/isBusy`` at the deadline.
     package func lock(
         _ file: borrowing FileDescriptor, _ kind: LockKind, until deadline: Deadline
     ) throws(SystemError) {

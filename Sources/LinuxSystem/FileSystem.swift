@@ -133,7 +133,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// Takes ownership of a descriptor that a system call returned, or of -1. If the program was started with stdin,
     /// stdout or stderr closed, the kernel may return 0 to 2. Such a descriptor is duplicated to a higher number, so
-    /// that printed output cannot end up in the file. If that fails, the number is -1, and errno has the reason.
+    /// that printed output cannot end up in the file. If duplication fails, the number is -1, and errno has the reason.
     package init(owning number: Int32) {
         let isStandard = (STDIN_FILENO...STDERR_FILENO).contains(number)
         self.number = isStandard ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : number
@@ -258,7 +258,7 @@ package func unlessMissing<Result: ~Copyable>(
 }
 
 extension FileStatus {
-    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file, and one whose
+    /// Throws an error with a ``SystemError/kindOfNoFile`` if this is not a regular file. Throws an error whose
     /// ``SystemError/isTooLarge`` is true if the file has more than `limit` bytes.
     package func checkRegular(upTo limit: UInt64 = .max) throws(SystemError) {
         guard isRegularFile else { throw SystemError(isDirectory ? EISDIR : EINVAL, "read") }

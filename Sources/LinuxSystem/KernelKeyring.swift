@@ -12,7 +12,7 @@ private import Glibc
 /// If the process died before setting the limit again, the secret would stay forever.
 ///
 /// The session's keyring may lack a link to the user's, as it often does under `su` and `sudo`, in containers and in
-/// services. Calls that require possession of a key then fail even for its owner, so this type avoids them.
+/// services. Calls that require possession of a key then fail even for the key's owner, so this type avoids them.
 package enum KernelKeyring {
     /// The processes that can read a secret.
     package enum Scope: Hashable, Sendable, CaseIterable {
@@ -89,7 +89,7 @@ package enum KernelKeyring {
         _ = vault_key_forget(try checked(vault_key_add("vault:check", secret, 1), storing))
     }
 
-    /// Removes a secret from both scopes. Returns whether there was one.
+    /// Removes a secret from both scopes. Returns false if there was no such secret.
     package static func remove(_ description: String) throws(SystemError) -> Bool {
         try check(description, removing)
         return try removeAll { $0.elementsEqual(description.utf8) } > 0

@@ -56,7 +56,7 @@ package enum LockRank: UInt32, Sendable {
     case writer, view, registry, memoryFile
 
     /// Runs code that acquires the mutexes of another log, or that acts as another thread in a test. The mutexes that
-    /// the caller holds do not count, so the caller must know that no thread acquires them the other way round.
+    /// the caller holds do not count, so the caller must ensure that no thread acquires them in the opposite order.
     package static func separately<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -56,7 +56,7 @@ package struct PosixFileSystem: FileSystem {
         try flush(file, vault_synchronize_file_system)
     }
 
-    /// Flushes a file. Repeats the call if a signal interrupts it, while the kernel continues the flush.
+    /// Flushes a file. If a signal interrupts the call, repeats it; the kernel has continued the flush.
     private func flush(_ file: borrowing FileDescriptor, _ call: (Int32) -> Int32) throws(SystemError) {
         try check(call(file.number), "flush")
     }

@@ -3,7 +3,7 @@ private import Glibc
 /// Returns the path of a process's executable, or its name if the path is not readable; nil if /proc shows neither.
 package func program(ofProcess process: Int32) -> String? {
     if let path = target(ofLink: "/proc/\(process)/exe") { return path }
-    // The kernel limits the name to 16 bytes, so 64 are enough.
+    // The kernel limits a process's name to 16 bytes, so 64 are enough.
     return text(ofProcess: process, "comm", upTo: 64).flatMap { lines(of: $0).first }
 }
 

@@ -26,7 +26,7 @@ package final class StopEvent: Sendable {
     @discardableResult
     package func wait(for descriptor: Int32 = -1, milliseconds: Int32) -> Bool {
         var descriptors = [event.number, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // If poll(2) lacks memory, this thread sleeps so that the caller does not spin. A signal is then noticed late.
+        // If poll(2) lacks memory, this thread sleeps so that the caller does not spin. It then notices the event late.
         if poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0, errno != EINTR {
             Clock.sleep(microseconds: 100_000)
         }

@@ -35,7 +35,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text in quotation marks, on one line, escaped as in JSON. Readers thus recognize its end in any sentence.
+    /// The text in quotation marks, on one line, escaped as in JSON, so that readers recognize its end in any sentence.
     package var quoted: String {
         var text = "\""
         for scalar in unicodeScalars {

@@ -66,7 +66,7 @@ private final class BlockingThreads: TaskExecutor {
 
     private func run() { while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
 
-    /// Waits for a job. Returns nil if none arrived in time; the thread then ends.
+    /// Waits for a job. Returns nil if no job arrived in time; the thread then ends.
     private func next() -> UnownedJob? {
         while true {
             let job = state.withLock { state in

@@ -18,7 +18,7 @@ package struct WholeFile: Sendable {
 
     package struct Contents: ~Copyable {
         package let bytes: [UInt8]
-        /// The status before the bytes were read, with times. If their number is not its size, a process was writing.
+        /// The status before the read, with times. If its size differs from `bytes.count`, a process was writing.
         package let status: FileStatus
         fileprivate let file: FileDescriptor
 
@@ -63,7 +63,7 @@ package struct WholeFile: Sendable {
 
     /// Writes a new file in the same folder, flushes it, and renames it into place. Returns the open file. The caller
     /// holds the folder's lock, and makes the rename durable. The new file keeps the old file's owner if this user may
-    /// change owners. Unless `replacing`, an existing file causes an error whose ``SystemError/isExisting`` is true.
+    /// change owners. Throws a ``SystemError/isExisting`` error if the file exists and `replacing` is false.
     @discardableResult
     package func replace(
         with bytes: UnsafeRawBufferPointer, replacing: Bool = true

@@ -1,5 +1,5 @@
 // These functions use the kernel's sets of signals, in which bit N - 1 stands for signal N. glibc's sets cannot contain
-// signals 32 and 33, which glibc reserves, although these end a process like any other signal.
+// signals 32 and 33, which glibc reserves, although those two signals can end a process like any other.
 #pragma once
 #include <stdint.h>
 
@@ -29,6 +29,6 @@ int vault_next_signal(int descriptor, struct vault_signal *_Nonnull signal);
 /// process. Ignored signals stay ignored. Use this only in programs in which a single thread receives signals.
 void vault_remove_temporary_on_signals(void);
 
-/// Sets the file that is removed when a signal ends the process; null for none. Has no effect unless
-/// ``vault_remove_temporary_on_signals`` was called.
+/// Sets the file that is removed when a signal ends the process; null for none. Has an effect only after a call of
+/// ``vault_remove_temporary_on_signals``.
 void vault_guard_temporary(const char *_Nullable path);

@@ -8,7 +8,7 @@
 void vault_restore_environment(void);
 
 /// Returns the packages whose static libraries are part of the executable, one per line, each with the name and version
-/// of the package and of its source. Returns an empty text if the build does not provide it.
+/// of the package and of its source. Returns an empty text if the build does not provide this list.
 const char *_Nonnull vault_linked_libraries(void);
 
 /// Returns the process's argument at an index; null if there is none.

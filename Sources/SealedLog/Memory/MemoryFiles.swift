@@ -10,7 +10,7 @@ import Sealing
 struct MemoryFolder: Sendable {
     let path: String
     let fileSystem: any FileSystem
-    /// If this process runs as root, the first symbolic link in the folder's path that another user owns, if any.
+    /// The first link in the folder's path that belongs to another user; nil if none, or if this process is not root's.
     private let foreignLink: String?
 
     init(path: String, fileSystem: any FileSystem) {
@@ -24,7 +24,7 @@ struct MemoryFolder: Sendable {
         MemoryFile(name, in: self).read(size, report: report)
     }
 
-    /// Removes a file, unless the folder cannot be used, for example because it belongs to another user.
+    /// Removes a file. Does nothing if the folder cannot be used, for example because it is another user's.
     func remove(_ name: String) {
         guard (try? status()) != nil else { return }
         try? fileSystem.remove(location(of: name))
@@ -36,7 +36,7 @@ struct MemoryFolder: Sendable {
 
     /// Returns the folder's status, checked like ``check(_:_:isForRecords:)``; nil if the folder does not exist.
     func status(isForRecords: Bool = false) throws(Notice) -> FileStatus? {
-        // Even if the link points to root's own folder, the other user could point it elsewhere before root writes.
+        // Even if the link points to root's own folder, its owner could redirect it before root writes.
         if let foreignLink { throw .memoryUnusable(Distrust.anotherOwner.reason(of: foreignLink)) }
         let status: FileStatus
         do { status = try fileSystem.status(at: path) } catch {
@@ -141,7 +141,7 @@ final class MemoryFile: Sendable {
         try kept.withLock { (kept) throws(Notice) in
             guard let opened = try openForWriting(&kept) else { return }
             do throws(SystemError) {
-                // Other processes hold this file's lock for much less than a second.
+                // Other processes hold this lock for much less than a second, so waiting for one second is enough.
                 try fileSystem.lock(opened.file.descriptor, .exclusive, until: Deadline(after: .seconds(1)))
                 defer { fileSystem.unlock(opened.file.descriptor) }
                 guard let bytes = change(try fileSystem.read(opened.file.descriptor, upTo: size)) else { return }
@@ -154,7 +154,7 @@ final class MemoryFile: Sendable {
 
     // MARK: Opening
 
-    /// Returns the open file if it is still at the path. Otherwise opens the path's current file; nil if there is none.
+    /// Returns the open file if it is still at the path. Otherwise opens the file now at the path, if any.
     private func open(_ kept: inout Opened?) throws(Notice) -> Opened? {
         if let opened = kept {
             // The folder need not be checked again. Another user who can move this file away still cannot create one

@@ -18,7 +18,7 @@ extension RollbackMemory {
         keepsHeads ? try keptHeads(formerKeys) : []
     }
 
-    /// Returns the stored positions even if ``keepsHeads`` is false and no more positions are added.
+    /// Returns the stored positions. If ``keepsHeads`` is false, they may exist although none are added any more.
     func keptHeads(_ formerKeys: () throws(LogError) -> [[UInt8]]) throws(LogError) -> [LogPosition] {
         guard let bytes = read(headsName, size: RollbackMemory.headsSize) else { return [] }
         return try heads(in: bytes, formerKeys)
@@ -123,7 +123,7 @@ extension RollbackMemory {
 }
 
 /// A file's identity together with its checkpoint. The identity alone is not enough, since overwriting a file in place
-/// does not change it.
+/// does not change its identity.
 struct CheckpointFile: Hashable, Sendable {
     let origin: Authenticator
     let identity: RecordStoreIdentity
@@ -159,7 +159,7 @@ extension RollbackMemory {
         return ((0..<count).compactMap { _ in try? found.reader.authenticator() }, found.isOfFormerKey)
     }
 
-    /// Remembers the first landmark and the newest of the rest, unless another process has stored more in the meantime.
+    /// Remembers the first landmark and the newest others. Does nothing if another process has since stored more.
     ///
     /// - Parameter isForced: whether the user has accepted that landmarks seen before are missing.
     func remember(

@@ -13,7 +13,7 @@ final class RollbackMemory: Sendable {
     private let formerKeys = Mutex<[[UInt8]]>([])
     let vaultID: [UInt8]
     let path: String
-    /// Whether to remember several positions, since a tool such as git may restore any version that was seen before.
+    /// Whether to remember several positions, since a tool such as git may restore an older version of the vault.
     let keepsHeads: Bool
     let notices = NoticeBoard()
     private let seenFile: MemoryFile
@@ -115,7 +115,7 @@ final class RollbackMemory: Sendable {
         return change(file, size: writer.count) { isNeeded($0) ? writer.bytes : nil } ? bytes + code : nil
     }
 
-    /// Passes a file's bytes to `change`. Unless the result is nil, replaces them with the result and a new code.
+    /// Passes a file's bytes to `change`. If the result is not nil, replaces them with it and a new code.
     func update(_ file: MemoryFile, size: Int, _ change: ([UInt8]) -> [UInt8]?) {
         _ = self.change(file, size: size) { old in
             change(old).flatMap { bytes in (try? keys.authenticate(bytes, for: .memory)).map { bytes + $0 } }
@@ -141,7 +141,7 @@ extension RollbackMemory {
     struct Seen: Hashable, Sendable {
         let position: LogPosition
         /// Whether the record's writer has flushed the record. A reader's flush proves nothing, since after a failed
-        /// flush, Linux regards pages as clean even if they never reached the disk.
+        /// flush, Linux regards cached bytes as clean even if they never reached the disk.
         let isFlushedByWriter: Bool
     }
 
@@ -150,7 +150,7 @@ extension RollbackMemory {
     /// Returns the bytes of the newest position, for ``seen(in:under:_:)``; nil if none are stored.
     func newest() -> [UInt8]? { seenFile.read(RollbackMemory.checkedSize, report: notices.post) }
 
-    /// Decodes the bytes of ``newest()``. Returns nil unless this memory's key or a former one authenticates them.
+    /// Decodes the bytes of ``newest()``. Returns nil if no current or former key authenticates them.
     func seen(in bytes: [UInt8]?) -> Seen? {
         guard let bytes = bytes.map({ Array($0.prefix(RollbackMemory.fileSize)) }) else { return nil }
         // Usually, this process authenticated these bytes when it last read or wrote them.
@@ -202,7 +202,7 @@ extension RollbackMemory {
             isOther = bytes != former
             return !isOther
         }
-        // Git may restore the old position later. Unless it is among the heads, that would look like a rollback.
+        // Git may restore the old position later. If it were not among the heads, that would look like a rollback.
         if !isOther, isKept { add(heads: [old, position].compactMap { $0 }) }
         return !isOther
     }

@@ -2,7 +2,7 @@ package import LinuxSystem
 package import SealedFormat
 import Sealing
 
-/// The user's consents for one vault, which are read before opening it. See Format.md, "The rollback memory".
+/// The user's consents for one vault, which are read before the vault is opened. See Format.md, "The rollback memory".
 ///
 /// No vault key authenticates the record, because it decides which vaults may be opened at all. As with every file of
 /// the rollback memory, the record is used only if no other user can have written it.
@@ -20,7 +20,7 @@ package struct TrustRecord: Hashable, Sendable {
 
     package func allows(command: String) -> Bool { commands.contains(TrustRecord.hash(ofCommand: command)) }
 
-    /// Allows a command to be run. Drops the oldest commands if there are more than a vault can have keys.
+    /// Allows a command to be run. If there are more commands than a vault can have keys, drops the oldest.
     package mutating func allow(command: String) {
         let hash = TrustRecord.hash(ofCommand: command)
         guard !commands.contains(hash) else { return }
@@ -58,7 +58,7 @@ extension TrustRecord {
         ofVault id: [UInt8], memoryFolder: String, in files: any FileSystem,
         behind flush: () throws(LogError) -> Void = {}, _ change: (inout TrustRecord) -> Void
     ) throws(Notice) {
-        // Usually nothing changes. In that case, the folder may be read-only.
+        // Usually nothing changes, so a read-only folder must not cause an error.
         let known = try read(ofVault: id, memoryFolder: memoryFolder, in: files)
         var changed = known
         change(&changed)

@@ -3,22 +3,22 @@ import SealedFormat
 /// The newest entry found for each name, and the extent to which it can be trusted.
 ///
 /// Every entry is authentic, but a newer one may be lost. Therefore each entry has a *standing*, which is the sequence
-/// number up to which the entry is known to be the newest. A loss affects a range of names, up to the last change that
-/// it may hide.
+/// number up to which the entry is known to be the newest. A loss may hide changes to a range of names, up to a certain
+/// sequence number.
 struct SalvagedHistory {
     typealias Found = (entry: Entry, standing: UInt64)
 
     private var newest: [EntryName: Found] = [:]
     private(set) var damage: [String]
     private var losses: [(names: NameRange, sequence: UInt64)] = []
-    /// Whether pages or changes are lost, even if later ones replace them, or whether values may be forged.
+    /// Whether pages or changes are lost, even if later ones have replaced them, or values may be forged.
     private(set) var hasGaps = false
     /// The names whose value shares a nonce with another value. Anyone who knew one value could have forged the other.
     private var forgeable: Set<EntryName> = []
 
     private let remains: HeaderRemains
     private let records: [Record]
-    /// The indices of records that do not follow the previous record.
+    /// The indices of the records that do not directly continue the record before them.
     private let breaks: [Int]
 
     init(

@@ -20,7 +20,7 @@ package struct SalvageReport: Hashable, Sendable {
     package internal(set) var unnamed: Int? = 0
     /// The damaged parts, as sentence fragments.
     package internal(set) var damage: [String] = []
-    /// Whether entries may be missing that appear in none of the lists.
+    /// Whether more entries may be missing than the lists contain.
     package internal(set) var hasGaps = false
     /// The parts of the old vault, other than entries, that the new vault lacks.
     package internal(set) var leftBehind: [Part] = []
@@ -35,7 +35,7 @@ package struct SalvageReport: Hashable, Sendable {
         case manifest
         /// The members and their signatures, which are valid only for the old vault.
         case members
-        /// All keys except the one that opened the old vault. Their secrets would be needed to wrap the new data key.
+        /// All keys except the one that opened the old vault. The new data key cannot be wrapped without their secrets.
         case keys
         /// The recorded reads, which are bound to the old vault's ID and keys.
         case accesses
@@ -160,7 +160,7 @@ private struct SalvageCopier: ~Copyable {
             }
             counter?.advance(by: found.entry.footprint)
         }
-        // If a value is lost, an earlier one may be in the name's history or in an older page.
+        // If a value is lost, an earlier one may be in the entry's history or in an older page.
         var older: [EntryName: Entry] = [:]
         for found in history.present where failed.contains(found.entry.name) {
             older[found.entry.name] = try copyFormer(of: found.entry, to: &checkpoint)
@@ -194,7 +194,7 @@ private struct SalvageCopier: ~Copyable {
         }
     }
 
-    /// Copies an entry with those of its values that open; nil if its current value does not open.
+    /// Copies an entry and those of its values that open. Returns nil if its current value does not open.
     private mutating func copy(_ entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry? {
         guard var content = entry.content, let current = try copy(content.current, to: &checkpoint) else { return nil }
         content.current = current
@@ -203,7 +203,7 @@ private struct SalvageCopier: ~Copyable {
         return copied
     }
 
-    /// Copies an entry and makes its newest intact earlier value the current one; nil if no earlier value opens.
+    /// Copies an entry and makes its newest intact earlier value the current one. Returns nil if none opens.
     private mutating func copyFormer(of entry: Entry, to checkpoint: inout CheckpointWriter) throws(LogError) -> Entry?
     {
         var entry = entry

@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import Sealing
 
-// A record is written over zeros, and overwritten with zeros if its flush fails. See Format.md, "Writing".
+// A record is written over zeros. If its flush fails, it is zeroed again. See Format.md, "Writing".
 
 extension FileRecordStore {
     func prepareAppend(behind end: LogEnd) throws(LogError) {
@@ -50,8 +50,8 @@ extension FileRecordStore {
 
     // MARK: Room
 
-    /// Provides zeros for the record to overwrite. Overwriting existing blocks leaves the file system's metadata
-    /// unchanged, which shortens an append by a third. Zeros left by a torn write also show where it was torn.
+    /// Extends the file with zeros for the record to overwrite. Overwriting existing blocks leaves the file system's
+    /// metadata unchanged, which shortens an append by a third. After a torn write, the remaining zeros show the tear.
     private func makeRoom(for record: StoredRecord) throws(LogError) {
         let size = try size()
         try clearRemains(from: record.offset, upTo: record.end + UInt64(Frame.headSize), size: size)
@@ -65,9 +65,9 @@ extension FileRecordStore {
         try writeZeros(size..<(end / Limits.growth + 1) * Limits.growth)
     }
 
-    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. After a new
-    /// record, these bytes would count as damage. Within a torn record, they would hide its zeros. Also repeats an
-    /// interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
+    /// Clears everything after the log's end if another writer left bytes between the end and `limit`. If these bytes
+    /// followed a new record, they would count as damage. Inside a torn record, they would hide its zeros. Also repeats
+    /// an interrupted clearing, whose zeros may look like the log's end or may not have reached the disk.
     private func clearRemains(from end: UInt64, upTo limit: UInt64 = .max, size: UInt64) throws(LogError) {
         if try isClearing() ? true : !isZero(end..<max(end, min(limit, size))) { try clear(end..<size) }
     }
@@ -79,8 +79,8 @@ extension FileRecordStore {
         try clear(record.offset..<endOfData(in: record.offset..<record.end))
     }
 
-    /// Writes the range's bytes again. After a failed flush, Linux regards pages as clean even if they never reached
-    /// the disk.
+    /// Writes the range's bytes again, because after a failed flush, Linux regards cached bytes as clean even if they
+    /// never reached the disk.
     private func rewrite(_ range: Range<UInt64>) throws(LogError) {
         for piece in range.pieces { try write(bytes(at: piece.lowerBound, count: piece.count), at: piece.lowerBound) }
     }
@@ -93,8 +93,8 @@ extension FileRecordStore {
 
     /// Overwrites the bytes after the log's end with zeros and flushes them. Does not fill holes.
     ///
-    /// Proceeds from back to front, and clears the first sector last, in a separate write. Otherwise, if the process
-    /// were killed, zeros at the front would look like the log's end, with remains after it. Until the zeros are
+    /// Proceeds from back to front, and clears the first sector last, in a separate write. Otherwise, a killed process
+    /// could leave zeros at the front, which look like the log's end, with old bytes after them. Until the zeros are
     /// flushed, a mark in the header makes the next writer clear everything again. The mark need not be durable, since
     /// a power loss that discards the mark discards the unflushed zeros too.
     func clear(_ range: Range<UInt64>) throws(LogError) {

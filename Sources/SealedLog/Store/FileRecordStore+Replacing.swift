@@ -11,16 +11,16 @@ extension FileRecordStore {
     ) throws(LogError) -> FileRecordStore {
         let file = try translated(fileSystem.createUnpublished(for: path), at: unpublishedPath(for: path))
         let new = try FileRecordStore(file, at: path, in: fileSystem, mergedInto: target)
-        // The new store must not remove its own unpublished file as a replacement that a killed process has left.
+        // Otherwise, the new store would remove its own unpublished file as one left by a killed process.
         new.hasTidied.store(true, ordering: .relaxed)
         return new
     }
 
-    /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes its
-    /// file from one left by a killed process. Throws `busy` while another process writes a store for the location.
+    /// Creates and locks an empty store, which appears at its location when it is published. The lock distinguishes the
+    /// store from one left by a killed process. Throws `busy` while another process writes a store for the location.
     ///
-    /// - Parameter identity: the current file's identity. A power loss may leave that file under the new file's name
-    ///   too.
+    /// - Parameter identity: the identity of the file to be replaced. After a power loss, that file may also have the
+    ///   new file's name.
     static func createLocked(
         for path: String, besides identity: FileStatus.Identity? = nil, mergedInto target: (any StoreLocation)? = nil,
         in fileSystem: any FileSystem
@@ -61,7 +61,7 @@ extension FileRecordStore {
 
     func discard() { if (try? isThereUnpublished()) != false { fileSystem.discardUnpublished(for: path) } }
 
-    /// Returns false if another process has replaced this unpublished file because it considered the file abandoned.
+    /// Returns false if another process considered this unpublished file abandoned and replaced it.
     private func isThereUnpublished() throws(LogError) -> Bool {
         let path = unpublishedPath(for: self.path)
         return try translated(unlessMissing(fileSystem.status(at: path)), at: path)?.identity == fileIdentity
@@ -79,7 +79,7 @@ extension FileRecordStore {
         let path = unpublishedPath(for: replaced)
         // This throws if the file cannot be opened, since its writer may still be using it.
         guard let left = try translated(unlessMissing(fileSystem.open(path, .readNoFollow)), at: path) else { return }
-        // After a power loss, this may be the store's own file. Any other file is locked by its writer.
+        // After a power loss, this may be the store's own file. A different file is locked while its writer runs.
         let isThis = (try? fileSystem.status(of: left))?.identity == identity
         if !isThis, try !translated(fileSystem.tryLock(left, .exclusive), at: path) {
             throw LogError(SystemError(EWOULDBLOCK, "lock"), path)

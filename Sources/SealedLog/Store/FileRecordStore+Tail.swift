@@ -20,7 +20,7 @@ extension FileRecordStore {
     /// or more record magics than can occur by chance.
     ///
     /// The search does not open indices. Anyone could forge many frames, since a checksum needs no key, and each index
-    /// may be 1 MiB long. Nor is opening them necessary, since a killed writer leaves only its first frame valid.
+    /// may be 1 MiB long. Opening is not necessary either, since a killed writer leaves only its first frame valid.
     ///
     /// - Returns: whether all bytes after the log's end are zero.
     private func search(behind tail: LogTail) throws(LogError) -> Bool {
@@ -55,7 +55,7 @@ extension FileRecordStore {
     }
 
     /// Returns whether the invalid record at the log's end is torn, and thus unacknowledged. A torn record extends past
-    /// the file's end, or has zero sectors that never reached the disk. A sector has 512 bytes or more.
+    /// the file's end, or has sectors of zeros that never reached the disk. A sector has at least 512 bytes.
     private func isTorn(_ tail: LogTail) throws(LogError) -> Bool {
         let end = tail.end
         let head = try available(at: end, upTo: Frame.size)
@@ -74,7 +74,7 @@ extension FileRecordStore {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns every 16th index from `start` on at which a record's magic and enough bytes for a whole frame follow.
+    /// Checks every 16th index from `start` on. Returns those with a record's magic and enough bytes for a whole frame.
     func recordMagics(from start: Int = 0) -> some Sequence<Int> {
         let magic = Frame.magic.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
         return stride(from: start, through: count - Frame.size, by: Int(Limits.alignment)).lazy.filter {
@@ -82,8 +82,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether at least one sector is zero, as far as these bytes contain it. They start at `offset` in the
-    /// file.
+    /// Returns whether a sector is zero as far as this buffer contains it. The buffer starts at `offset` in the file.
     fileprivate func hasZeroSector(at offset: UInt64) -> Bool {
         let sector = Int(Limits.sector)
         return stride(from: -Int(offset % Limits.sector), to: count, by: sector).contains {

@@ -43,8 +43,8 @@ final class FileRecordStore: NewStore {
         isPoisoned = poison
     }
 
-    /// Opens the file, read-only if it cannot be written. If `isDamaged` is true, always opens it read-only, and treats
-    /// 4 KiB blocks that the disk fails to read as zeros.
+    /// Opens the file, read-only if it cannot be written. If `isDamaged` is true, always opens it read-only, and
+    /// replaces unreadable 4 KiB blocks with zeros.
     static func open(
         _ path: String, isDamaged: Bool = false, mergedInto target: (any StoreLocation)? = nil,
         poison: Poison = Poison(), in fileSystem: any FileSystem
@@ -165,9 +165,9 @@ final class FileRecordStore: NewStore {
     }
 
     /// Locks the file briefly, because NFS then fetches its bytes from the server again. Uses a separate descriptor,
-    /// since the writer uses the store's descriptor. Returns false if the file has been replaced or
-    /// another process holds the lock. It does not wait for the lock, because its caller may hold the view's mutex, and
-    /// a writer that holds the lock waits for that mutex.
+    /// since the writer uses the store's descriptor. Returns false if the file has been replaced or another process
+    /// holds the lock. Does not wait for the lock, because the caller may hold the view's mutex, for which the lock's
+    /// holder may be waiting.
     private func isReadAnew() throws(LogError) -> Bool {
         if isLocked.load(ordering: .relaxed) { return true }
         let own = try translated(fileSystem.open(path, .read), at: path)

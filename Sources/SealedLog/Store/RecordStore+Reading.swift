@@ -42,7 +42,7 @@ extension RecordStore {
         if let vaultName, header.name?.hash != vaultName { throw LogError(.otherName, path) }
     }
 
-    /// Returns whether another store has replaced this one; false if unknown. Throws `gone` if it has been removed.
+    /// Returns whether another store has replaced this one; false if unknown. Throws `gone` if this one was removed.
     package func isReplaced() throws(LogError) -> Bool {
         do throws(LogError) { return try reopened().identity != identity } catch {
             guard error.code == .gone else { return false }
@@ -60,7 +60,7 @@ extension RecordStore {
                 + "opens it.")
     }
 
-    /// Runs `body`. If it throws a rollback error (``LogError/Code/alarms``), retries it on the other servers in turn.
+    /// Runs `body`. If `body` throws a rollback error (``LogError/Code/alarms``), runs it on the other servers in turn.
     func onNewestHost<Result>(_ body: () throws(LogError) -> Result) throws(LogError) -> Result {
         for _ in 1..<max(1, server?.hostCount ?? 1) {
             do throws(LogError) { return try body() } catch {
@@ -71,9 +71,9 @@ extension RecordStore {
         return try body()
     }
 
-    /// Calls `read`, which reads and opens sealed bytes. If they do not authenticate, calls it again without cached
-    /// bytes. This machine's copy of a database may be wrong, since the copy is never flushed, and since the server may
-    /// have returned wrong bytes.
+    /// Calls `read`, which reads and opens sealed bytes. If the bytes do not authenticate, calls `read` again without
+    /// cached bytes. This machine's copy of a database may be wrong, since the copy is never flushed, and since the
+    /// server may have returned wrong bytes.
     ///
     /// - Parameter stays: whether later reads bypass the copy too. The copy may belong to another history, whose
     ///   records are authentic as well.

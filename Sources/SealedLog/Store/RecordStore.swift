@@ -30,7 +30,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func nextData(from offset: UInt64) throws(LogError) -> UInt64?
     /// Checks whether the store has records after the log's known end. `head` is the log's newest known position.
     func growth(after end: UInt64, _ head: LogPosition) throws(LogError) -> StoreGrowth
-    /// Classifies the bytes after the log's end. No process may write meanwhile. Throws an error if they are damage.
+    /// Classifies the bytes after the log's end. Throws if the bytes are damage. No process may write during the call.
     func examine(_ tail: LogTail) throws(LogError) -> TailState
 
     // MARK: Location
@@ -38,7 +38,7 @@ package protocol RecordStore: AnyObject, Sendable {
     func isCurrent() throws(LogError) -> Bool
     /// Opens the store that is currently at the location.
     func reopened() throws(LogError) -> any RecordStore
-    /// Returns this store in a form that a reader can flush independently of the writer; nil if it has been replaced.
+    /// Returns this store for a reader that flushes independently of the writer; nil if the store has been replaced.
     func forReader() throws(LogError) -> (any RecordStore)?
     /// Makes all readable bytes durable.
     func synchronize() throws(LogError)
@@ -120,7 +120,7 @@ package protocol MachineCopy: AnyObject {
     func distrust() throws(LogError) -> Bool
     func endDoubt()
     /// Records that this process has read and authenticated these bytes. Between ``distrust()`` and ``endDoubt()``,
-    /// they replace different bytes in the copy. At other times, they never replace bytes that the copy has.
+    /// these bytes overwrite the copy's bytes. At other times, they only fill the copy's gaps.
     func confirm(_ authentic: UnsafeRawBufferPointer, at offset: UInt64)
     /// Creates a store for pending changes if no server has answered the lock request and no such store exists yet.
     ///
@@ -179,7 +179,7 @@ package struct Replaceable: Sendable {
 
 package enum StoreGrowth: Sendable {
     case none
-    /// Records follow the known end. `upTo` is the log's new end if the store states it.
+    /// Records follow the known end. `upTo` is the log's new end if the store reports it.
     ///
     /// - Parameter areDurable: whether all readable records are durable.
     case some(upTo: StatedEnd?, areDurable: Bool)
@@ -187,12 +187,12 @@ package enum StoreGrowth: Sendable {
     case doubtful
 }
 
-/// The log's end as stated by the store. The store accepts a record only if the record follows this end. Therefore this
-/// end must equal the authentic log's end.
+/// The log's end as reported by the store. The store accepts a record only if the record follows this end. Therefore
+/// this end must equal the authentic log's end.
 package struct StatedEnd: Sendable {
     package let position: LogPosition
     package let offset: UInt64
-    /// Whether the store has bytes after the stated end.
+    /// Whether the store has bytes after this end.
     package let hasMore: Bool
 
     package init(_ position: LogPosition, at offset: UInt64, hasMore: Bool) {

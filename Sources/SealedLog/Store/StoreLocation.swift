@@ -10,7 +10,7 @@ package protocol StoreLocation: Sendable {
     /// The file system that contains the rollback memory.
     var files: any FileSystem { get }
 
-    /// Opens the store. Throws `missing` if no store exists, or `gone` if this process has found a store here before.
+    /// Opens the store. If no store exists, throws `missing`, or `gone` if this process has found a store here before.
     func open(_ way: StoreOpening) throws(LogError) -> any RecordStore
     func exists() throws(LogError) -> Bool
     /// Creates an empty store, which appears at this location when it is published.
@@ -20,7 +20,7 @@ package protocol StoreLocation: Sendable {
     func createLocked() throws(LogError) -> any NewStore
     /// Calls `onChange` on a separate thread whenever the store may have changed. Stops when the result is released.
     func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable
-    /// Returns the lock with the given number, without acquiring it. It is independent of the store's own lock.
+    /// Returns the lock with the given number, without acquiring it. The lock is independent of the store's own lock.
     ///
     /// - Parameter number: the lock's number, below 2^62.
     func namedLock(_ number: Int64) throws(LogError) -> any NamedLock
@@ -45,7 +45,7 @@ package protocol StoreReport {
 
 /// The way in which a store is opened.
 package enum StoreOpening: Sendable {
-    /// Opens this machine's copy, if there is one, without a connection. The copy is compared with the store later.
+    /// Opens this machine's copy without a connection, if a copy exists. The copy is compared with the store later.
     case quick
     /// Opens the store in its current state, without trusting the copy on this machine.
     case fresh
@@ -117,12 +117,12 @@ package struct FileLocation: StoreLocation {
         try translated(FileWatch(path, in: files, onChange: onChange), at: path)
     }
 
-    /// Returns the lock on one byte of the file `VAULT.locks`, which is created beside the vault and stays empty. The
+    /// Returns the lock on one byte of the file `VAULT.locks`, which is created next to the vault and stays empty. The
     /// file is never removed, because otherwise two processes could lock different files.
     package func namedLock(_ number: Int64) throws(LogError) -> any NamedLock {
         let path = self.path + ".locks"
         let file = try translated(files.open(path, .readWriteOrCreateNoFollow), at: path)
-        // If root creates the file, its owner must still be the vault's owner, who could not open it otherwise.
+        // If root creates the file, the file must still belong to the vault's owner, who could not open it otherwise.
         if let owner = try? files.status(at: path) { try? files.setOwner(of: file, asOf: owner) }
         return NamedByteLock(lock: ByteLock(file, offset: number), path: path)
     }

@@ -3,10 +3,10 @@ package import SealedFormat
 package import Sealing
 
 package struct Change: Sendable {
-    /// The state that the name must have when the transaction is written. Otherwise only this transaction fails.
+    /// A condition on a name's value when the transaction is written. If it is not met, only this transaction fails.
     package enum Expectation: Sendable {
         case anything
-        /// The name must be absent. Otherwise the error is `exists`.
+        /// The name must have no value. Otherwise the error is `exists`.
         case absent
         /// The name must still have the value that was read, identified by its nonce; nil if the name had no value.
         /// Otherwise the error is `conflict`.
@@ -37,7 +37,7 @@ package struct Change: Sendable {
     package let name: EntryName
     package let expectation: Expectation
     package let action: Action
-    /// Whether to drop the name's history, even if the name is already removed.
+    /// Whether to drop the entry's history, even if the entry has already been removed.
     package let forgets: Bool
 
     package init(_ name: EntryName, _ expectation: Expectation, _ action: Action, forgets: Bool = false) {
@@ -64,8 +64,8 @@ package struct OpenedVersion: Sendable {
 
 /// A transaction's changes in their order, and the conditions under which they are written.
 package struct ChangeList: Sendable {
-    /// The nonces of the values that the transaction has read, by name; nil for a name without a value. If the value of
-    /// a name has changed since it was read, the error is `conflict`.
+    /// The nonces of the values that the transaction has read, by name; nil if the name had no value. If the value of a
+    /// name has changed since it was read, the error is `conflict`.
     package var conditions: [EntryName: Nonce?] = [:]
     /// The key of an attribute that an entry keeps when a value is set or restored; nil if there is no such attribute.
     package var keptAttribute: String?
@@ -74,7 +74,7 @@ package struct ChangeList: Sendable {
     private(set) var cells = NamedCells()
     /// The boxes of the values, concatenated.
     private(set) var boxes: [UInt8] = []
-    /// The keys under which values are sealed. Each element applies from the change `first` to the next element.
+    /// The keys under which values are sealed. Each element applies to changes from index `first` to the next `first`.
     private var sealers: [(first: Int, keys: KeyRing)] = []
 
     package init(_ changes: [Change] = []) { for change in changes { append(change) } }
@@ -84,7 +84,7 @@ package struct ChangeList: Sendable {
     package mutating func append(_ change: Change) {
         cells.append { $0.change(change, offset: boxes.count) }
         guard case .set(let value, _, _) = change.action else { return }
-        // The first box is not appended but becomes the array, since it may be large and the only one.
+        // The first box becomes the array instead of being appended, because it may be large and the only box.
         if boxes.isEmpty { boxes = Array(value.box) } else { boxes += value.box }
         if sealers.last?.keys !== value.keys { sealers.append((count - 1, value.keys)) }
     }

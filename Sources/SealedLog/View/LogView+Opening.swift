@@ -16,7 +16,7 @@ struct HeaderImage {
         self.bytes = bytes
         header = Result { () throws(LogError) in
             do throws(LogError) { return try Header(parsing: Array(bytes[..<Header.size])) } catch {
-                // A header in a newer format and its copy have the same version. Different versions are damage.
+                // In a newer format, the header and its copy have one version. Different versions indicate damage.
                 guard error.code == .newerFormat, !Header.haveOneVersion(in: bytes) else { throw error }
                 throw .damaged("the header's version, which differs from its copy's")
             }
@@ -75,8 +75,8 @@ struct HeaderImage {
         } catch { throw explained(error) { _ in keys } }
     }
 
-    /// Confirms the authenticated bytes to the machine's copy: the header without its hint, which the MAC does not
-    /// cover, and the header's copy if it is intact.
+    /// Confirms the authenticated bytes to this machine's copy of the vault. These are the header without its hint,
+    /// which the MAC does not cover, and the header's copy if that copy is intact.
     private func confirm() {
         guard let kept = store.machineCopy else { return }
         bytes.withUnsafeBytes { bytes in
@@ -100,8 +100,8 @@ struct HeaderImage {
         }
     }
 
-    /// Returns `damaged` instead of `error` if the header has changed and its copy is intact. Otherwise a changed slot
-    /// would be reported as a wrong key, and a changed version as a newer format.
+    /// Returns `damaged` instead of `error` if the header has changed and its copy is intact. Without this check, a
+    /// changed slot would be reported as a wrong key, and a changed version as a newer format.
     private func explained(_ error: LogError, _ keys: (_ copy: Header) -> KeyRing?) -> LogError {
         let copy = Array(bytes[Header.copyOffset...])
         guard [.damaged, .keyWrong, .newerFormat].contains(error.code), !Header.copyHolds(in: bytes),
@@ -115,7 +115,7 @@ struct HeaderImage {
 // MARK: - Opening again
 
 extension LogView {
-    /// Reads a whole log, without its hint, while no process can write to it. `keys` may be from before a rotation.
+    /// Reads a whole log without using its hint. No process may write during the call. `keys` may predate a rotation.
     static func whole(_ store: any RecordStore, _ keys: KeyRing) throws(LogError) -> LogView {
         try whole(HeaderImage(of: store).view(following: keys))
     }
@@ -126,7 +126,7 @@ extension LogView {
         return view
     }
 
-    /// Reads a whole log. If the slot that opened the vault before was removed, opens the vault with the unlocker.
+    /// Reads a whole log. If the slot that opened the vault before has been removed, opens the vault with the unlocker.
     static func whole(
         _ store: any RecordStore, _ keys: KeyRing, orUnlockedBy unlocker: inout some Unlocker & ~Copyable
     ) throws(LogError) -> LogView {
@@ -141,7 +141,7 @@ extension LogView {
     /// Opens the vault again on the store that is currently at its location. The caller holds the store's lock.
     ///
     /// - Parameters:
-    ///   - remembered: the position from the rollback memory, which was read before the store.
+    ///   - remembered: the position that was read from the rollback memory before the store was opened.
     ///   - isAccepted: returns whether to use the store although it lacks positions from this view or the memory.
     /// - Throws: `exchanged` if the store is another vault; `rolledBack` or `diverged` if it lacks positions and
     ///   is not accepted; `keysChanged` or `identityRemoved`; the errors of opening.
@@ -171,7 +171,7 @@ extension LogView {
         return view
     }
 
-    /// Makes this machine's copy a copy of this store. First saves the old copy if this store may lack its changes.
+    /// Replaces this machine's copy with a copy of this store. First saves the old one if it may have more changes.
     ///
     /// - Parameters:
     ///   - isAccepted: whether this log may lack the copy's position, because the vault is new or the user has accepted

@@ -23,7 +23,7 @@ struct LogView: Sendable {
     var durable: LogPosition
     /// The newest position that this process wrote or flushed, and stored in the rollback memory if possible.
     var confirmed: LogPosition?
-    /// The newest record's totals; nil before the first record, when only the manifest contains them.
+    /// The newest record's totals; nil if the log has no records, in which case only the manifest has totals.
     var totals: Totals?
     /// The newest minor checkpoint's tree, and its payload's size in bytes.
     var minor: RecordIndex.Tree?
@@ -93,12 +93,12 @@ struct LogView: Sendable {
 }
 
 extension Record {
-    /// Returns whether the payload need not be read because it is large and the record is known to be durable.
+    /// Returns whether the payload need not be read because it is large and `durable` is this record's position.
     func needsNoCheck(_ durable: LogPosition?) -> Bool { position == durable && frame.payloadLength > 1 << 20 }
 }
 
 extension LogView {
-    /// Replaces this view with another one, but keeps this view's cache limit.
+    /// Replaces this view with `new`, but keeps this view's cache limit.
     mutating func replace(by new: LogView) {
         let limit = cache.limit
         self = new
@@ -128,14 +128,14 @@ extension LogView {
         return try alarmOfCopy().map { $0.code == .rolledBack } ?? true
     }
 
-    /// Returns whether the log has been read up to the end that the store stated, or, by another thread, beyond it.
+    /// Returns whether this view includes the end that the store reported. Another thread may have read even further.
     private func reaches(_ stated: StatedEnd) -> Bool {
         stated.offset == end
             ? stated.position == head : stated.offset < end && stated.position.sequence < head.sequence
     }
 
-    /// Returns an error if another process has saved a newer end or a different history to this machine's copy, which
-    /// must not be overwritten. Otherwise, extends the copy to this view's head.
+    /// Extends this machine's copy to this view's head. If another process has saved a newer end or a different history
+    /// to the copy, leaves the copy unchanged and returns an error.
     func alarmOfCopy() throws(LogError) -> LogError? {
         guard let copy = store.machineCopy else { return nil }
         let kept = copy.head
@@ -176,8 +176,8 @@ extension LogView {
         return tag.count == Authenticator.size && tag.withUnsafeBytes { Authenticator($0) } == head.authenticator
     }
 
-    /// Returns whether the newest record is whole, while no process can write. If another process wrote the record,
-    /// reads it again, because that process may have died while overwriting it with zeros from back to front.
+    /// Returns whether the newest record is whole. No process may write during the call. If another process wrote the
+    /// record, reads it again, because that process may have died while overwriting it with zeros from back to front.
     func newestRecordIsWhole() throws(LogError) -> Bool {
         guard durable != head, let previous = passed.dropLast().last else { return try headIsThere() }
         var reader = reader

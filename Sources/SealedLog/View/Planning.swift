@@ -126,7 +126,7 @@ struct Remembered: Sendable {
 
     /// Returns the newest remembered position, given a view of the vault that was opened after the memory was read.
     /// Returns nil for pending changes, since the memory describes the vault into which they will be merged. Throws
-    /// `rolledBack` if the position was stored under a data key that the vault neither has nor had.
+    /// `rolledBack` if the vault has never had the data key under which the position was stored.
     func seen(of view: LogView) throws(LogError) -> RollbackMemory.Seen? {
         guard view.store.target == nil else { return nil }
         return try seen(under: view.keys) { () throws(LogError) in try view.manifest().formerMemoryKeys }

@@ -48,7 +48,7 @@ struct StateSigner: Sendable {
     let vaultID: [UInt8]
     let seen: LogPosition
 
-    /// Signs an entry's current state. `value` is the entry's value; nil for a removed entry.
+    /// Signs an entry's current state. `value` is the entry's value; nil if the entry is removed.
     func authorship(of entry: Entry, _ value: SealedValue?) throws(LogError) -> Authorship {
         let hash = try value.map { (value) throws(LogError) in try value.hash() } ?? []
         return try sign(Statement(entry.name, at: entry.modified, entry.content, valueHash: hash, in: vaultID))

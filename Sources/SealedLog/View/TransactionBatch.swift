@@ -6,7 +6,7 @@ extension Change {
     /// The information that a change needs to turn an old entry into a new one.
     fileprivate struct Context {
         let circumstances: Circumstances
-        /// Whether the same transaction set the old entry. If so, no reader ever sees the old entry's value.
+        /// Whether this transaction itself has set the old entry. If so, no reader ever sees the old entry's value.
         let isOwn: Bool
         /// The attribute that must not change. See ``ChangeList/keptAttribute`` and ``ChangeList/keptValues``.
         let kept: (key: String?, value: String?)
@@ -51,7 +51,7 @@ extension Change {
                 throw LogError(.conflict)
             }
             let earlier = old.earlier[number]
-            // If the earlier value's expiry has passed, the value is restored without it.
+            // If the earlier value's expiry has passed, the value is restored without an expiry.
             let expiry = earlier.expiry.flatMap { $0 > now ? $0 : nil }
             let attributes = try earlier.attributes.keeping(
                 context.kept.key, old.attributes(sinceEarlier: number), or: context.kept.value)
@@ -70,9 +70,9 @@ extension Change {
             forgotten: old?.forgotten)
         entry.authorship = try context.circumstances.signer?.authorship(of: entry, value)
         if let old, forgets {
-            // Other copies of the vault also forget the history up to the time `forgotten`. They may have the old
-            // state, unless this transaction set it. A time in the future is not used, since it would make those copies
-            // forget states that are set in the meantime.
+            // Other copies of the vault also forget the history up to the time `forgotten`. Those copies may have the
+            // old state, unless this transaction set it. A time in the future is not used, since it would make those
+            // copies forget states that are set in the meantime.
             let state = context.isOwn ? old.earlier.first?.modified ?? old.forgotten : old.modified
             let isPossible = TimeLimit(at: modified).isPossible(state ?? 0)
             entry.forgotten = isPossible ? state : modified
@@ -96,19 +96,19 @@ extension Change {
 }
 
 extension Entry {
-    /// Returns the attributes of the states that followed an earlier version, newest first. The current state's
-    /// attributes represent those of all states since the name was last absent.
+    /// Returns the attributes of the states that followed the earlier version `number`, newest first. The current
+    /// state's attributes represent those of all states since the name last had no value.
     package func attributes(sinceEarlier number: Int) -> [[Attribute]] {
         let start = content?.created ?? .max
-        // If an earlier state's time is later than the current one's, a clock was wrong. Such a state is not excluded.
+        // If an earlier state's time is later than the current one's, a clock was wrong. That state is still included.
         return [content?.attributes ?? []]
             + earlier[..<number].filter { $0.modified < start || $0.modified > modified }.map(\.attributes)
     }
 }
 
 extension [Attribute] {
-    /// Returns the attributes, with the value of `key` taken from the first state that has this key. If no state has
-    /// this key, the attributes keep their value for it, or get the value `other` if they have none.
+    /// Returns these attributes, with the value of `key` taken from the first of `states` that has this key. If no
+    /// state has the key, these attributes keep their own value; if they have none, they get the value `other`.
     ///
     /// - Throws: `invalid` if these attributes have a different value for the key, or no room for another attribute.
     func keeping(_ key: String?, _ states: [[Attribute]], or other: String? = nil) throws(LogError) -> [Attribute] {
@@ -163,7 +163,7 @@ struct TransactionBatch: Sendable {
 
     var transactions: [[Entry]] { zip([0] + ends, ends).map { ($0..<$1).map(entries.inserted) } }
 
-    /// Adds a transaction. Returns false if the transaction does not fit into this record and needs another one.
+    /// Adds a transaction. Returns false if the transaction does not fit into this record and needs another record.
     ///
     /// - Parameters:
     ///   - began: returns the time of the vault's creation.
@@ -187,7 +187,7 @@ struct TransactionBatch: Sendable {
             try Change.Expectation.unchanged(nonce).check(old?.present(at: circumstances.now))
         }
         if isEmpty { entries.reserve(as: changes.cells) }
-        // In an empty batch, a transaction without repeated names cannot have set any of its names before.
+        // If the batch is empty and the transaction repeats no name, none of its names has been set before.
         let mayRepeat = !isEmpty || changes.cells.nameCount < changes.count
         for number in 0..<changes.count {
             let change = changes[number]

@@ -32,7 +32,7 @@ package struct AWSProfiles: Sendable {
         return nil
     }
 
-    /// Adds a line to a profile. Creates the profile if it does not exist.
+    /// Adds the line `key = value` to a profile. Creates the profile if it does not exist.
     package mutating func add(_ key: String, _ value: String, to profile: String) {
         let line = Array("\(key) = \(value)".utf8)[...]
         if let section = section(of: profile) {

@@ -5,17 +5,17 @@ import LinuxSystem
 package enum AskpassPrompt: Sendable {
     package enum GitPart: Sendable { case username, password }
 
-    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt's text may mean.
+    /// A request by ssh or ssh-add for a private key's passphrase, with each path that the prompt may refer to.
     case passphrase(paths: [String])
     /// A request by git for part of a credential.
     case git(GitPart, GitCredential)
-    /// A report of a wrong answer, or a yes-or-no question, for example whether to trust an unknown host.
+    /// A prompt that no secret answers, such as a yes-or-no question or a report of a wrong answer.
     case unanswerable
     case other
 
     package init(_ prompt: String) {
-        // Prompts of these forms never request a stored secret. If the program received one anyway, it would reject the
-        // secret and ask again, forever.
+        // Prompts of these forms never request a stored secret. If the helper answered with a secret anyway, the
+        // program would reject the answer and repeat the prompt forever.
         let questions = ["yes/no", "'yes'", "y/n"]
         // Bytes are compared, because in Swift, a letter and a combining mark after it form a different character.
         if prompt.contains(where: \.isNewline) || prompt.utf8.starts(with: "Bad passphrase".utf8)
@@ -25,7 +25,7 @@ package enum AskpassPrompt: Sendable {
         } else if let path = prompt.between("Enter passphrase for key '", "': ") {
             self = .passphrase(paths: [path])
         } else if let path = prompt.between("Enter passphrase for ", ": ") {
-            // `ssh-add -c` appends this text. It may also be part of the file's name, so both paths are returned.
+            // `ssh-add -c` appends this text. But a file name may also end with it, so both paths are returned.
             let confirmed = path.between("", " (will confirm each use)")
             self = .passphrase(paths: [path] + (confirmed.map { [$0] } ?? []))
         } else if let address = prompt.between("Username for '", "': ").flatMap(GitCredential.init(describedAs:)) {

@@ -59,7 +59,7 @@ package enum BitwardenJSON {
         for uri in try login.elements("uris") { if let uri = try uri.members().string("uri") { item.urls.append(uri) } }
     }
 
-    /// Adds all members of a card, an identity or an SSH key, sorted by name.
+    /// Adds all members of a card, an identity or an SSH key to the item, sorted by name.
     private static func addAll(
         _ members: [String: JSONNode], secret: Set<String>, to item: inout ImportedItem, without others: Set<String>
     ) throws(FormatError) {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Docker's `config.json`. Unless a credential helper is configured, `docker login` stores passwords in it.
+/// Docker's `config.json`. If no credential helper is configured, `docker login` stores passwords in this file.
 package enum DockerConfiguration {
     /// The user name that docker's helper protocol uses for an identity token.
     private static let tokenUser = "<token>"
@@ -21,7 +21,7 @@ package enum DockerConfiguration {
         return found
     }
 
-    /// Returns a server's login; nil if a helper stores the password, so that the file has only the server's name.
+    /// Returns a server's login; nil if the file has only the server's name, because a helper stores the password.
     private static func item(for server: String, _ node: JSONNode) throws(FormatError) -> ImportedItem? {
         let members = try node.members()
         var username = try members.string("username")
@@ -31,7 +31,7 @@ package enum DockerConfiguration {
                 let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
             else { throw FormatError(line: members["auth"]?.line, "auth is not the base64 of USER:PASSWORD") }
             username = String(pair[..<colon])
-            // Zero bytes around the password are ignored, as in docker.
+            // Zero bytes are dropped, because docker ignores zero bytes around a password.
             password = String(pair[pair.utf8.index(after: colon)...].filter { $0 != "\0" })
         }
         if let token = try members.string("identitytoken"), !token.isEmpty {

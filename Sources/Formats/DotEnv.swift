@@ -2,8 +2,8 @@ import Sealing
 
 /// The text of a `.env` file, with one `NAME=VALUE` per line.
 ///
-/// Programs read such files differently. This reader applies the rules that they share and that a shell does not
-/// contradict:
+/// Programs read such files differently. This reader applies the rules that these programs share and that do not
+/// contradict a shell's rules:
 ///
 /// - Blank lines and lines that begin with `#` are ignored. `export` before a name is ignored.
 /// - A name consists of ASCII letters, digits, `_`, `.` and `-`. There may be spaces around the `=`.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The JSON format of `vault export json`. It has complete entries, so that an import restores them. The reader also
-/// accepts an object of strings.
+/// The JSON format of `vault export json`. It includes every part of an entry, so that an import restores the whole
+/// entry. The reader also accepts an object whose values are strings.
 package enum EntryDocument {
     package static let version = 1
 
@@ -26,7 +26,7 @@ package enum EntryDocument {
         return try entries.elements().map { (node) throws(FormatError) in try entry(node) }
     }
 
-    /// Reads an object of strings, `{"NAME": "VALUE"}`, as other programs write it.
+    /// Reads an object whose values are strings, `{"NAME": "VALUE"}`. Other programs write this form.
     private static func texts(of members: [String: JSONNode]) throws(FormatError) -> [Entry] {
         var entries: [Entry] = []
         for (name, node) in members.sorted(by: { $0.key < $1.key }) {

@@ -1,6 +1,6 @@
-/// The reason why a text violates its format. It quotes nothing from the text, which may contain secrets.
+/// The reason why a text violates its format. It does not quote the text, because the text may contain secrets.
 package struct FormatError: Error, Hashable, Sendable {
-    /// The line number, from 1; nil if the format has no lines, or the whole text is wrong.
+    /// The line number, from 1; nil if the format has no lines, or if the problem concerns the whole text.
     package let line: Int?
     /// The character's position in the line, from 1; nil if the line number suffices.
     package let column: Int?

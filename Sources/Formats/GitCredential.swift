@@ -68,7 +68,7 @@ extension GitCredential {
         case "password": password = HeldSecret(try SecretBytes(copyOf: value))
         case "authtype": authtype = try text()
         case "credential": credential = HeldSecret(try SecretBytes(copyOf: value))
-        // Anything that is not a number means "never", as in git.
+        // A value that is not a positive number means that the credential never expires, as in git.
         case "password_expiry_utc": expiry = Int64(try text()).flatMap { $0 > 0 ? $0 : nil }
         case "oauth_refresh_token": refreshToken = HeldSecret(try SecretBytes(copyOf: value))
         case "ephemeral": isEphemeral = ["1", "true", "yes", "on"].contains(try text())
@@ -87,7 +87,7 @@ extension GitCredential {
     ///
     /// - Throws: ``FormatError`` if a value has a byte that no line can contain. The answer is then incomplete.
     package func write(_ put: (UInt8) -> Void) throws(FormatError) {
-        // git ignores `authtype` and `credential` unless it has announced this capability, so no check is needed.
+        // If git has not announced this capability, it ignores `authtype` and `credential`, so no check is needed.
         if authtype != nil { try write("capability[]", GitCredential.authtypeCapability, put) }
         try write("authtype", authtype, put)
         try write("credential", credential, put)

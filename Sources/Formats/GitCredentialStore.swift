@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The format of `~/.git-credentials`, in which `git credential-store` keeps passwords. Each line is an address with
-/// percent-encoding, such as `https://mia:secret@github.com/org`.
+/// The format of `~/.git-credentials`, in which `git credential-store` keeps passwords. Each line is a percent-encoded
+/// URL, such as `https://mia:secret@github.com/org`.
 package enum GitCredentialStore {
     package static func items(in text: [UInt8]) throws(FormatError) -> ImportedItems {
         var items: [ImportedItem] = []
@@ -44,7 +44,7 @@ package enum GitCredentialStore {
         guard let text = PercentEncoding.text(part) else {
             throw FormatError(line: line, "the percent-encoding is malformed, or does not encode UTF-8")
         }
-        // git's helper protocol cannot represent these characters.
+        // git's helper protocol cannot represent zero bytes, newlines and carriage returns.
         guard !text.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
             throw FormatError(line: line, "a part of the address has a line break or a zero byte")
         }

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
 /// An item from another program, such as a login, a note or a card. Its texts are in ordinary memory, because the
-/// parsers need strings. They are short-lived, and exist only in the importing process.
+/// parsers need strings. The texts are short-lived, and exist only in the importing process.
 package struct ImportedItem: Hashable, Sendable {
-    /// A field of an item for which the item has no property.
+    /// A field for which ``ImportedItem`` has no property.
     package struct Detail: Hashable, Sendable {
         package let name: String
         package let value: String

@@ -73,7 +73,7 @@ extension [String: JSONNode] {
 }
 
 private struct JSONReader {
-    /// The maximum nesting depth, because deeper nesting may need more stack than a thread has.
+    /// The maximum nesting depth. Deeper nesting could exhaust a thread's stack.
     static let maximumDepth = 128
 
     private let bytes: [UInt8]

@@ -49,7 +49,7 @@ private final class KeePassEvents: XMLEvents {
             value = ""
             isSecret = false
         case "Value" where open.last == "String":
-            // The inner cipher of a database file encrypts values with this attribute, so they cannot be read.
+            // A value with this attribute is encrypted with the inner cipher of a database file, so it cannot be read.
             guard attributes["Protected"] != "True" else {
                 throw .malformed("a value is encrypted; export the database as plain XML")
             }

@@ -99,7 +99,7 @@ package enum LoginTable: String, CaseIterable, Sendable {
         return text.split(separator: "/").dropFirst().joined(separator: "/")
     }
 
-    /// Returns the item's addresses. Bitwarden separates them by commas, which an address may contain too.
+    /// Returns the item's addresses. Bitwarden separates them with commas, although an address may contain commas.
     private func urls(_ text: String) -> [String] {
         guard self == .bitwarden else { return [text] }
         return text.split(separator: ",").reduce(into: []) { urls, part in

@@ -1,5 +1,5 @@
-/// The text of an entry of `pass`. The first line is the password. The others are `KEY: VALUE` lines, an `otpauth://`
-/// address, and free text.
+/// The text of an entry of `pass`. The first line is the password. The other lines are `KEY: VALUE` lines, an
+/// `otpauth://` address, and free text.
 package enum PassEntry {
     /// - Parameter path: the entry's path in the store, without `.gpg`, such as `web/github`.
     package static func item(_ path: String, _ text: [UInt8]) throws(FormatError) -> ImportedItem {

@@ -2,7 +2,7 @@ package import Sealing
 
 /// A private key in OpenSSH's own format without a passphrase, as ssh-keygen writes it (OpenSSH's PROTOCOL.key).
 package struct SSHKey: ~Copyable {
-    /// The key types that an agent accepts without hardware.
+    /// The key types that an agent accepts and that need no hardware.
     package enum KeyType: String, CaseIterable, Sendable {
         case ed25519 = "ssh-ed25519"
         case rsa = "ssh-rsa"
@@ -35,7 +35,7 @@ package enum SSHKeyFile: ~Copyable {
     /// A key of a type that needs hardware, or that OpenSSH no longer supports.
     case unsupported
 
-    /// - Throws: ``FormatError`` if the text has no such form; ``SealingError`` if there is no guarded memory left.
+    /// - Throws: ``FormatError`` if the text is not a private key; ``SealingError`` if there is no guarded memory left.
     package init(_ text: borrowing SecretBytes) throws {
         switch try text.withUnsafeBytes({ try PEMText(first: $0) }) {
         case .none: throw FormatError("it does not begin with a line such as -----BEGIN OPENSSH PRIVATE KEY-----")

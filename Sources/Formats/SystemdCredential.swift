@@ -5,7 +5,7 @@ package struct SystemdCredential: Hashable, Sendable {
     package let unit: String
     package let identifier: String
 
-    /// Parses a request from the address of systemd's end; returns nil if the address has another form.
+    /// Parses the request in the address of systemd's end. Returns nil if the address does not have this form.
     package init?(address: [UInt8]) {
         guard address.first == 0 else { return nil }
         let parts = address.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

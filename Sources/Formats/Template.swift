@@ -6,7 +6,7 @@ import Sealing
 /// braces is ignored. `{{ "{{" }}` represents two literal braces. Closing braces outside of a placeholder are text.
 package struct Template: Hashable, Sendable {
     package struct Placeholder: Hashable, Sendable {
-        /// The name of an entry, which is not empty.
+        /// The entry's name, which is not empty.
         package let name: String
         /// The position at which the placeholder begins, from 1. The column counts characters.
         package let line, column: Int
@@ -91,7 +91,7 @@ private struct TemplateParser {
                 line += 1
                 column = 1
             } else if byte & 0xC0 != 0x80 {
-                // Counts only the byte that begins a character, not the bytes that continue it.
+                // Counts only the first byte of each character.
                 column += 1
             }
         }

@@ -19,7 +19,7 @@ extension VaultLocation {
     ///   - url: libpq's connection URI, `#` and the vault's name.
     ///   - keyFile: the path of the key file; nil chooses it as in ``standard(vault:keyFile:environment:databases:)``.
     ///   - environment: the environment variables; nil reads those of the process.
-    /// - Throws: ``VaultError`` with `invalid` if `url` is not such a URL, and the errors of
+    /// - Throws: ``VaultError`` with `invalid` if `url` does not have this form, and the errors of
     ///   ``standard(vault:keyFile:environment:databases:)``.
     public static func database(
         _ url: String, keyFile: String? = nil, environment: [String: String]? = nil

@@ -1,9 +1,9 @@
 private import Glibc
 import LinuxSystem
 
-/// Runs `body` on several threads concurrently, passes each thread its number, and waits for all of them. No call of
-/// `body` begins before all threads have started, because a short one would otherwise end before the next begins. Tasks
-/// are unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
+/// Runs `body` on several threads concurrently, passes each thread its number, and waits for all of them. All threads
+/// start before the first call of `body` begins. Otherwise a short call would end before the next one begins. Tasks are
+/// unsuitable, because the calls block and outnumber the cores. Throws the first error that a thread throws.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let line = StartLine()
@@ -55,7 +55,7 @@ private final class StartLine: Sendable {
         isOpen.store(true, ordering: .releasing)
     }
 
-    /// Spins, and yields the core after a while, because there may be fewer cores than threads, or other tests may run.
+    /// Spins, and yields the core after a while, because other threads or other tests may need the core.
     private func pause(until isOver: () -> Bool) {
         var turns = 0
         while !isOver() {

@@ -18,12 +18,12 @@ extension Mirror.State {
         return bytes + Self.check(of: bytes)
     }
 
-    /// Returns a checksum of a state's bytes, by which a reader detects that another process is still writing them.
+    /// Returns a checksum of a state's bytes. It lets a reader detect that another process is still writing the state.
     private static func check(of bytes: [UInt8]) -> ArraySlice<UInt8> {
         bytes.withUnsafeBytes { RunningHash.hash(of: $0) }.prefix(checkSize)
     }
 
-    /// Parses a state file. Ignores bytes after the state, which an older, longer state has left there.
+    /// Parses a state file. Ignores the bytes after the state, which are the remains of an older, longer state.
     init?(parsing bytes: [UInt8]) {
         let numbersStart = Self.magic.count + Authenticator.size
         guard bytes.starts(with: Self.magic), bytes.count >= numbersStart + 7 * 8 else { return nil }
@@ -50,15 +50,15 @@ extension Mirror.State {
 }
 
 extension RangeSet<UInt64> {
-    /// Returns the parts of the range that this set lacks. Offsets from `end` on always count as missing.
+    /// Returns the parts of `range` that this set lacks. All offsets from `end` on count as missing.
     func gaps(in range: Range<UInt64>, upTo end: UInt64) -> [Range<UInt64>] {
         Array(RangeSet(range).subtracting(intersection(RangeSet(0..<end))).ranges)
     }
 }
 
 extension Mirror.State {
-    /// Returns whether this process may use a copy with this state, which another process may have saved. The copy must
-    /// be of the given generation, and must end at the log position `included`, or possibly later in the same history.
+    /// Returns whether this process may use the copy that this state describes. The copy must be of `generation`. It
+    /// must end at the log position `included`, or at one that could be later in the same history.
     func continues(_ included: LogPosition?, of generation: UInt64) -> Bool {
         head.generation == generation && included.map(head.position.mayFollow) ?? true
     }
@@ -69,7 +69,7 @@ extension LogPosition {
     func mayFollow(_ other: LogPosition) -> Bool { self == other || sequence > other.sequence }
 }
 
-// The first command that finds the server unreachable records the time in a file, so that later ones do not wait too.
+// The first command that finds the server unreachable records the time in a file, so that later commands need not wait.
 
 extension Mirror {
     private var outage: WholeFile { WholeFile("\(folder)/\(name).outage", in: files) }

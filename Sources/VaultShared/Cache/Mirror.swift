@@ -4,9 +4,10 @@ import Sealing
 
 /// This machine's copy of a vault in a database, with the same sealed bytes.
 ///
-/// The copy only saves time. The log authenticates the copy's bytes, and reads bytes that fail from the database. But
-/// the log's end, as the copy states it, is trusted, so files of another user are ignored. One file has the bytes, at
-/// the same offsets as in the database; once it has them all, it is a vault file. Another file has the state.
+/// The copy only saves time. The log authenticates the copy's bytes. If the bytes fail to authenticate, the log reads
+/// them from the database. But the log's end in the copy's state is trusted, so files of other users are ignored. One
+/// file has the sealed bytes, at the same offsets as in the database; if it is complete, it is a vault file. The state
+/// is in a second file.
 final class Mirror: Sendable {
     struct State {
         /// The vault's head that the database last returned.
@@ -15,7 +16,7 @@ final class Mirror: Sendable {
         var contact: UInt64
         /// The ranges of bytes that the copy has.
         var ranges = RangeSet<UInt64>()
-        /// The open file with the copy's bytes; nil until it is opened. It stays usable if another process removes it.
+        /// The open file with the copy's bytes; nil until it is opened. It stays usable even if it is removed.
         fileprivate var file: BytesFile?
 
         func has(_ range: Range<UInt64>) -> Bool {
@@ -88,7 +89,7 @@ final class Mirror: Sendable {
         return nil
     }
 
-    /// Returns the prefix that the names of all local files for the vault at this location share.
+    /// Returns the common prefix of the names of all local files for the vault at `location`.
     static func name(of location: String) -> String {
         Hexadecimal.string(of: Array(RunningHash.hash(of: location).prefix(16)))
     }
@@ -123,7 +124,7 @@ final class Mirror: Sendable {
         withState { state in state.found.flatMap { $0.head.generation == generation ? Array($0.ranges.ranges) : nil } }
     }
 
-    /// Returns the ranges that the copy lacks; none if the copy's head describes another state of the vault.
+    /// Returns the ranges that the copy lacks; none if the copy's head and `head` are of different vault states.
     func gaps(of head: StoreHead) -> [Range<UInt64>] {
         withState { state in
             guard let found = state.found, found.head.isAlike(head) else { return [] }
@@ -135,7 +136,7 @@ final class Mirror: Sendable {
 
     // MARK: Reading
 
-    /// Copies a range of the local copy into the buffer. Returns false if the local copy lacks any of its bytes.
+    /// Copies a range of the local copy into `buffer`. Returns false if the local copy lacks part of the range.
     func copy(_ range: Range<UInt64>, of generation: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         let file = withState { state in
             state.found.flatMap { $0.head.generation == generation && $0.has(range) ? $0.file : nil }
@@ -147,17 +148,17 @@ final class Mirror: Sendable {
 
     // MARK: Writing
 
-    /// Records that a copy that ends at this position can be replaced without loss; see ``Reading/included``.
+    /// Records that the copy can be replaced without loss if it ends at `position`; see ``Reading/included``.
     func setIncluded(_ position: LogPosition) { withState { $0.included = position } }
 
     /// Saves the head that the database has returned, and bytes that the log has accepted, to the copy. Returns whether
-    /// they have been saved; if not, later reads only take longer.
+    /// both have been saved; if not, later reads only take longer.
     ///
     /// - Parameter isNew: whether the former contents of the copy are dropped.
     @discardableResult
     func keep(_ head: StoreHead, _ pieces: [StoreBytes], isNew: Bool) -> Bool {
         let now = Clock.milliseconds
-        // If only the contact time differs, it is not updated by each of several commands in quick succession.
+        // If only the contact time differs, it is saved at most once per ``contactPrecision``.
         if !isNew, pieces.allSatisfy(\.bytes.isEmpty), let kept = withState({ $0.found }), kept.head == head,
             (kept.contact..<kept.contact + Mirror.contactPrecision).contains(now)
         {
@@ -176,7 +177,7 @@ final class Mirror: Sendable {
             // Threads and processes may save the database's answers out of order, so the newer head is kept.
             if end.sequence > head.position.sequence { new.head = saved.head }
             new.ranges = saved.ranges
-            // Bytes before the copy's end are added only if the server is known to have the same history up to there.
+            // Bytes before the copy's end are added only if the server's history is known to include that end.
             let isCommon = [head.position, included].contains(end) || included == head.position
             return (new, pieces.filter { isCommon || $0.offset >= saved.head.size })
         }
@@ -185,7 +186,7 @@ final class Mirror: Sendable {
         return true
     }
 
-    /// Saves bytes that the database returned with a head that the log may not have accepted. Returns true if saved.
+    /// Saves bytes that the database returned with `head`. The log need not have accepted them. Returns true if saved.
     func keep(_ bytes: StoreBytes, of head: StoreHead) -> Bool {
         let kept = change { saved, included in
             // A server that has been restored from a backup must not change the copy. So bytes before the copy's end
@@ -212,14 +213,14 @@ final class Mirror: Sendable {
 
     /// Changes the copy under its file lock. Nothing is written before `decide` has determined what may change.
     ///
-    /// Another process may have saved later changes, and if the server has been restored from a backup, only the copy
-    /// may have them. So valid ranges of the copy are never overwritten, unless the new state drops all of them.
+    /// If the server has been restored from a backup, only the copy may have later changes, which another process may
+    /// have saved. So valid ranges are overwritten only if the new state drops all of them.
     ///
     /// The state file is overwritten, because replacing it costs ten times as much. Nothing is flushed, so after a
     /// power loss, the copy may be outdated, or some of its bytes may not authenticate.
     ///
-    /// - Parameter decide: returns the new state and the bytes to add; nil if nothing may change. The new state's
-    ///   ranges are those of the saved ranges that remain valid.
+    /// - Parameter decide: returns the new state and the bytes to add; nil if nothing may change. The new state has
+    ///   only those of the saved ranges that remain valid.
     /// - Returns: the new state; nil if nothing has been changed.
     private func change(
         creating isCreating: Bool = false,
@@ -275,8 +276,8 @@ final class Mirror: Sendable {
 }
 
 extension Mirror.State {
-    /// Opens the file with the copy's bytes, for writing if possible. Drops the ranges that the file no longer has,
-    /// because another process has removed or truncated it.
+    /// Opens the file with the copy's bytes, for writing if possible. Drops ranges that the file no longer has, for
+    /// example because another process has truncated it.
     fileprivate mutating func openFile(of mirror: Mirror) {
         file = mirror.open(head.generation, .readWriteNoFollow) ?? mirror.open(head.generation, .readNoFollow)
         let size = file.map(mirror.size) ?? 0

@@ -52,7 +52,7 @@ extension ConnectionParameters {
         text?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
     }
 
-    /// The hosts, each with its port unless that is PostgreSQL's standard port.
+    /// The hosts, each with its port if that differs from PostgreSQL's default port.
     var addresses: [String] {
         let hosts = Self.list(self["host"] ?? self["hostaddr"])
         let ports = Self.list(self["port"])
@@ -62,7 +62,7 @@ extension ConnectionParameters {
         }
     }
 
-    /// Returns whether a host is given as a loopback address (127.0.0.0/8 or ::1). A name such as localhost is not one.
+    /// Returns whether `host` is a loopback address (127.0.0.0/8 or ::1). A name such as localhost is not an address.
     static func isLoopback(_ host: String) -> Bool {
         var four = in_addr()
         var six = in6_addr()
@@ -75,7 +75,7 @@ extension ConnectionParameters {
 // MARK: - Parameters that libpq adds
 
 extension ConnectionParameters {
-    /// An invalid value of `target_session_attrs`. With it, libpq collects all parameters but does not connect.
+    /// An invalid value of `target_session_attrs`. If it is set, libpq collects all parameters but does not connect.
     private static let noServer = "none-is-asked"
 
     /// Returns all parameters with which libpq would connect: the given ones, and those that libpq reads from

@@ -27,16 +27,16 @@ final class ConnectionPool: Sendable {
     }
 
     /// The time for which ``begin()`` waits for the login. A server on this machine may share a core with this process,
-    /// so the wait lets it run. The login to a slower server is completed later, while this process continues.
+    /// so the wait lets the server run. If the login takes longer, ``goOn()`` or ``take(until:)`` completes it.
     private static let firstWait: Duration = .milliseconds(1)
-    /// The time after which an answer to a statement sent in advance is outdated, as after a wait for a passphrase.
+    /// The maximum age of an answer to a statement sent in advance. A wait for a passphrase may exceed it, for example.
     private static let answerLifetime: Duration = .seconds(1)
-    /// The login timeout per host if there are several, so that an unreachable one does not delay the next for long.
+    /// The login timeout per host if there are several, so that an unreachable host does not delay the login for long.
     private static let patience: Duration = .seconds(2)
 
     /// - Parameters:
     ///   - parameters: the parameters in the vault's URL.
-    ///   - password: the password for the login; nil lets libpq find it.
+    ///   - password: the password for the login; if nil, libpq looks up the password itself.
     init(_ parameters: ConnectionParameters, _ password: DatabasePassword? = nil) {
         self.parameters = parameters
         self.password = password
@@ -65,8 +65,8 @@ final class ConnectionPool: Sendable {
     }
 
     /// Begins to connect to the first host, and waits for 1 ms at most. ``goOn()`` or the next ``take(until:)``
-    /// continues the login. If it fails, ``take(until:)`` starts a new one. Does nothing if the login needs a password
-    /// from an entry, because that password is read only when a connection is needed.
+    /// continues the login. If the login fails, ``take(until:)`` starts a new one. Does nothing if the password is in
+    /// an entry, because the entry is read only when a connection is needed.
     func begin() {
         guard password == nil, let server = try? found().first,
             let connection = try? PostgresConnection(beginning: server)
@@ -95,7 +95,7 @@ final class ConnectionPool: Sendable {
         return found.asked != nil
     }
 
-    /// Waits for the answer to the statement that ``ask(_:)`` sent. Returns nil if there is none, or it is outdated.
+    /// Waits for the answer that ``ask(_:)`` has requested. Returns nil if there is no answer or if it is outdated.
     func answer(until deadline: Deadline) -> Rows? {
         guard let found = begun.withLock({ $0?.asked != nil ? $0.take() : nil }), let asked = found.asked,
             let rows = try? found.connection.answer(until: deadline)
@@ -105,7 +105,7 @@ final class ConnectionPool: Sendable {
         return asked + ConnectionPool.answerLifetime > .now ? rows : nil
     }
 
-    /// Returns an idle or a new connection. If none of several hosts can be reached, retries until the deadline.
+    /// Returns an idle or a new connection. If all of several hosts are unreachable, retries until the deadline.
     func take(until deadline: Deadline) throws(PostgresError) -> PostgresConnection {
         _ = answer(until: deadline)
         while let connection = idle.withLock({ $0.popLast() }) {
@@ -158,7 +158,7 @@ final class ConnectionPool: Sendable {
     /// Puts a connection back into the pool. Drops it if it is broken or has an open transaction.
     func give(back connection: PostgresConnection) { if connection.isIdle { idle.withLock { $0.append(connection) } } }
 
-    /// Makes new connections try the next host first, because the host that is now first has lost changes.
+    /// Makes new connections try the next host first, because the current first host has lost changes.
     func turnToNextHost() {
         servers.withLock { servers in
             if !servers.isEmpty { servers.append(servers.removeFirst()) }

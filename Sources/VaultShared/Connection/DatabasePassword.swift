@@ -4,8 +4,8 @@ import SealedFormat
 import Sealing
 import Vault
 
-/// A database password that is stored in an entry of this machine's own vault. As for other programs, the entry's
-/// policy restricts reads, and the access log records them.
+/// A database password that is stored in an entry of this machine's own vault. As with any reader, the entry's policy
+/// restricts the reads, and the access log records them.
 struct DatabasePassword: Sendable {
     private let name: String
     /// The reader's name in the access log and in policies.
@@ -13,7 +13,7 @@ struct DatabasePassword: Sendable {
 
     init(inEntry name: String) { self.name = name }
 
-    /// Reads the password as a C string. Throws unless the entry's attributes permit its use for all of the servers.
+    /// Reads the password as a C string. Throws if the entry's attributes do not permit this use for all of `servers`.
     func read(for servers: [VerifiedServer]) throws(PostgresError) -> HeldSecret {
         do throws(VaultError) {
             var location = try VaultLocation.local()
@@ -22,8 +22,8 @@ struct DatabasePassword: Sendable {
             }
             location.cache = nil
             let vault = location.vault
-            // The caller may hold mutexes of the log in the database. A vault in a file never opens another vault, so
-            // no thread waits for those mutexes while it holds the ones acquired here.
+            // The caller may hold mutexes of the log in the database. A vault in a file never opens another vault. So
+            // no thread that holds the mutexes acquired here waits for the caller's mutexes.
             let found = try LockRank.separately { () throws(VaultError) in
                 try Keychain(at: location).read(
                     name, for: DatabasePassword.reader,

@@ -37,7 +37,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Sends a statement as ``rows(of:until:_:)`` does. Returns false if another thread is using the connection.
+    /// Does the same as ``rows(of:until:_:)``. Returns false immediately if another thread is using the connection.
     func rowsIfFree(of statement: Statement, until deadline: Deadline, _ take: RowTaker) throws(PostgresError) -> Bool {
         try turn.withLockIfAvailable { (session) throws(PostgresError) in
             try fly([statement], &session, until: deadline, byRow: true, take)
@@ -75,12 +75,12 @@ extension PostgresConnection {
             try depart(&session, limit: limit, until: deadline) { (session) throws(PostgresError) in
                 for statement in statements {
                     try send(statement, as: session.prepared.name(of: statement))
-                    // Flushes after a large statement. Otherwise libpq would move its unsent bytes again on each send,
-                    // which was 90 times for 16 MiB.
+                    // Flushes after a large statement. Otherwise libpq would move its unsent bytes on each send, for
+                    // example 90 times for 16 MiB.
                     if statement.size > 64 << 10 { try flush(&session, until: deadline) }
                 }
             }
-            // A refusal of this mode is ignored, because libpq then only returns all rows in one result.
+            // A failure is ignored, because its only effect is that libpq returns all rows in one result.
             if isByRow { PQsetSingleRowMode(handle) }
             return try arrive(of: statements.count, &session, until: deadline, take)
         } catch {
@@ -106,7 +106,7 @@ extension PostgresConnection {
             _ = try arrive(of: 1 + forms.count, &session, until: deadline)
             session.prepared.prepared(forms)
         } catch {
-            // A refusal is ignored, because the server still executes statements that are not prepared.
+            // A refusal is ignored, because the server also executes statements that are not prepared.
             guard case .refused = error.reason else { throw error }
         }
     }
@@ -134,7 +134,7 @@ extension PostgresConnection {
         return Answer(rows: answer, hasWarning: warnings.isAny)
     }
 
-    /// - Parameter name: the prepared statement's name; nil sends the statement's text.
+    /// - Parameter name: the prepared statement's name; if nil, the statement's text is sent.
     private func send(_ statement: Statement, as name: String?) throws(PostgresError) {
         let count = Int32(statement.parameters.count)
         let isSent = statement.withEncodedParameters { values, lengths, formats in
@@ -155,7 +155,7 @@ extension PostgresConnection {
             if session.wire?.isSent ?? true {
                 if state == 0 { return }
             } else {
-                // Also waits for incoming bytes, because a server may accept no more until its answer has been read.
+                // Also waits for incoming bytes, because a server may accept no more until its answer is read.
                 try wait(session, for: Int16(POLLIN | POLLOUT), until: deadline)
                 try receive(&session)
             }
@@ -200,7 +200,7 @@ extension PostgresConnection {
     // MARK: Poolers
 
     /// Returns whether the connection goes through a pooler, which may reuse the session and its settings for other
-    /// clients. With a pooler, the ID of the serving process differs from the one that was stated at the login.
+    /// clients. Behind a pooler, the ID of the server process differs from the ID that was reported at the login.
     func isPooled(until deadline: Deadline) throws(PostgresError) -> Bool {
         try turn.withLock { (session) throws(PostgresError) in try isPooledNow(&session, until: deadline) }
     }

@@ -80,7 +80,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Inserts a ``Wire`` between libpq and a server once they are connected, and again if libpq changes servers.
+    /// Inserts a ``Wire`` between libpq and a server once they are connected, and again if libpq changes the server.
     private func layWire(_ session: inout Session) throws(PostgresError) {
         let isReached = ![CONNECTION_STARTED, CONNECTION_NEEDED].contains(PQstatus(handle))
         if !isReached {
@@ -116,7 +116,7 @@ final class PostgresConnection: @unchecked Sendable {
     private func wipePassword() {
         guard let password = PQpass(handle) else { return }
         let count = strlen(password)
-        // Without a password, the pointer refers to a constant, which must not be overwritten.
+        // If there is no password, the pointer refers to a constant, which must not be overwritten.
         if count > 0 { explicit_bzero(password, count) }
     }
 
@@ -198,9 +198,9 @@ final class PostgresConnection: @unchecked Sendable {
         guard isReady(session, for: events, until: deadline) else { throw .timedOut }
     }
 
-    /// Returns whether the server becomes ready in time. libpq has no timeout for answers, nor the server for commits.
+    /// Returns whether the server becomes ready in time. libpq's answers and the server's commits have no timeout.
     private func isReady(_ session: borrowing Session, for events: Int16, until deadline: Deadline) -> Bool {
-        // Bytes that the wire has already passed to libpq are unread, so there is no need to wait.
+        // If libpq has not read all bytes that the wire has passed to it, there is no need to wait.
         if events & Int16(POLLIN) != 0, vault_bytes_waiting(PQsocket(handle)) > 0 { return true }
         while true {
             let milliseconds = deadline.millisecondsLeft

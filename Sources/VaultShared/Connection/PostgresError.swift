@@ -30,8 +30,8 @@ struct PostgresError: Error {
     }
 
     /// - Parameters:
-    ///   - message: libpq's message at the highest verbosity. It states the SQLSTATE before the server's text, and on
-    ///     its last line a location in the server's source code.
+    ///   - message: libpq's message at the highest verbosity. It has the SQLSTATE before the server's text, and on the
+    ///     last line a location in the server's source code.
     ///   - isRefusal: whether a server has answered.
     ///   - advice: a sentence that is added to a refusal.
     init(ofLogin message: String, isRefusal: Bool, _ advice: String? = nil) {
@@ -47,7 +47,7 @@ struct PostgresError: Error {
             let said = index.map { Array(parts[..<$0] + parts[($0 + 1)...]) } ?? parts
             lines.append(said.joined(separator: ": "))
         }
-        // libpq itself checks `target_session_attrs` (34.1.2). Its error has no SQLSTATE, so its text is compared.
+        // libpq itself checks `target_session_attrs` (34.1.2). The error has no SQLSTATE, so its text is searched.
         let isOtherKind = ["session is ", " in hot standby mode"].contains { message.contains($0) }
         let reason: Reason = state.map { .refused($0) } ?? (isRefusal && !isOtherKind ? .loginRefused : .notConnected)
         self.init(reason, lines.joined(separator: "\n"))
@@ -69,7 +69,7 @@ struct PostgresError: Error {
 extension PostgresError {
     var state: String? { if case .refused(let state) = reason { state } else { nil } }
 
-    /// Whether another connection, perhaps to another host, may succeed.
+    /// Whether a retry on another connection, perhaps to another host, may succeed.
     var isOfConnection: Bool {
         switch reason {
         case .lost, .timedOut: true
@@ -85,17 +85,17 @@ extension PostgresError {
     /// How useful the error is to users: 2 for a fault that must be fixed, 1 for an unreachable host, 0 for a timeout.
     private var weight: Int { reason == .timedOut ? 0 : isOutage ? 1 : 2 }
 
-    /// Returns the more useful of two hosts' errors; this one if they are equally useful.
+    /// Returns the more useful of this error and another host's; this error if both are equally useful.
     func orMoreUseful(_ other: PostgresError?) -> PostgresError { other.map { $0.weight > weight ? $0 : self } ?? self }
 
-    /// Whether the same transaction may succeed on a retry, as after a serialization failure, a deadlock, a lost
-    /// prepared statement, or another thread's failure in the transaction.
+    /// Whether the same transaction may succeed on a retry, for example after a serialization failure, a deadlock, a
+    /// lost prepared statement, or another thread's failure in the transaction.
     var isTransient: Bool { isUnprepared || state.map { $0.hasPrefix("40") || $0 == "25P02" } ?? false }
     /// Whether the server no longer has the prepared statement that it was to execute.
     var isUnprepared: Bool { state == "26000" }
     /// Whether a lock did not become free in time, or a time limit of the database role ended the wait for the lock.
     var isLockTimeout: Bool { state == "55P03" || state == "57014" }
-    /// Whether a compare-and-append has failed, because the log has another end or the offset already has an extent.
+    /// Whether a compare-and-append has failed, because the log ends elsewhere or has an extent at the offset.
     var isOvertaken: Bool { state == "23502" || state == "23505" }
     var isMissingFunction: Bool { state == "42883" }
     var isMissingSchema: Bool { state == "42P01" || state == "3F000" }

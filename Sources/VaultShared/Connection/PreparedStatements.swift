@@ -4,7 +4,7 @@ import Sealing
 
 /// The statements that a session has prepared on the server, because parsing and planning take longer than execution.
 ///
-/// Only a long-lived session prepares its statements, once. A command ends after a few flights.
+/// Only a long-lived session prepares its statements, because a command ends after a few flights.
 struct PreparedStatements {
     /// A statement without its parameters' values.
     struct Form: Hashable {
@@ -21,7 +21,7 @@ struct PreparedStatements {
         var name: String { "vault_\(RunningHash.number(of: text))" }
     }
 
-    /// Disables sequential scans. Otherwise a plan that was made while the tables were small would keep scanning them.
+    /// Disables sequential scans. Otherwise the server would keep using plans from when the tables were small.
     static let setting = Statement("SELECT set_config('enable_seqscan', 'off', false)")
     private static let flightsBefore = 16
 
@@ -31,14 +31,14 @@ struct PreparedStatements {
 
     func name(of statement: Statement) -> String? { names.isEmpty ? nil : names[statement.text] }
 
-    /// Records a flight's statements, except in the session's first flights and after the preparation.
+    /// Records a flight's statements. Does nothing early in the session and after the preparation.
     mutating func note(_ statements: [Statement]) {
         guard flights < PreparedStatements.flightsBefore else { return }
         flights += 1
         if flights > PreparedStatements.flightsBefore / 2 { sent.formUnion(statements.map(Form.init)) }
     }
 
-    /// Returns the statements to prepare; none before enough flights have been recorded, and none on later calls.
+    /// Returns the statements to prepare on the first call after enough flights; on all other calls, an empty set.
     mutating func takeDue() -> Set<Form> {
         guard flights == PreparedStatements.flightsBefore else { return [] }
         return exchange(&sent, with: [])

@@ -1,13 +1,13 @@
 private import Glibc
 import LinuxSystem
 
-/// A server, and the parameters with which libpq connects to it. They come from a URL, from libpq's environment
+/// A server, and the parameters with which libpq connects to it. The latter come from a URL, from libpq's environment
 /// variables and from a service file (34.15, 34.17). All of them affect whether the server must prove its identity.
 struct Server: Sendable {
     /// The connection's parameters. A later change of a service file does not affect them.
     var parameters: ConnectionParameters
     /// Whether the server is on this machine, at a socket or a loopback address. A host name does not count, not even
-    /// localhost, because another party may control how it is resolved.
+    /// localhost, because another party may control how the name is resolved.
     let isLocal: Bool
 
     /// libpq's `sslmode`.
@@ -28,7 +28,7 @@ struct Server: Sendable {
     /// The keywords whose values are copied from the parameters that libpq has found.
     private static let keywords = ["host", "hostaddr", "port", "dbname", "user", "sslmode", "sslrootcert"]
 
-    /// Returns the servers that libpq would try, in the same order.
+    /// Returns the servers that libpq would try, in libpq's order.
     ///
     /// - Parameter given: the parameters of a URL.
     static func found(by given: ConnectionParameters) throws(PostgresError) -> [Server] {
@@ -41,7 +41,7 @@ struct Server: Sendable {
         return (0..<count).map { Server(all.ofHost($0, among: count), givenMode) }
     }
 
-    /// Returns the `sslmode` of a URL's service. Ignores PGSSLMODE, which may be meant for another database.
+    /// Returns the `sslmode` of the URL's service. Ignores PGSSLMODE, which may be meant for another database.
     private static func modeOfService(_ given: ConnectionParameters, _ found: ConnectionParameters) -> String? {
         guard given["service"] != nil, let mode = found["sslmode"], mode != libpqMode else { return nil }
         return getenv("PGSSLMODE").map { String(cString: $0) } == mode ? nil : mode
@@ -58,8 +58,8 @@ struct Server: Sendable {
         }
     }
 
-    /// The file of trusted certificates: the user's own if it is trustworthy, otherwise the system's. Nil only if
-    /// neither can be read, because for nil, libpq would use the user's own file.
+    /// The path of the trusted certificates: the user's file if it is trustworthy, otherwise the system's file. It is
+    /// nil only if neither can be read, because libpq uses the user's file by default.
     private static var rootFile: String? {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let own = "\(home)/.postgresql/root.crt"

@@ -67,7 +67,7 @@ extension Statement.Parameter {
         }
     }
 
-    /// Passes the value to `body` in PostgreSQL's binary format; nil for an SQL null.
+    /// Passes the value to `body` in PostgreSQL's binary format. Passes nil for an SQL null.
     fileprivate func withEncoded(_ body: (UnsafeRawBufferPointer?) -> Int32) -> Int32 {
         switch self {
         case .bytes(let bytes):
@@ -97,7 +97,7 @@ final class Rows: @unchecked Sendable {
     /// The number of rows that the statement has changed.
     var changed: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// Returns a value; nil for null. The bytes are valid during the lifetime of this object.
+    /// Returns the value in a row and a column; nil if it is an SQL null. The bytes are valid while this object exists.
     func value(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard row < count, column < PQnfields(result), PQgetisnull(result, Int32(row), column) == 0,
             let start = PQgetvalue(result, Int32(row), column)

@@ -2,14 +2,14 @@ import Formats
 import LinuxSystem
 import Vault
 
-/// A server that proves its identity, by its certificate or by being on this machine. Only such a server gets a
-/// password from this machine's vault, because a false server could request it in clear text.
+/// A server that proves its identity, by its certificate or by being on this machine. Only a verified server gets a
+/// password from this machine's vault, because an impostor could request it in clear text.
 struct VerifiedServer: Sendable {
     let server: Server
     private let hosts: [String]
     private let user, database: String?
 
-    /// The names of the attributes that mark a password's entry; git's credential helper finds logins by them too.
+    /// The names of the attributes that mark a password's entry. git's credential helper uses them as well.
     private enum Key {
         static let scheme = "protocol"
         static let host = "host"
@@ -32,7 +32,7 @@ struct VerifiedServer: Sendable {
                     + "sent to it. Use sslmode=verify-full, or name a server on this machine by its socket or address")
         }
         var server = server
-        // Kerberos encryption is disabled. It would replace TLS, and libpq would not check the certificate.
+        // Kerberos encryption is disabled, because it would replace TLS, and libpq would not check the certificate.
         if !server.isLocal { server.parameters["gssencmode"] = "disable" }
         self.server = server
     }
@@ -48,7 +48,7 @@ struct VerifiedServer: Sendable {
 
     // MARK: The entry
 
-    /// Throws `guarded` unless the entry's attributes permit the use of its password for every server's database.
+    /// Throws `guarded` if `attributes` do not permit the use of the entry's password for every server's database.
     ///
     /// - Parameter vault: the path of the vault that has the entry, for the error message.
     static func check(

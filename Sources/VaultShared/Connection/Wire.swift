@@ -5,8 +5,8 @@ import LinuxSystem
 /// A relay between libpq and a server. libpq gets one end of a socket pair in place of its own socket, and the wire
 /// copies bytes between the other end and the server.
 ///
-/// libpq receives bytes without a limit, and allocates as much memory as a message's header claims, up to 1 GiB. The
-/// wire passes on only as many bytes as a result may have, in small pieces.
+/// libpq receives bytes without a limit, and allocates as much memory as a message's header claims, up to 1 GiB.
+/// Therefore the wire passes on no more bytes than a result may have, in small pieces.
 struct Wire: ~Copyable {
     /// The socket that libpq has connected to the server.
     private let server: FileDescriptor
@@ -48,7 +48,7 @@ struct Wire: ~Copyable {
         try withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { (piece) throws(PostgresError) in
             let count = recv(server.number, piece.baseAddress, piece.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
-            // The end of the connection is passed on to libpq, which reports the loss itself.
+            // If the connection has ended, the wire closes libpq's connection as well, and libpq reports the loss.
             guard count > 0 else {
                 shutdown(inner.number, Int32(SHUT_WR))
                 return
@@ -57,13 +57,13 @@ struct Wire: ~Copyable {
                 throw PostgresError(.malformed, "the server sends more than was requested")
             }
             allowance -= UInt64(count)
-            // The socket pair is empty and has room for a whole piece, so anything less is an error.
+            // The socket pair is empty and has room for a whole piece, so a partial send is an error.
             guard send(inner.number, piece.baseAddress, count, Wire.sending) == count
             else { throw PostgresError(.lost, "the connection cannot be read: \(SystemError.message(for: errno))") }
         }
     }
 
-    /// Sends the bytes that libpq has written, as far as the server accepts them without waiting.
+    /// Sends as many of the bytes that libpq has written as the server accepts immediately.
     mutating func carryOut() {
         withUnsafeTemporaryAllocation(byteCount: Wire.pieceSize, alignment: 8) { piece in
             while true {

@@ -8,10 +8,10 @@ import Vault
 struct DatabaseURL {
     /// The values that the URL sets for libpq's keywords. libpq adds values from other sources.
     let parameters: ConnectionParameters
-    /// The name of the entry in this machine's own vault that has the password; nil if libpq finds the password.
+    /// The name of the password's entry in this machine's own vault; nil if libpq looks up the password itself.
     let passwordEntry: String?
     let vault: String
-    /// The vault's location. It depends neither on the user nor on the hosts' order, so a failover does not change it.
+    /// The vault's location. It does not depend on the user or the order of hosts, so a failover does not change it.
     let location: String
 
     private static let standardVault = "default"
@@ -43,7 +43,7 @@ struct DatabaseURL {
         parameters = given
     }
 
-    /// Removes the option `password-entry`, which libpq does not know. Returns the rest and the option's value.
+    /// Removes the option `password-entry`, unknown to libpq. Returns the remaining URI and the option's value.
     private static func takePasswordEntry(from uri: Substring) throws(VaultError) -> (String, String?) {
         guard let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (String(uri), nil) }
         let option = "password-entry="
@@ -59,7 +59,7 @@ struct DatabaseURL {
 
     private static func parsed(_ uri: String) throws(VaultError) -> ConnectionParameters {
         var message: UnsafeMutablePointer<CChar>?
-        // The scheme is replaced, because libpq would interpret a capitalized one as a database name.
+        // The scheme is replaced, because libpq would take a URL with a capitalized scheme for a database name.
         let rest = uri.utf8.firstIndex(of: UInt8(ascii: ":")).map { uri[$0...] } ?? ""
         guard let options = PQconninfoParse("postgresql\(rest)", &message) else {
             // libpq's message is discarded, because it may repeat parts of the URL, even a password.

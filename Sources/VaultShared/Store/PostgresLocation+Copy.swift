@@ -18,7 +18,7 @@ extension PostgresLocation {
         }
     }
 
-    /// Creates the file for pending changes from the local copy. Waits while another process creates it.
+    /// Creates the file for pending changes from the local copy. Waits while another process is creating the file.
     ///
     /// - Parameter check: reads and authenticates the whole file. The local copy is never flushed, so a power loss may
     ///   have damaged it, and changes to a damaged copy could never be merged.
@@ -52,7 +52,7 @@ extension PostgresLocation {
 
     /// Saves the local copy to a separate file, which is never replaced, and posts a notice.
     ///
-    /// - Parameter end: returns the end of the log in the copy, after which bytes of another history may follow.
+    /// - Parameter end: returns the offset at which the copy's log ends. Bytes of another history may follow.
     func keepCopy(upTo end: (any RecordStore) throws(LogError) -> UInt64) throws(LogError) {
         // Another process may have saved later bytes to the copy since this process read its state.
         mirror?.reread()

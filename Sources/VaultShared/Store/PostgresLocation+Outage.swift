@@ -44,7 +44,7 @@ extension PostgresLocation {
     /// Whether a recent attempt to reach a server has failed.
     var isInOutage: Bool { outage.withLock { $0.end.map { $0 > .now } ?? false } }
 
-    /// Returns whether the local copy replaces the server after this error. If so, records an outage.
+    /// Returns whether the local copy is used in place of the server after `error`. If so, records an outage.
     func noteFailure(_ error: LogError) -> Bool {
         guard hasStandIn, error.code == .unreachable else { return false }
         outage.withLock { outage in

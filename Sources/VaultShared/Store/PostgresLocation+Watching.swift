@@ -3,8 +3,8 @@ package import SealedFormat
 package import SealedLog
 
 extension PostgresLocation {
-    /// Listens for writers' notifications, and also polls the log's end every few seconds. Through a pooler, and on
-    /// servers without notifications, it only polls.
+    /// Listens for writers' notifications, and also polls the log's end every few seconds. If the connection goes
+    /// through a pooler or the server cannot notify, it only polls.
     package func watch(onChange: @escaping @Sendable () -> Void) throws(LogError) -> any AnyObject & Sendable {
         let watch = DatabaseWatch(self, onChange)
         do { try startDetachedThread(named: "vault-watch", watch.loop.run) } catch { throw LogError(error, path) }
@@ -50,7 +50,7 @@ private final class RowLock: NamedLock {
 
     func check() throws(LogError) {
         let connection = connection.withLock { $0 }
-        // The transaction holds the lock as long as it is open.
+        // The lock is held as long as the transaction is open.
         guard let connection, (try? connection.flight([.mayWait], until: Deadline(after: location.timeout))) != nil,
             connection.isInTransaction
         else {
@@ -120,7 +120,7 @@ private final class DatabaseWatch: Sendable {
                     isKnown = try connection.flight(
                         [.tryShareLock(location.listenerKey)], until: Deadline(after: location.timeout)
                     ).rows[0].flag(0, 0)
-                    // A writer that checked for listeners before this one held its lock has sent no notification.
+                    // Writers that checked for listeners before this listener held the lock have not notified it.
                     if isKnown { onChange() }
                 }
                 let pause = isKnown ? Loop.longPause : Loop.shortPause

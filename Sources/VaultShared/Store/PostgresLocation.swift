@@ -30,13 +30,13 @@ package final class PostgresLocation: StoreLocation {
     let pendingPath: String?
     /// The path prefixes for saved copies that have changes which the vault in the database lacks.
     let keptPaths: [String]
-    /// The log position at which the copy that was last saved to a separate file ends.
+    /// The end of the copy that was last saved to a separate file; nil if none was saved.
     let copyInFile = Mutex<LogPosition?>(nil)
     /// The notices about saved copies, and about use of the local copy in place of the server.
     let notices = NoticeBoard()
     /// The server's clock, as of the last read of the vault's row.
     let serverClock = ServerClock()
-    /// Whether this process has found the vault in the database before.
+    /// Whether this process has already found the vault in the database.
     private let isFound = Atomic(false)
     let changesNothing: Bool
     let outage = Mutex(Outage())
@@ -62,7 +62,7 @@ package final class PostgresLocation: StoreLocation {
         offline = options.offline
         isShortLived = options.isShortLived
         changesNothing = options.changesNothing
-        // Even a server on this machine may need almost a second to answer, so a shorter timeout is raised.
+        // Even a server on this machine may need almost a second to answer, so the timeout is at least a second.
         timeout = max(.seconds(1), options.lockTimeout)
         longTimeout = max(.seconds(120), timeout)
         let foreign = location.cache.flatMap(files.partOfAnotherUser)
@@ -91,7 +91,7 @@ package final class PostgresLocation: StoreLocation {
                 noteStandIn()
                 return store
             } catch {
-                // If the file is missing, another process has merged its changes and removed it.
+                // If the file is missing, another process has merged the file's changes and removed it.
                 guard error.code == .missing else { throw error }
             }
         }
@@ -145,12 +145,12 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Queue
 
-    /// Whether this process bypasses the queue, because it recently found the vault's row free while the queue was not.
+    /// Whether this process bypasses the queue, because it recently found the queue blocked but the vault's row free.
     var isImpatient: Bool { impatientUntil.withLock { $0.map { $0 > .now } ?? false } }
 
     func noteImpatience() { impatientUntil.withLock { $0 = Deadline(after: PostgresLocation.impatience) } }
 
-    /// Creates the tables if they do not exist. Users who lack the right to do so depend on an administrator.
+    /// Creates the tables if they do not exist. A user who lacks the right to do so depends on an administrator.
     private func createSchema() throws(LogError) {
         do throws(LogError) { _ = try flight([.tables]) } catch {
             guard [.missing, .gone].contains(error.code) else { throw error }
@@ -164,7 +164,7 @@ package final class PostgresLocation: StoreLocation {
                     guard (try? flight([.tables])) != nil else { throw error }
                 }
             }
-            // Failures are ignored. CockroachDB has no such storage setting, and not every user may create roles.
+            // Failures are ignored, because CockroachDB lacks this setting, and not every user may create roles.
             _ = try? flight([Statement(Schema.storage)])
             _ = try? flight(Schema.roles.map { Statement($0) })
         }
@@ -189,7 +189,7 @@ package final class PostgresLocation: StoreLocation {
 
     // MARK: Calls
 
-    /// Sends statements in one flight, and again after some errors. They must be read-only or take effect atomically.
+    /// Sends statements in one flight, and resends them after some errors. They must be read-only or atomic.
     func flight(_ statements: [Statement], until deadline: Deadline? = nil) throws(LogError) -> [Rows] {
         let deadline = deadline ?? Deadline(after: timeout)
         return try attempt(until: deadline, patience: hasStandIn ? .zero : PostgresLocation.restartPatience) {
@@ -203,7 +203,7 @@ package final class PostgresLocation: StoreLocation {
     /// The time to wait for an unreachable server, which may just be restarting.
     static let restartPatience: Duration = .seconds(3)
 
-    /// Runs a call, and repeats it after a lost connection or if the server requests a retry.
+    /// Runs a call. Repeats it if the connection is lost or if the server requests a retry.
     ///
     /// - Parameter patience: the time for retries while no server can be reached; nil retries until `deadline`.
     func attempt<Result>(

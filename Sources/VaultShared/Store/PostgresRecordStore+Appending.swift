@@ -3,9 +3,9 @@ import SealedFormat
 import SealedLog
 import Vault
 
-// A writer acquires the vault's lock before it appends a record. Without contention, that costs no more than a
-// compare-and-append alone; with contention, it costs far less. But correctness depends only on the comparison in the
-// append statement and on the primary key, because CockroachDB does not guarantee its locks.
+// A writer acquires the vault's lock before it appends a record. If there is no contention, the lock costs no more than
+// a compare-and-append alone; otherwise it costs far less. But correctness depends only on the comparison in the append
+// statement and on the primary key, because CockroachDB does not guarantee its locks.
 
 extension PostgresRecordStore {
     // MARK: The lock
@@ -71,7 +71,7 @@ extension PostgresRecordStore {
     /// - Parameter key: the key of the queue's lock; nil waits only for the lock of the vault's row.
     private func beginTransaction(behind key: UInt64?, until deadline: Deadline) throws(PostgresError) {
         let end = state.withLock { $0.tail.end }
-        // A free lock is acquired even after the deadline. If it is not free, the server itself ends the wait.
+        // A free lock is acquired even after the deadline. If the lock is not free, the server itself ends the wait.
         let answerDeadline = max(deadline, .now) + location.timeout
         let connection = try location.pool.take(until: answerDeadline)
         defer { location.pool.give(back: connection) }
@@ -163,7 +163,7 @@ extension PostgresRecordStore {
 
     private struct PendingAppend {
         let record: StoredRecord
-        /// The head that the database stated before the record was appended.
+        /// The head that the database returned before the record was appended.
         let head: StoreHead
         let statements: [Statement]
         /// Whether `statements` include all bytes of the record, so that they can be sent again.
@@ -226,17 +226,16 @@ extension PostgresRecordStore {
         }
     }
 
-    /// Acquires the vault's lock again, which the transaction held until it ended. Returns whether `check` then finds
-    /// that the transaction was committed before its connection was lost. If it was not, this process keeps the lock.
-    /// Throws `outcomeUnknown` if no server answers within a new timeout, because the original timeout may have
-    /// expired.
+    /// Acquires the vault's lock again, which is possible only after the transaction has ended. Returns whether `check`
+    /// finds that the transaction has been committed. If not, this process keeps the lock. Throws `outcomeUnknown` if
+    /// no server answers within a new timeout. The original timeout may have expired.
     func decided(after failure: PostgresError, _ check: () throws(LogError) -> Bool) throws(LogError) -> Bool {
         let deadline = Deadline(after: location.timeout)
         while true {
             do throws(LogError) { return try decided(until: deadline, check) } catch {
                 guard [.unreachable, .serverRefused, .busy].contains(error.code) else { throw error }
                 finishTransaction()
-                // The new connection may be lost as well. Until the deadline, another one is tried.
+                // If the new connection is lost as well, another connection is tried until the deadline.
                 if error.code == .unreachable, !deadline.hasPassed { continue }
                 throw LogError(
                     .outcomeUnknown,
@@ -270,7 +269,7 @@ extension PostgresRecordStore {
                 Clock.sleep(microseconds: 20_000)
             }
         } catch {
-            // CockroachDB lacks the function in this statement, but its commits have no wait that could be cancelled.
+            // CockroachDB lacks the function that is called, but its commits have no wait that could be cancelled.
             guard error.isMissingFunction else { throw error }
         }
     }

@@ -7,8 +7,8 @@ import SealedLog
 // server would otherwise destroy the copy from which the server can be repaired.
 
 extension PostgresRecordStore: MachineCopy {
-    // The copy's end; nil if the store itself is read from the copy, so that there is nothing to compare. Also nil if
-    // the copy has been saved to a file but could not be replaced, as on a full disk, so that it is not saved again.
+    // The copy's end. It is nil if the store is read from the copy, because there is nothing to compare. It is also nil
+    // if the copy has been saved to a file but could not be replaced, so that the copy is not saved again.
     var head: LogPosition? {
         guard state.withLock({ !$0.isKept }) else { return nil }
         let head = location.mirror?.savedHead?.position
@@ -54,7 +54,7 @@ extension PostgresRecordStore: MachineCopy {
         // Another process may have saved later bytes to the copy since this process read its state.
         mirror.reread()
         let gaps = mirror.gaps(of: head)
-        // If more bytes are missing, commands read them only on request.
+        // If the copy lacks more bytes, commands complete it only on request.
         guard (1...Self.mostCompleted).contains(gaps.reduce(0) { $0 + UInt64($1.count) }) else { return }
         var wanted: [Range<UInt64>] = []
         var room = Self.completedAtOnce
@@ -74,7 +74,7 @@ extension PostgresRecordStore: MachineCopy {
     func distrust() throws(LogError) -> Bool {
         guard state.withLock({ !$0.isKept }) else { return false }
         try checkServer()
-        // This check needs a connection, and a process that holds the lock must not wait for another one.
+        // This check needs a connection, and a process that holds the lock must not wait for another connection.
         if !state.withLock({ $0.isLocked }), try location.currentHead() == nil { throw location.absence }
         state.withLock { $0.doubt() }
         return true
@@ -104,7 +104,7 @@ extension PostgresRecordStore: MachineCopy {
 }
 
 extension PostgresRecordStore {
-    /// Saves bytes that this store has read to the local copy.
+    /// Saves to the local copy the bytes that this store has read, and `newBytes`.
     ///
     /// - Parameter head: the head with which the log has been compared. A later head is not saved.
     func mirror(_ newBytes: [StoreBytes] = [], as head: StoreHead) {
@@ -118,8 +118,8 @@ extension PostgresRecordStore {
         case .own: isNew = false
         case .another(let isContinued): isNew = !(isContinued && mirror.savedHead?.generation == generation)
         }
-        // The copy is not read before its former bytes have been dropped. If they are kept, reads continue to bypass
-        // the copy, because it may include the bytes that caused this store to be opened.
+        // If the copy's former bytes have to be dropped, the copy is read only after that. If they are kept, reads
+        // bypass the copy, because they may include the bytes that caused this store to be opened.
         guard mirror.keep(head, pieces + newBytes, isNew: isNew), case .another = copy else { return }
         let confirmed = state.withLock { state in
             state.copy = .own

@@ -18,14 +18,14 @@ extension PostgresRecordStore {
         /// Whether each byte was written exactly once. Overlapping extents or gaps could not be read.
         var isWhole: Bool { written.ranges == RangeSet(0..<size) && written.count == size }
         var hint: Hint?
-        /// Whether the transaction was committed, or may have been.
+        /// Whether the transaction has been committed, or may have been.
         var isCommitted = false
         /// Whether the vault's row may point to this generation, now or later. If so, the generation is not deleted.
         var isUndecided = false
     }
 
     /// Begins a generation, but sends nothing to the server yet. A process that holds the vault's lock must not wait
-    /// for another connection of a pooler, because the processes that wait for the lock may occupy all connections.
+    /// for another connection, because the processes that wait for the lock may occupy all of a pooler's connections.
     static func begin(
         at location: PostgresLocation, locked isLocked: Bool = false
     ) throws(LogError) -> PostgresRecordStore {
@@ -51,7 +51,7 @@ extension PostgresRecordStore {
     /// new generations, so the wait is limited. Only the vault's row determines which generation is current.
     private static let patience: Duration = .seconds(2)
 
-    /// Begins a generation once no other generation of the vault is being written, or after a time limit.
+    /// Begins a generation. First waits, up to a time limit, until no other generation of the vault is being written.
     static func beginLocked(at location: PostgresLocation) throws(LogError) -> PostgresRecordStore {
         let patience = Deadline(after: PostgresRecordStore.patience)
         while true {
@@ -101,8 +101,8 @@ extension PostgresRecordStore {
         return true
     }
 
-    /// Sends the collected bytes to the server, which is also necessary before they can be read. The first call throws
-    /// `busy` while another process is writing a new generation.
+    /// Sends the collected bytes to the server. They cannot be read before that. The first call throws `busy` if
+    /// another process is writing a new generation.
     func flushConstruction() throws(LogError) {
         let pending = state.withLock { state in
             var pending: (PostgresConnection, [Statement], takesLock: Bool)?
@@ -149,7 +149,7 @@ extension PostgresRecordStore {
         } else {
             try create(head, on: construction.connection)
         }
-        // Deletes old generations, but not the last one, whose readers still have time to finish.
+        // Deletes old generations, except recently replaced ones, so that their readers can finish.
         _ = try? construction.connection.flight(
             Statement.deleteOldGenerations(of: location.name), until: Deadline(after: location.longTimeout))
         state.withLock { state in
@@ -174,7 +174,7 @@ extension PostgresRecordStore {
             if answer.hasWarning { try prove(on: connection, until: deadline) }
             let found = try StoreHead(answer.rows[2])
             guard let old = found, old.generation != generation else { return found }
-            // The row points to a generation of a vault that another process created, or to a later one of this vault.
+            // The row points to another process's new vault, or to a later generation of this vault.
             let isPassed = try connection.flight([.replaced(generation)], until: deadline).rows[0].count > 0
             return isPassed ? head : old
         }
@@ -217,7 +217,7 @@ extension PostgresRecordStore {
     }
 
     /// Returns whether the vault's row points to this generation, or pointed to it until another process compacted the
-    /// vault again. The caller holds the former store's lock.
+    /// vault again. The caller must hold the lock of `old`.
     func isPublished(over old: PostgresRecordStore) throws(LogError) -> Bool {
         let (head, connection) = old.state.withLock { ($0.head, $0.transaction?.connection) }
         if head.generation == generation { return true }

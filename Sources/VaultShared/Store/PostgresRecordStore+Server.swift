@@ -2,7 +2,7 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-// The check of a store against the end of the log that the database states.
+// The check of a store against the log's end that is recorded in the vault's row.
 
 extension PostgresRecordStore: StoreServer {
     var name: String? { location.pool.lastHost?.name }
@@ -37,8 +37,8 @@ extension PostgresRecordStore {
         return TailState(needsClearing: false, isDurable: true)
     }
 
-    /// Compares the end of the log that was read with the end that the database states. They must be equal, because the
-    /// database appends the next record at the stated end.
+    /// Compares the end of the log that was read with the end that is recorded in the vault's row. They must be equal,
+    /// because the next record is appended at the recorded end.
     private func compareStatedEnd(with tail: LogTail) throws(LogError) {
         guard let stated = statedEnd else { return }
         guard stated.position == tail.head, stated.offset == tail.end else {
@@ -91,7 +91,7 @@ extension PostgresRecordStore {
 
     private typealias Answer = (head: StoreHead, newBytes: StoreBytes)
 
-    /// Requests the vault's row and the bytes after an offset. Returns nil if the local copy replaces the server.
+    /// Requests the vault's row and the bytes after an offset. Returns nil if the local copy is used instead.
     private func query(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer? {
         if try !location.isOffline() {
             do throws(LogError) {
@@ -107,7 +107,7 @@ extension PostgresRecordStore {
     }
 
     private func request(after end: UInt64, knowing known: StoreHead) throws(LogError) -> Answer {
-        // Requests only the row from a local server, because a rare second flight is faster than access to extents.
+        // Requests only the row from a local server, because a rare second flight costs less than reading extents.
         if location.pool.isLocal, try location.currentHead() == known {
             return (known, StoreBytes(offset: end))
         }

@@ -7,21 +7,21 @@ extension PostgresRecordStore {
         var head: StoreHead {
             didSet {
                 if head.generation == last?.generation {
-                    // The database has returned to this store's generation.
+                    // This store's generation is the current one again.
                     last = nil
                 } else if head.generation != oldValue.generation {
                     last = last ?? oldValue
                 }
             }
         }
-        /// The last head of this store's generation, for its readers; nil until another generation is current.
+        /// The last head of this store's generation, for its readers; nil while this generation is current.
         private(set) var last: StoreHead?
         var own: StoreHead { last ?? head }
         /// Bytes that the database returned with the head: the header's extent, and the end of the initial contents.
         private(set) var pieces: [StoreBytes]
-        /// Whether the database has bytes after the end of the log that it states.
+        /// Whether the database has bytes beyond the log's end that the vault's row records.
         var hasMore = false
-        /// The end of the bytes that the database has; nil unless the log's end that the database states is ignored.
+        /// The end of the last extent, if it is used instead of the log's end in the vault's row; otherwise nil.
         var sizeFound: UInt64?
         /// The newest bytes of the store.
         var tail: StoreBytes
@@ -55,8 +55,8 @@ extension PostgresRecordStore {
         case found
         /// The log has opened and accepted the store or has written it, so the store's bytes may be saved to the copy.
         ///
-        /// - Parameter isNew: whether the vault's row was just read to open the log, so that no short-lived program
-        ///   rereads it.
+        /// - Parameter isNew: whether the vault's row was just read to open the log, so that a short-lived program need
+        ///   not reread it.
         case open(isNew: Bool)
     }
 
@@ -83,9 +83,9 @@ extension PostgresRecordStore {
 }
 
 extension PostgresRecordStore.State {
-    /// Sets the head to the one that the database has just returned.
+    /// Sets the head to `found`, which the database has just returned.
     ///
-    /// - Parameter newBytes: the bytes after the log's end, as this process knew it before the call.
+    /// - Parameter newBytes: the bytes after the log's end that this process knew before the call.
     mutating func update(_ found: StoreHead, _ newBytes: StoreBytes, of generation: UInt64) {
         if found.generation == generation {
             if case .kept(let isOpen) = phase { phase = isOpen ? .open(isNew: false) : .found }
@@ -94,7 +94,7 @@ extension PostgresRecordStore.State {
         head = found
     }
 
-    /// Records that the log has opened and accepted the store. Returns whether the vault's row was read to do so.
+    /// Records that the log has opened and accepted the store. Returns whether the vault's row has been read for it.
     mutating func accept(continuing isContinued: Bool) -> Bool {
         if !isMirrored { copy = .another(isContinued: isContinued) }
         switch phase {
@@ -140,7 +140,7 @@ extension PostgresRecordStore.State {
         phase = .constructing(construction)
     }
 
-    /// The maximum number of blocks that are held until it is known whether the local copy may save them.
+    /// The maximum number of blocks that are held until it is known whether they may be saved to the local copy.
     private static let mostUnconfirmed = 16
 
     mutating func wait(toFollow bytes: StoreBytes, with head: StoreHead) {
@@ -153,7 +153,7 @@ extension PostgresRecordStore.State {
         if isMirrored, unconfirmed.count < Self.mostUnconfirmed { unconfirmed.append(block) }
     }
 
-    /// Removes and returns new bytes up to an accepted position; nil if the database did not state it as the log's end.
+    /// Removes and returns new bytes up to `position`; nil if no head that the database returned has this position.
     mutating func takeFollowed(to position: LogPosition) -> (head: StoreHead, bytes: [StoreBytes])? {
         let due = unfollowed.filter { $0.head.position.sequence <= position.sequence }
         guard let head = due.last(where: { $0.head.position == position })?.head else { return nil }
@@ -184,13 +184,13 @@ extension PostgresRecordStore.State {
 
     mutating func takeConfirmed() -> [StoreBytes] { exchange(&confirmed, with: []) }
 
-    /// The end of this store's log as the database states it; nil during construction, and while it is ignored.
+    /// The end of this store's log, as recorded in the vault's row; nil during construction, and while it is ignored.
     var statedEnd: StatedEnd? {
         guard construction == nil, sizeFound == nil else { return nil }
         return StatedEnd(own.position, at: own.size, hasMore: hasMore)
     }
 
-    /// Whether this process holds the vault's lock. No other process can then write, so the head need not be requested.
+    /// Whether this process holds the vault's lock. While it does, no other process writes, so the head is current.
     var isLocked: Bool { transaction.map { !$0.isCommitting } ?? false }
 
     func isOlder(than position: LogPosition) -> Bool { !isLocked && head.position.sequence < position.sequence }

@@ -6,7 +6,7 @@ import Vault
 
 /// A sealed log's bytes in the tables of a database; see ``Schema``.
 ///
-/// The newest bytes stay in memory until newer ones follow. A check of the log's end costs one round trip, which also
+/// The newest bytes stay in memory until newer bytes arrive. A check of the log's end costs one round trip, which also
 /// returns any appended bytes.
 final class PostgresRecordStore: NewStore {
     let location: PostgresLocation
@@ -68,12 +68,12 @@ final class PostgresRecordStore: NewStore {
             pieces.contains { $0.copy(range, into: buffer) }
             || isMirrored && !isDoubted && location.mirror?.copy(range, of: generation, into: buffer) == true
         let count = isKnown ? range.count : try fetch(range, into: buffer)
-        // In a file, the header has the hint. Here the vault's row has it, so it is copied into the header.
+        // In a file, the header has the hint. Here the vault's row has it, so the hint is copied into the header.
         if let hint, count == range.count { hint.copy(into: buffer, of: range) }
         return count
     }
 
-    /// The size of the blocks that are read for the local copy. More bytes cost less than another round trip.
+    /// The size of the blocks that are read for the local copy. Reading more bytes costs less than another round trip.
     static let blockSize: UInt64 = 64 << 10
 
     private func fetch(_ wanted: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) throws(LogError) -> Int {
@@ -100,8 +100,8 @@ final class PostgresRecordStore: NewStore {
         }
         let bytes = StoreBytes(offset: range.lowerBound, bytes: block)
         let isKept = isMirrored && location.mirror?.keep(bytes, of: own) == true
-        // If the local copy does not accept the block (during a verification, or on a full disk), keeping it in memory
-        // saves round trips for consecutive reads.
+        // If the local copy does not accept the block, for example on a full disk or during a verification, the block
+        // stays in memory. Consecutive reads then need fewer round trips.
         if !block.isEmpty { state.withLock { if !isKept || $0.doubts > 0 { $0.keep(bytes) } } }
         return Int(max(wanted.lowerBound, min(wanted.upperBound, end)) - wanted.lowerBound)
     }

@@ -19,7 +19,7 @@ final class ServerClock: Sendable {
         }
     }
 
-    /// Reads the server's time from an answer that has just arrived, if the answer contains it.
+    /// Reads the server's time from an answer that has just arrived, if the answer contains the time.
     func note(_ rows: Rows, _ column: Int32) {
         guard rows.count > 0, let time = try? rows.number(0, column) else { return }
         note(Int64(clamping: time), at: Int64(clamping: Clock.milliseconds))

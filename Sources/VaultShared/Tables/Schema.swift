@@ -1,7 +1,7 @@
 /// The database tables for vaults, and the roles that may use them.
 ///
-/// `head` has one row per vault, with its current generation and the end of its log. Each row of `extent` has a piece
-/// of the bytes, from the offset `first_byte` on, and is never updated. A compaction writes a new `generation`.
+/// `head` has one row per vault, with its current generation and the end of its log. Each row of `extent` has sealed
+/// bytes, from the offset `first_byte` on, and is never updated. A compaction writes a new `generation`.
 enum Schema {
     /// The maximum extent size in bytes. PostgreSQL is slower with larger ones, and CockroachDB advises against them.
     static let extentSize = 256 << 10

@@ -28,7 +28,7 @@ extension Statement {
             """, .bytes(name), limit: UInt64(Schema.extentSize))
     }
 
-    /// Selects the extents from the hint on, at most the last `count` bytes; all if the vault has no more bytes.
+    /// Selects the extents from the hint on, but at most the last `count` bytes. Ignores the hint for a smaller vault.
     static func tail(of name: [UInt8], upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -39,7 +39,7 @@ extension Statement {
             """, .bytes(name), .number(count), limit: count)
     }
 
-    /// Selects the last `count` bytes of the generation's initial contents, which include its tree's root page.
+    /// Selects the last `count` bytes of the generation's initial contents, in which the index's root page is.
     static func base(of name: [UInt8], count: UInt64, unlessSmallerThan size: UInt64) -> Statement {
         Statement(
             """
@@ -54,8 +54,8 @@ extension Statement {
             """, .bytes(name), .number(count), .number(size), limit: count)
     }
 
-    /// Selects whether an extent starts at a negative offset, or extends beyond the log's end that the vault's row
-    /// states. A single statement reads both from one snapshot.
+    /// Selects whether an extent starts at a negative offset, or extends beyond the log's end recorded in the vault's
+    /// row. A single statement reads the extents and the row from one snapshot.
     static func hasMore(_ name: [UInt8]) -> Statement {
         Statement(
             """
@@ -65,14 +65,14 @@ extension Statement {
             """, .bytes(name))
     }
 
-    /// Selects the end of a generation's last extent; no row if it has no extent.
+    /// Selects the end of a generation's last extent. Selects no row if the generation has no extent.
     static func end(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT first_byte + length(bytes) FROM vault.extent WHERE generation = $1 ORDER BY first_byte DESC LIMIT 1",
             .number(generation))
     }
 
-    /// Selects the extents that start within `count` bytes from an offset.
+    /// Selects the extents that start in the range of `count` bytes from `offset` on.
     static func extents(_ generation: UInt64, from offset: UInt64, upTo count: UInt64) -> Statement {
         Statement(
             """
@@ -81,7 +81,7 @@ extension Statement {
             """, .number(generation), .number(offset), .number(count), limit: count + UInt64(Schema.extentSize))
     }
 
-    /// Selects the bytes of a range, in pieces. No extent is longer than ``Schema/extentSize``.
+    /// Selects the bytes of a range, in pieces. Relies on the maximum extent size, ``Schema/extentSize``.
     static func bytes(_ generation: UInt64, _ range: Range<UInt64>) -> Statement {
         Statement(
             """
@@ -108,11 +108,11 @@ extension Statement {
             current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
         """
 
-    /// A statement that applies these settings in a transaction that does not wait for a lock.
+    /// A statement that applies ``promises`` in a transaction that does not wait for a lock.
     static let promised = Statement("SELECT \(promises)")
 
-    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on it,
-    /// as any database user can hold the queue's lock, and for years, CockroachDB did not wait for advisory locks.
+    /// Waits in a queue, because a row's lock is not granted in the order of requests. Only fairness may depend on the
+    /// queue, as any database user can hold its lock, and older versions of CockroachDB do not wait for advisory locks.
     ///
     /// The server itself ends the wait, even if this process has exited.
     ///
@@ -125,8 +125,8 @@ extension Statement {
             """, .text("\(max(1, milliseconds))ms"), .number(key ?? 0), .number(key == nil ? 0 : 1))
     }
 
-    /// Locks and selects the vault's row, and selects whether there are listeners, which hold a shared lock. Writers
-    /// send NOTIFY only if there are listeners, because committing a NOTIFY locks the whole database.
+    /// Locks and selects the vault's row, and selects whether there are listeners, each of which holds a shared lock.
+    /// Writers send NOTIFY only if there are listeners, because committing a NOTIFY locks the whole database.
     static func lockedHead(of name: [UInt8], listeners key: UInt64) -> Statement {
         Statement(
             """
@@ -157,7 +157,7 @@ extension Statement {
             .bytes(bytes))
     }
 
-    /// A write without effect. The server's log is sequential, so this commit is durable only after all earlier ones.
+    /// A write without effect. The server's log is sequential, so this commit is durable only if all earlier ones are.
     static let proof = Statement("SELECT \(promises), pg_logical_emit_message(true, 'vault', '')")
 
     // MARK: Replacing
@@ -200,14 +200,14 @@ extension Statement {
         Statement("UPDATE vault.generation SET replaced = now() WHERE generation = $1", .number(generation))
     }
 
-    /// Selects a row if a generation has been replaced. The generation that replaced it includes its contents.
+    /// Selects a row if a generation has been replaced. The later generation includes the replaced one's contents.
     static func replaced(_ generation: UInt64) -> Statement {
         Statement(
             "SELECT generation FROM vault.generation WHERE generation = $1 AND replaced IS NOT NULL",
             .number(generation))
     }
 
-    /// Deletes generations that were replaced long ago, and unfinished ones of killed processes after a day.
+    /// Deletes generations that were replaced long ago, and unfinished generations that were begun over a day ago.
     static func deleteOldGenerations(of name: [UInt8]) -> [Statement] {
         let old = """
             name = $1 AND generation <> (SELECT generation FROM vault.head WHERE name = $1)
@@ -228,7 +228,7 @@ extension Statement {
         }
     }
 
-    /// Selects whether no session holds a lock, by acquiring the lock and rolling back to a savepoint.
+    /// Selects whether a lock is free. Acquires the lock, and releases it by rolling back to a savepoint.
     static func isFree(_ key: UInt64) -> [Statement] {
         [
             Statement("SAVEPOINT look"), Statement("SELECT pg_try_advisory_xact_lock_shared($1)", .number(key)),
@@ -236,8 +236,8 @@ extension Statement {
         ]
     }
 
-    /// Acquires a lock that requires write access. Its uncommitted row is invisible to other transactions, but prevents
-    /// them from inserting the same row. If the lock is held, the statement fails after 1 ms.
+    /// Acquires a lock that requires write access. The lock is an uncommitted row, which other transactions cannot see,
+    /// but which prevents them from inserting the same row. If the lock is held, the statement fails after 1 ms.
     static func exclude(_ number: UInt64, in name: [UInt8]) -> [Statement] {
         [
             Statement("SELECT set_config('lock_timeout', '1ms', true)"),
@@ -248,7 +248,7 @@ extension Statement {
         ]
     }
 
-    /// Tries to acquire a lock for the transaction. In a pooler, a session's lock would pass to another client.
+    /// Tries to acquire a lock for the transaction. A pooler would pass a session's lock on to another client.
     static func tryLock(_ key: UInt64) -> Statement { Statement("SELECT pg_try_advisory_xact_lock($1)", .number(key)) }
 
     /// Lifts the server's time limit for a transaction that is idle between its flights.

@@ -11,10 +11,10 @@ struct StoreHead: Hashable {
     let position: LogPosition
     let size: UInt64
     let hint: Hint?
-    /// Whether the row has values that no program writes, such as a negative size. The log then counts as empty.
+    /// Whether the row has values that no program writes, such as a negative size. If so, the log counts as empty.
     let isMalformed: Bool
 
-    /// Parses the row; nil if there is no such vault.
+    /// Parses the vault's row. Returns nil if `rows` is empty.
     init?(_ rows: Rows) throws(PostgresError) {
         guard rows.count > 0 else { return nil }
         generation = try rows.bits(0, 0)
@@ -43,7 +43,7 @@ struct StoreHead: Hashable {
         isMalformed = false
     }
 
-    /// Returns whether this head and the other one describe the same state of the vault. Hints are ignored.
+    /// Returns whether this head and `other` describe the same state of the vault. Hints are ignored.
     func isAlike(_ other: StoreHead) -> Bool {
         generation == other.generation && position == other.position && size == other.size
             && isMalformed == other.isMalformed
@@ -72,7 +72,7 @@ struct StoreBytes {
         self.bytes = bytes
     }
 
-    /// Copies a range into the buffer. Returns false if these bytes do not include all of it.
+    /// Copies a range into `buffer`. Returns false if these bytes do not include the whole range.
     func copy(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard range.lowerBound >= offset, range.upperBound <= end else { return false }
         withBytes(of: range) { buffer.copyMemory(from: $0) }
@@ -87,8 +87,8 @@ struct StoreBytes {
 }
 
 extension Rows {
-    /// Passes the bytes of each row to `body`, and returns their end. A row consists of an offset and bytes. Stops at
-    /// the first row that does not start at the previous one's end.
+    /// Passes the bytes of each row to `body`, and returns the end of these bytes. A row consists of an offset and
+    /// bytes. Stops at the first row that does not start at the end of the previous row.
     ///
     /// - Parameter limit: the maximum end. If the server sends more bytes, the method throws `malformed`.
     func pieces(

@@ -89,7 +89,7 @@ extension StoreRule {
 }
 
 extension SampleValue {
-    /// Returns a value that the store refuses; nil if the store accepts all of them.
+    /// Returns a value that the store refuses; nil if the store accepts all sample values.
     fileprivate static func refused(by store: any ValueStore) -> StoredValue? {
         let deep = (0..<2_000).reduce(StoredValue.integer(1)) { inner, _ in .array([inner]) }
         for value in all.filter(\.mayBeRefused).map(\.value) + [deep] {

@@ -59,8 +59,8 @@ extension StoreRule {
         values.contains { $0 != values.first }
     }
 
-    /// Reads a second key between two reads of a first key. Returns whether the first key is unchanged but the second
-    /// one has another batch's value. Every batch sets all keys to one value, which no other batch uses.
+    /// Reads a second key between two reads of a first key. Returns whether the first key's value is unchanged although
+    /// the second key's value is from another batch. Each batch sets all keys to one value, which no other batch uses.
     private static func changesInBetween(_ store: any ValueStore, _ keys: [String]) throws(VaultError) -> Bool {
         let key = keys.randomElement() ?? ""
         let other = keys.randomElement() ?? ""
@@ -72,7 +72,7 @@ extension StoreRule {
     package static let notifiesAfterChanges = StoreRule(
         "An observer that reads after each notification misses no change."
     ) { store, findings in
-        // Keeps the store watching its file between the rounds.
+        // Makes the store watch its file even between the rounds.
         let watching = try store.changes.notices()
         defer { withExtendedLifetime(watching) {} }
         let keys = ["key 0", "key 1"]

@@ -26,7 +26,7 @@ extension StoreRule {
 
     package static let identitySentence = "Two stores have different identities."
 
-    /// Waits for notifications, perhaps on another thread. Returns whether the condition holds after one of them.
+    /// Waits for notifications, perhaps on another thread. Returns whether `isSo` returns true after a notification.
     static func sees(
         _ notices: AsyncStream<Void>, _ isSo: @escaping @Sendable () throws -> Bool = { true }
     ) async throws -> Bool {

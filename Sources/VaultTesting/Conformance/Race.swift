@@ -6,7 +6,7 @@ import LinuxSystem
 /// under simultaneous calls then appears correct. So only rounds with overlapping calls count.
 struct Race {
     /// The number of overlapping rounds to run. For example, a store that releases its lock for 100 ns between checking
-    /// and changing a value fails in one of 25 such rounds. At a few hundred commits per second, that takes seconds.
+    /// and changing a value fails in one of 25 such rounds. At a few hundred commits per second, this takes seconds.
     #if SANITIZER
         // Fewer rounds suffice, because a sanitizer detects an error in any round. Each round also takes longer.
         private static let enough = 50

@@ -18,7 +18,7 @@ public func checkConformance<Store: ValueStore>(
     }
 }
 
-/// Returns the findings, each with the rule that the store breaks.
+/// Returns the findings, each with the broken rule.
 package func brokenRules<Store: ValueStore>(
     among rules: [StoreRule] = StoreRule.all, maximumKeySize: Int = 1_024, of makeStore: () throws -> Store
 ) async throws -> [(rule: String, finding: String)] {

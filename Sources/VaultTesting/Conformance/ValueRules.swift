@@ -60,7 +60,7 @@ extension StoreRule {
         "`keys(prefix:)` returns the keys whose bytes begin with those of the prefix, sorted bytewise."
     ) { store, findings in
         // In alphabetical order, capitals are next to small letters, and accented letters next to plain ones. UTF-16
-        // order swaps the last two keys. Compared by characters, "e" would not be a prefix of the accented letter.
+        // order swaps the last two keys. By characters, "e" would not be a prefix of the accented letter.
         let sorted = [
             "B", "a", "a b", "a-b", "a.b", "a/", "a/b", "a/b/c", "ab", "e\u{301}t", "z", "\u{ff5e}", "\u{1f600}",
         ]

@@ -57,8 +57,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package init(volume: Volume = Volume()) { self.volume = volume }
 
-    /// Makes `times` calls of these kinds fail, after `skipped` of them have succeeded. If `bytes` is given, only calls
-    /// that touch this range of a file count.
+    /// Makes `times` calls of `kinds` fail, after `skipped` such calls have succeeded. If `bytes` is not nil, only
+    /// calls that access this range of a file count.
     package func fail(
         _ kinds: Set<FileCall>, on bytes: Range<UInt64>? = nil, after skipped: Int = 0, times: Int = 1,
         with fault: Fault
@@ -86,7 +86,7 @@ package final class FaultyFileSystem: FileSystem {
 
     // MARK: The calls
 
-    /// Records a call. Returns the fault with which the call must fail; nil if there is none.
+    /// Records a call. Returns the fault with which the call must fail; nil if the call need not fail.
     private func note(_ call: FileCallRecord) -> Fault? {
         let watcher = state.withLock { $0.watchers[call.kind] }
         if let watcher { LockRank.separately { watcher(call) } }

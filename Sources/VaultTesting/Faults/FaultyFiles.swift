@@ -16,7 +16,7 @@ public final class FaultyFiles: Sendable {
         case status
         /// Changing a file's mode or owner.
         case permissions
-        /// Renaming a file, which includes replacing one.
+        /// Renaming a file, which may replace another file.
         case rename
         /// Removing a file.
         case remove

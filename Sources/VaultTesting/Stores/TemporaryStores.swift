@@ -72,7 +72,7 @@ extension Trait where Self == TemporaryStoresTrait {
     public static var temporaryStores: Self { Self() }
 }
 
-/// Runs `body` with fresh, empty stores as the standard ones, and removes them afterwards, even if it throws.
+/// Runs `body` with fresh, empty stores as the standard ones, and removes the stores afterwards, even if `body` throws.
 ///
 /// - Parameter files: makes calls on the stores' files fail on demand.
 /// - Throws: the error of `body`; ``VaultError`` if the stores cannot be created.
@@ -84,7 +84,7 @@ public func withTemporaryStores<Result>(
     return try stores.run { try body(stores) }
 }
 
-/// Runs an asynchronous `body` with fresh, empty stores as the standard ones, and removes them afterwards.
+/// Runs an asynchronous `body` with fresh, empty stores as the standard ones, and removes the stores afterwards.
 public nonisolated(nonsending) func withTemporaryStores<Result>(
     files: FaultyFiles? = nil, _ body: nonisolated(nonsending) (TemporaryStores) async throws -> Result
 ) async throws -> Result {

@@ -12,7 +12,7 @@ extension VaultError {
         case unexpandedTilde(path: String, isKeyFile: Bool)
         case keySecretMissing(Int)
         case passphraseMissing(Int)
-        /// The drop was sealed before its name was last changed.
+        /// The drop was sealed before the entry with its name was last changed.
         case olderDrop
         /// Removing or renaming a login would leave one of its fields without the login's policy.
         case fieldLeft(String, policy: String)
@@ -27,7 +27,7 @@ extension VaultError {
         case usedUpVault(String)
         /// The file with offline changes that cannot be merged, and whether the key fails to open the file.
         case changesLeft(path: String, isLocked: Bool)
-        /// A copy that was to be merged cannot be used, for the reason that the code reports.
+        /// A copy that was to be merged cannot be used. The code is the reason.
         case unusableCopy(Code)
         /// A rollback alarm, its code, and the copies in the vault's folder. `tried` contains the copies that were to
         /// be merged but lack what this machine remembers. `isMerged` reports whether they were merged nevertheless.
@@ -45,7 +45,7 @@ extension VaultError {
     /// Whether the error concerns a copy that was to be merged. Other copies can still be merged.
     package var isOfMergedCopy: Bool { causes.contains { if case .unusableCopy = $0 { true } else { false } } }
 
-    /// Returns the same error with one more sentence, and with the cause on which that sentence depends.
+    /// Returns this error with `sentence` added to its message, and `cause` added to its causes.
     func followed(by sentence: String, _ cause: Cause?) -> VaultError {
         VaultError(
             code, "\(message) \(sentence)", systemError: systemError, causes: causes + (cause.map { [$0] } ?? []))

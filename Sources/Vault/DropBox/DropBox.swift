@@ -6,7 +6,7 @@ import SealedLog
 public import Sealing
 
 // A drop is a value that is sealed for a vault. The sender, such as a CI job or a new colleague, cannot open the vault,
-// so its owner stores the value. A drop is an age file, so age itself can also create it, in the documented format.
+// so the vault's owner stores the value. A drop is an age file in a documented format, so age can create one.
 
 extension Keychain {
     /// The vault's drop box, for values that were sealed without the vault's keys.
@@ -18,7 +18,7 @@ extension Keychain {
 
 extension Keychain.DropBox {
     /// Returns the public key of the vault's drop box, `age1…`, which seals values for the vault but cannot read them.
-    /// It is not secret. Rotating the data key changes it, and makes drops for the former public key unreadable.
+    /// The key is not secret. Rotating the data key changes it, and makes drops for the former public key unreadable.
     ///
     /// - Throws: the errors of ``Keychain/item(_:)``.
     public func recipient() throws(VaultError) -> String {
@@ -29,7 +29,7 @@ extension Keychain.DropBox {
         } catch { throw VaultError(error, "The drop box cannot be used") }
     }
 
-    /// Seals a value for a vault, or for a person who will store it.
+    /// Seals a value for a vault, or for a person who will store the value in one.
     ///
     /// - Parameters:
     ///   - name: the name of the new entry.
@@ -89,8 +89,8 @@ extension Keychain.DropBox {
     /// Opens a drop from ``seal(_:_:attributes:to:)`` without storing it. The drop must have been sealed for the
     /// vault's drop box, or for an identity in the location's identity file.
     ///
-    /// - Throws: ``VaultError`` with `locked` if the file was sealed for another recipient; `invalid` if it is not a
-    ///   drop; `damaged`, `unavailable`.
+    /// - Throws: ``VaultError`` with `locked` if the file was sealed for another recipient; `invalid` if the file is
+    ///   not a drop; `damaged`, `unavailable`.
     public func open(_ file: [UInt8]) throws(VaultError) -> Drop {
         let plaintext = try plaintext(of: file)
         let drop: Drop
@@ -147,16 +147,16 @@ extension Keychain.DropBox {
     ///
     /// - Parameters:
     ///   - isReplacing: whether to replace existing values of the drops' names, which then become earlier values.
-    ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before its name was last
-    ///     changed or removed. Somebody may have kept such a drop in order to restore a former value.
-    /// - Throws: ``VaultError`` with `exists` if a name has a value or a newer change, and the parameters do not permit
-    ///   replacing it; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    ///   - acceptsOlder: whether to accept a drop that was sealed, by its sender's clock, before the entry with its
+    ///     name was last changed or removed. Somebody may have kept the drop in order to restore a former value.
+    /// - Throws: ``VaultError`` with `exists` if a name has a value and `isReplacing` is false, or a newer change and
+    ///   `acceptsOlder` is false; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func collect(
         _ drops: [Drop], replacing isReplacing: Bool = false, acceptingOlder acceptsOlder: Bool = false
     ) throws(VaultError) {
         try keychain.transaction { (transaction) throws(VaultError) in
             for drop in drops {
-                // This read makes the transaction run again if another process changes the name before the commit.
+                // This read makes the transaction run again if another process changes the entry before the commit.
                 if try transaction.exists(drop.name), !isReplacing {
                     throw VaultError(.exists, "\"\(drop.name)\" already exists.")
                 }
@@ -172,8 +172,8 @@ extension Keychain.DropBox {
 }
 
 extension Keychain.DropBox {
-    /// Throws `exists` if a drop was sealed before its name was last changed or removed, or before the previous drop
-    /// with the same name.
+    /// Throws `exists` if a drop was sealed before the entry with its name was last changed or removed, or before the
+    /// previous drop with the same name.
     package func checkAges(of drops: [Drop]) throws(VaultError) {
         var times: [EntryName: UInt64] = [:]
         for drop in drops {
@@ -210,7 +210,7 @@ extension Naming {
     fileprivate func checkLooks(_ text: String) throws(VaultError) {
         try check(text)
         if let unseen = text.unseenPart {
-            throw VaultError(.invalid, "Invalid \(rawValue): \(unseen), so that it may look like another one.")
+            throw VaultError(.invalid, "Invalid \(rawValue): \(unseen), so it may look like another one.")
         }
     }
 }

@@ -30,7 +30,7 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// Checks that this machine has a writable access log, even if logging is off. Throws the errors of
+    /// Checks that this machine's access log can be written, even if logging is off. Throws the errors of
     /// ``record(evenIfOff:_:)``, except `busy`.
     package func check() throws(VaultError) {
         try keychain.translated(keychain.log.checkAccessLog(in: keychain.location.rollbackMemory))
@@ -44,6 +44,6 @@ extension Keychain.AccessLog {
         }
     }
 
-    /// The path of this machine's log; nil without a rollback memory, whose folder contains the log.
+    /// The path of this machine's access log, in the rollback memory's folder; nil if there is no rollback memory.
     package var path: String? { keychain.location.rollbackMemory.map(keychain.log.accessLogPath) }
 }

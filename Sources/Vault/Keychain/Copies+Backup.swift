@@ -9,10 +9,10 @@ extension Keychain.Copies {
     /// Keep the key file's backup elsewhere. To restore the copy, replace the vault with it. This machine then raises a
     /// rollback alarm, because it remembers a newer vault; see <doc:RestoringFromBackups>.
     ///
-    /// - Parameter isReplacing: whether to replace an earlier copy of the vault at the path, provided that the new copy
-    ///   contains all changes of the earlier one. Any other file is left alone.
-    /// - Throws: ``VaultError`` with `exists` if a file at the path was left alone; `invalid` if the path is unusable
-    ///   or that of the vault or its key file; `damaged`, `busy`, `unavailable` if no copy was created;
+    /// - Parameter isReplacing: whether to replace an earlier copy of the vault at `path`. The earlier copy is replaced
+    ///   only if the new copy contains all of its changes. Any other file is left alone.
+    /// - Throws: ``VaultError`` with `exists` if a file at `path` was left alone; `invalid` if `path` is unusable, or
+    ///   is the path of the vault or its key file; `damaged`, `busy`, `unavailable` if no copy was created;
     ///   `outcomeUnknown` if the copy is complete, but a power loss may undo it.
     public func backUp(to path: String, replacing isReplacing: Bool = false) throws(VaultError) {
         _ = try backUp(to: path, replacing: isReplacing, progress: nil)
@@ -23,7 +23,7 @@ extension Keychain.Copies {
     ) throws(VaultError) -> VerificationReport {
         let target = try keychain.location.storeLocation(
             of: path, "The backup's path", in: keychain.storeLocation.files)
-        // Offline, the vault's own URL is a valid target, so that the local copy can restore the vault in the database.
+        // If `offline` is `always`, the vault's own URL is valid, since the local copy can restore the vault there.
         let taken = [
             keychain.options.offline == .always ? "" : keychain.storeLocation.path,
             resolvedPath(keychain.location.keyFile),
@@ -59,6 +59,6 @@ extension Keychain.Copies {
 }
 
 extension StoreLocation {
-    /// Whether a folder or a device is at the location, so that an error of the log can be attributed to this path.
+    /// Whether a folder or a device is at the location. If so, the error `notAFile` is about this path.
     fileprivate var hasNoFile: Bool { (try? files.status(at: path))?.isRegularFile == false }
 }

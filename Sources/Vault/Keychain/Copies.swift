@@ -14,19 +14,19 @@ extension Keychain {
 extension Keychain.Copies {
     /// The result of a merge.
     public struct Merge: Hashable, Sendable {
-        /// The names that were added or changed in this vault, sorted bytewise.
+        /// The names of the entries that the merge has added or changed in this vault, sorted bytewise.
         public var changed: [String] { report.changed }
-        /// The names that have changed, or may have changed, in both the vault and the copy since their last common
-        /// change. The later value wins. The earlier value is in the history, unless the name is in ``dropped``.
+        /// The names of entries that have, or may have, changed in both the vault and the copy since their last common
+        /// change. The later value wins. The history keeps the earlier value, unless the name is in ``dropped``.
         public var conflicts: [String] { report.conflicts }
-        /// The conflicts whose earlier value is lost, because the vault keeps no history or the entry's is full.
+        /// The ``conflicts`` whose earlier value is lost, because the vault keeps no history or the entry's is full.
         public var dropped: [String] { report.dropped }
-        /// The names whose changes were refused, sorted bytewise. A person who has lost access may have made these
-        /// changes, because the copy has a former data key, or because only a former member has signed them. The copy
-        /// does not count as merged. `vault merge --from-former-key` accepts the changes.
+        /// The names of the entries whose changes were refused, sorted bytewise. Someone whose access was revoked may
+        /// have made these changes, because the copy has a former data key, or because only a former member has signed
+        /// them. The copy does not count as merged. `vault merge --from-former-key` accepts the changes.
         public var refused: [String] { report.refused }
         package var refusedRemovals: Set<EntryName> { report.refusedRemovals }
-        /// Whether vault and copy had different keys. ``Keychain/VaultKeys/all()`` returns the keys after the merge.
+        /// Whether the vault and the copy had different keys. ``Keychain/VaultKeys/all()`` returns the merged keys.
         public var keysDiffered: Bool { keys != .same }
         package var keys: MergeReport.Keys { report.keys }
         package var isOfFormerKey: Bool { report.isOfFormerKey }
@@ -40,18 +40,18 @@ extension Keychain.Copies {
         private let report: MergeReport
     }
 
-    /// Merges the changes of another copy of this vault, such as a copy from a file synchronization, git or a backup.
+    /// Merges another copy's changes into this vault. The copy may come from file synchronization, git or a backup.
     ///
-    /// For each name, the later state wins, even if it is a removal. The name's history then has all values of the
-    /// vault and the copy, except values that were purged from either. Merging in the other direction has the same
-    /// result, except for the keys and the history limits. This vault keeps its own keys and limits, unless the other
-    /// copy's data key was rotated, or only the other copy has the log position that this machine remembers. The copy
-    /// is only read. This file can then replace both, since machines that remember either accept it as a later state.
+    /// For each entry, the later state wins, even if that state is a removal. The entry's history then has all values
+    /// of the vault and the copy, except values that were purged from either. Merging in the other direction has the
+    /// same result, except for keys and history limits. This vault keeps its own keys and limits, unless the copy's
+    /// data key was rotated, or only the copy has the log position that this machine remembers. The copy is only read.
+    /// The merged vault can replace both, since machines that remember either accept it as a later state.
     ///
     /// - Parameter path: the other copy's path. A key that opens this vault must also open the copy.
-    /// - Throws: ``VaultError`` with `invalid` if it is not a copy of this vault; `noVault`, `locked`, `damaged`, with
-    ///   the copy's path; the errors of ``Keychain/eraseRemoved()``. Changes that were merged before an error are kept.
-    ///   Repeat the merge to complete it.
+    /// - Throws: ``VaultError`` with `invalid` if `path` does not lead to a copy of this vault; `noVault`, `locked`,
+    ///   `damaged`, with the copy's path; the errors of ``Keychain/eraseRemoved()``. Changes that were merged before an
+    ///   error are kept. Repeat the merge to complete it.
     @discardableResult
     public func merge(_ path: String) throws(VaultError) -> Merge {
         try merge(copy(at: path), taking: .none, keepingKeys: [], progress: nil)
@@ -92,7 +92,7 @@ extension Keychain.Copies {
     }
 
     /// - Parameters:
-    ///   - taken: the names whose changes are accepted, whoever made them.
+    ///   - taken: the names of the entries whose changes are accepted, whoever made them.
     ///   - keptKeys: the salts of the keys that stay even if they were removed from the copy; see
     ///     ``Keychain/VaultKeys/Key/salt``.
     package func merge(
@@ -119,14 +119,14 @@ extension Keychain.Copies {
         }
         progress?.finish()
         keychain.reportNotices()
-        // The merge may have changed the fingerprint. This machine trusts the new one, because it has opened the vault.
+        // The merge may have changed the fingerprint. Having opened the vault, this machine trusts the new one.
         keychain.rememberNewFingerprint()
         keychain.changes.notify()
         return Merge(report, from: before, to: try keychain.translated(keychain.log.keySlots()).shown, of: slots)
     }
 
     /// Returns the first of `names` that has never existed in this vault or in any of the copies; nil if there is none.
-    /// A copy that cannot be read is assumed to have every name.
+    /// A vault or copy that cannot be read is assumed to have every name.
     package func unknownName(among names: [String], in copies: [Copy]) -> String? {
         let logs = [keychain.log] + copies.map(\.log)
         return names.first { name in
@@ -157,7 +157,7 @@ extension Keychain.Copies {
 }
 
 extension Keychain.Copies.Merge {
-    /// Creates the result. It has the names of the whole vault, even if this keychain shows only a part.
+    /// Creates the result of a merge. Its names are those of the whole vault, even if the keychain shows only a part.
     init(_ report: MergeReport, from before: [LogKeySlot], to after: [LogKeySlot], of copy: [LogKeySlot]) {
         self.report = report
         slots = MergedSlots(
@@ -167,13 +167,13 @@ extension Keychain.Copies.Merge {
 
 struct MergedSlots: Hashable {
     let before, after, copy: [LogKeySlot]
-    /// The slots that no longer exist after the merge, because the vault or the copy had removed them.
+    /// The slots that no longer exist after the merge, because they had been removed from the vault or the copy.
     let gone: [LogKeySlot]
-    /// The indices of this vault's slots that were, or may have been, removed from the copy. They prevent the merge.
+    /// The indices of this vault's slots that may have been removed from the copy. If any exist, nothing is merged.
     let doubted: [Int]
 }
 
-// Members for the local copy of a vault in a database, and for changes that are not stored in the database yet.
+// Methods and properties for the local copy of a vault in a database, and for changes that the database lacks.
 
 extension Keychain.Copies {
     /// The result of merging offline changes into the database when this keychain was opened; nil if there were none.
@@ -184,10 +184,10 @@ extension Keychain.Copies {
 
     package var keptCopy: KeptCopy? { keychain.storeLocation.report?.keptCopy }
 
-    /// Adds missing records to the local copy, unless it lacks too many. Read-only commands do this after their output.
+    /// Adds missing records to the local copy, unless too many are missing. Read-only commands call this method last.
     package func completeLocalCopy() { keychain.log.completeCopy() }
 
-    /// The paths of files with pending changes for another URL, which is another vault's or a former one of this vault.
+    /// The paths of files with pending changes for other URLs: former ones of this vault, or those of other vaults.
     package var changesElsewhere: [String] {
         let own = ((try? keychain.storeLocation.pending()) ?? nil)?.path
         return changes(inFilesEndingIn: FileLocation.pendingEnding).filter { $0 != own }
@@ -205,10 +205,10 @@ extension Keychain.Copies {
 
     // MARK: Comparing with another machine
 
-    /// Returns the vault's newest log position as one word, which can be compared on another machine.
+    /// Returns the vault's newest log position as one word, for comparison on another machine.
     package func head() throws(VaultError) -> String { try keychain.translated(keychain.log.headText()) }
 
-    /// Returns whether the vault's history includes another machine's log position; nil if this vault ends before it.
+    /// Returns whether the vault's history includes another machine's log position; nil if the history ends earlier.
     package func compare(head: String) throws(VaultError) -> Inclusion? {
         try keychain.translated(keychain.log.includesHead(head))
     }

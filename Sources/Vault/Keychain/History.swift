@@ -5,18 +5,18 @@ import SealedLog
 public import Sealing
 
 extension Keychain {
-    /// The earlier values of names.
+    /// The earlier values of entries.
     public var history: History { History(keychain: self) }
 
-    /// The earlier values of names; see ``Keychain/history``.
+    /// The earlier values of entries; see ``Keychain/history``.
     ///
-    /// They are sealed like all other values. The vault limits their number and age; see ``retention()``. A value that
-    /// is too old is removed the next time that the name is changed or the vault is compacted.
+    /// Earlier values are sealed like current ones. The vault limits their number and age; see ``retention()``. A value
+    /// that is too old is removed the next time that its entry is changed or the vault is compacted.
     public struct History: Sendable { let keychain: Keychain }
 }
 
 extension Keychain.History {
-    /// A value that a name had before.
+    /// An earlier value of an entry.
     public struct Version: Hashable, Sendable {
         /// The version's number: 1 for the newest earlier value, 2 for the one before it, and so on.
         public let number: Int
@@ -33,7 +33,7 @@ extension Keychain.History {
 
     /// The limits on the earlier values that are kept.
     public struct Retention: Hashable, Sendable {
-        /// The maximum number of earlier values that are kept for each name, from 0 to 255.
+        /// The maximum number of earlier values that are kept for each entry, from 0 to 255.
         public var versions: Int
         /// The number of days for which a replaced or removed value is kept.
         public var days: Int
@@ -47,7 +47,7 @@ extension Keychain.History {
         init(_ kept: KeptHistory) { self.init(versions: Int(kept.versions), days: Int(kept.days)) }
     }
 
-    /// Returns the earlier values of a name, newest first, even if the name was removed.
+    /// Returns the earlier values of an entry, newest first, even if the entry was removed.
     ///
     /// - Throws: the errors of ``Keychain/item(_:)``.
     public func versions(of name: String) throws(VaultError) -> [Version] {
@@ -56,7 +56,7 @@ extension Keychain.History {
         return Version.all(entry, try keychain.translated(keychain.log.authors(of: entry)))
     }
 
-    /// Returns an earlier value of a name; nil if the vault no longer has it.
+    /// Returns an earlier value of an entry; nil if the vault no longer has that value.
     ///
     /// - Throws: the errors of ``Keychain/get(_:)``.
     public func get(_ name: String, _ version: Version) throws(VaultError) -> SecretBytes? {
@@ -65,11 +65,11 @@ extension Keychain.History {
         return opened.takeBytes()
     }
 
-    /// Restores an earlier value of a name. The current value becomes part of the history.
+    /// Restores an earlier value of an entry. The current value becomes part of the history.
     ///
     /// - Parameter version: one of ``versions(of:)``, by default the newest.
-    /// - Throws: ``VaultError`` with `absent` if the name has no such version, `damaged` if it cannot be opened;
-    ///   the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
+    /// - Throws: ``VaultError`` with `absent` if the entry does not have the version, `damaged` if the version cannot
+    ///   be opened; the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     public func restore(_ name: String, _ version: Version? = nil) throws(VaultError) {
         let chosen = if let version { version } else { try versions(of: name).first }
         guard let nonce = chosen?.nonce else { throw VaultError(.absent, "No earlier value of \"\(name)\" is kept.") }
@@ -77,7 +77,7 @@ extension Keychain.History {
         let gone = VaultError(.absent, "This earlier value of \"\(name)\" is no longer kept.")
         guard let opened = try keychain.translated(keychain.log.openedVersion(of: entry, nonce)) else { throw gone }
         do throws(VaultError) { try commit([Change(entry, .anything, .restore(opened))]) } catch {
-            // This change's only condition is that the version still exists, so `busy` may mean that it does not.
+            // This change's only condition is that the version exists, so `busy` may mean that the version is gone.
             guard error.code == .busy, try !versions(of: name).contains(where: { $0.nonce == nonce }) else {
                 throw error
             }
@@ -85,20 +85,20 @@ extension Keychain.History {
         }
     }
 
-    /// Undoes the newest change. Each name that the change affected gets back its former value, attributes and expiry,
-    /// or is removed if it had no value before. Either all names are restored, or none. A second call undoes the first
-    /// one. Changes that several threads make at the same time may count as one change.
+    /// Undoes the newest change. Each entry that the change affected gets back its former value, attributes and expiry.
+    /// An entry that the change created is removed. Either all entries are restored, or none. A second call undoes the
+    /// first one. Changes that several threads make at the same time may count as one change.
     ///
-    /// - Returns: the names that were changed, sorted bytewise; no names if there is no change to undo.
+    /// - Returns: the names of the affected entries, sorted bytewise; empty if there is no change to undo.
     /// - Throws: ``VaultError`` with `absent` if a former value is no longer in the history, `damaged` if a former
     ///   value does not open, `invalid` if the newest change was a merge, `busy` if another process has changed one of
-    ///   the names meanwhile; the errors of ``restore(_:_:)``.
+    ///   the entries meanwhile; the errors of ``restore(_:_:)``.
     @discardableResult
     public func undo() throws(VaultError) -> [String] {
         let entries = try keychain.translated(keychain.log.newestChange(prefix: Array(keychain.ownName("").utf8)))
         let changes = try entries.map { (entry) throws(VaultError) -> Change in
             let expected = Change.Expectation.unchanged(entry.present(at: Clock.milliseconds)?.current.nonce)
-            // The change has created this entry, so undoing the change removes the name.
+            // The change has created this entry, so undoing the change removes the entry.
             if entry.content?.created == entry.modified { return Change(entry.name, expected, .remove) }
             let former = try entry.earlier.first.flatMap { (former) throws(VaultError) in
                 try keychain.translated(keychain.log.openedVersion(of: entry.name, former.version.nonce))
@@ -115,16 +115,16 @@ extension Keychain.History {
         return changes.map { keychain.shortened($0.name.text) }
     }
 
-    /// Removes a name and all its earlier values, then compacts the vault as ``Keychain/eraseRemoved()`` does.
+    /// Removes an entry and all its earlier values, then compacts the vault as ``Keychain/eraseRemoved()`` does.
     ///
     /// A later merge of another copy does not bring these values back, unless the name has been set again in that copy.
     ///
-    /// - Returns: whether the name had a current or earlier value.
+    /// - Returns: whether the entry had a current or earlier value.
     /// - Throws: the errors of ``Keychain/set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
     @discardableResult
     public func purge(_ name: String) throws(VaultError) -> Bool { try !purge([name]).isEmpty }
 
-    /// Removes names with all their earlier values, either all names or none.
+    /// Removes entries and all their earlier values, either all entries or none, and then compacts the vault.
     ///
     /// - Returns: the names that had a current or earlier value.
     /// - Throws: the errors of ``purge(_:)-(String)``.
@@ -143,7 +143,7 @@ extension Keychain.History {
         return purged
     }
 
-    /// Returns the given names that have a value in the file: current, earlier, or purged but not yet compacted.
+    /// Returns those of `names` that have a current or earlier value, or a purged one that no compaction has dropped.
     package func purgeable(_ names: [String]) throws(VaultError) -> [String] {
         var known: [String] = []
         for name in names {
@@ -165,7 +165,7 @@ extension Keychain.History {
 
     /// Sets, for all users, the limits on the earlier values that the vault keeps. Removes excess values immediately.
     ///
-    /// - Throws: ``VaultError`` with `invalid` for numbers out of bounds; the errors of ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `invalid` if a limit is out of range; the errors of ``Keychain/eraseRemoved()``.
     public func setRetention(_ retention: Retention) throws(VaultError) {
         guard (0...Limits.earlierVersionCount).contains(retention.versions), let days = UInt32(exactly: retention.days)
         else {

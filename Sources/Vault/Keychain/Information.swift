@@ -17,7 +17,7 @@ extension Keychain.Maintenance {
         public let created: Date
         /// The sequence number of the newest change.
         public let sequence: UInt64
-        /// The number of names with a value. An expired value counts until it is replaced, removed or dropped.
+        /// The number of entries. An expired entry counts until it is set again, removed, or dropped by a compaction.
         public let entries: Int
         /// The size of the file in bytes.
         public let fileSize: Int
@@ -29,7 +29,7 @@ extension Keychain.Maintenance {
         public let recordsSinceCheckpoint: Int
         /// The limits on the earlier values that are kept.
         public let history: Keychain.History.Retention
-        /// Whether this machine remembers the vault's state, so that it would detect an older copy.
+        /// Whether this machine remembers the vault's state, and would therefore detect an older copy.
         public let memoryIsKept: Bool
         /// Sentences about problems that made no call fail, such as an unusable rollback memory or a failed compaction.
         public let problems: [String]

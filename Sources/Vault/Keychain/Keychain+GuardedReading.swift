@@ -7,9 +7,9 @@ import Sealing
 // Values for a person, another program or a server are read only with these methods, so that policies apply.
 
 extension Keychain {
-    /// Returns the value of an entry; nil if there is none. The policy of the entry and, if it is a field, that of its
-    /// login must permit the read. If the access log is on, the read is recorded before the value is returned or
-    /// refused. If the log cannot be written, the method throws and returns no value.
+    /// Returns the value of an entry; nil if the entry does not exist. The entry's policy must permit the read. If the
+    /// entry is a field, its login's policy must permit it too. If the access log is on, the read is recorded before
+    /// the value is returned or refused. If the log cannot be written, the method throws and returns no value.
     ///
     /// - Parameters:
     ///   - reader: the name of the command, or of another reader that a policy may name.
@@ -37,8 +37,8 @@ extension Keychain {
         return found.takeValue()
     }
 
-    /// Returns a name's value and attributes, its login's attributes if the name is a field's, and whether the access
-    /// log is on; nil if there is no value. Throws the errors of ``get(_:)``.
+    /// Returns an entry's value and attributes, the attributes of `login`, and whether the access log is on; nil if the
+    /// entry does not exist. Throws the errors of ``get(_:)``.
     func guardedValue(_ name: String, of login: String?) throws(VaultError) -> GuardedSealable? {
         let shownLogin = if let login { EntryName(try shownName(login)) } else { EntryName?.none }
         guard let shown = EntryName(try shownName(name)),
@@ -58,7 +58,7 @@ extension Keychain {
 struct GuardedSealable: ~Copyable {
     let value: SealableValue
     let attributes: [String: String]
-    /// The attributes of the login to which the field belongs, even if the login has expired.
+    /// If the value is a field, the attributes of its login, even if the login has expired.
     let loginAttributes: [String: String]
     let isLoginPresent: Bool
     let isAccessLogged: Bool
@@ -67,7 +67,7 @@ struct GuardedSealable: ~Copyable {
 }
 
 extension Access {
-    /// Creates the record of a read for the parent process. An empty name records a switch of the access log.
+    /// Creates the record of a read for the parent process. An empty `name` records a switch of the access log.
     ///
     /// - Parameters:
     ///   - command: the command with its arguments, or another name for the reader.

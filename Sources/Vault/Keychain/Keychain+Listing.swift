@@ -16,7 +16,7 @@ extension Keychain {
         public let modified: Date
         /// The time at which the name becomes absent; nil if the value does not expire.
         public let expires: Date?
-        /// The attributes, such as `service` or `url`. They describe the value, and are sealed with its name.
+        /// The attributes, such as `service` or `url`. They describe the value, and are sealed with the name.
         public let attributes: [String: String]
 
         /// The value's type, if it was specified: `text`, `data`, `boolean`, `integer`, `real`, `date`, `array`,
@@ -71,12 +71,12 @@ extension Keychain {
         return names
     }
 
-    /// Returns a listing that reads the keys of ``keys(prefix:)`` one at a time, however many there are.
+    /// Returns a listing of the same names as ``keys(prefix:)``, which reads one name at a time.
     package func names(prefix: String = "") throws(VaultError) -> KeyListing {
         KeyListing(names: try translated(log.names(prefix: Array(ownName(prefix).utf8))), keychain: self)
     }
 
-    /// Returns a listing that reads the items of ``items(prefix:attributes:)`` one at a time, however many there are.
+    /// Returns a listing of the same items as ``items(prefix:attributes:)``, which reads one item at a time.
     package func listing(prefix: String = "", attributes: [String: String] = [:]) throws(VaultError) -> ItemListing {
         ItemListing(
             entries: try translated(log.listing(prefix: Array(ownName(prefix).utf8))),
@@ -102,7 +102,7 @@ package struct ItemListing: Sendable {
     }
 }
 
-/// The names of a keychain, read like the items of ``ItemListing``.
+/// The names of a keychain's entries as of one point in time, sorted bytewise, each read on demand.
 package struct KeyListing: Sendable {
     fileprivate var names: NameListing
     fileprivate let keychain: Keychain

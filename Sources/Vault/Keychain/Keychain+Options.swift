@@ -13,9 +13,9 @@ extension Keychain {
         /// The rollback alarms that a person has examined: ``VaultError/Code/rolledBack``, ``VaultError/Code/diverged``
         /// or ``VaultError/Code/exchanged``. Instead of raising them, the keychain accepts and remembers the vault.
         public var acceptedAlarms: Set<VaultError.Code> = []
-        /// A closure that prompts for the passphrase if no other key opens the vault. It is called, with no lock held,
-        /// until a passphrase opens the vault. The closure receives the attempt's number, from 1, and returns nil to
-        /// give up. If it throws, opening fails. Without a closure, a vault that needs a passphrase is `locked`.
+        /// A closure that prompts for the passphrase if no other key opens the vault. It is called until a passphrase
+        /// opens the vault, and no lock is held while it runs. It receives the attempt's number, from 1, and returns
+        /// nil to give up. If it throws, opening fails. If it is nil, a vault that needs a passphrase throws `locked`.
         public var passphrase: (@Sendable (_ attempt: Int) throws(VaultError) -> SecretBytes?)?
         /// The object that prompts for the passphrase. If set, it is used instead of ``passphrase``.
         package var passphrasePrompter: (any PassphrasePrompter)?
@@ -26,11 +26,11 @@ extension Keychain {
         public var usesKernelKeyring = true
         /// Whether to compare the vault with the rollback memory, and to update that memory.
         package var usesRollbackMemory = true
-        /// Whether a recipient's key opens only vaults whose fingerprint this machine knows.
+        /// Whether an age identity opens only vaults whose fingerprint this machine knows.
         var checksFingerprint = true
         /// The paths of copies to merge after opening. A rollback alarm is ignored if one of these copies explains it.
         package var mergedNext: [String] = []
-        /// Whether all prompts are forbidden, including those of key commands and age plugins, as in shell completion.
+        /// Whether all prompts, including those of commands and age plugins, are forbidden, as in shell completion.
         package var asksNobody = false
         /// The object that shows age plugins' messages and answers their prompts. The default does neither.
         public var pluginPrompter: any PluginPrompter = NoPrompts()
@@ -45,21 +45,21 @@ extension Keychain {
         public var acceptsSharedKeyFile = false
         /// The maximum memory for the opened index, in bytes. The default of 128 MiB is enough for somewhat more than a
         /// million entries. Only names that are read use memory: a million names use 75 MiB. Beyond the limit, reads
-        /// are slower. The minimum is 64 KiB. The first keychain that opens a vault sets the limit.
+        /// are slower. The minimum is 64 KiB. If several keychains of a process open a vault, the first sets the limit.
         public var indexMemory = Limits.indexMemory
         /// The conditions for using the local copy of a vault in a database.
         public var offline = VaultLocation.Offline.never
         /// A closure that is called when a method has waited one second for another process. It receives that process's
         /// ID, if known. This process holds no lock while the closure runs.
         public var onWaiting: (@Sendable (_ process: Int?) -> Void)?
-        /// Whether the program exits after one request. If so, the vault's state at opening is recent enough.
+        /// Whether the program exits after one request. The vault's state at opening is then recent enough.
         package var isShortLived = false
         /// Whether the program reads right after opening. The server is then queried while the vault is being opened.
         package var readsAtOnce = false
         /// Whether the program only reads. It then does not contact a server that was unreachable a moment ago.
         package var changesNothing = false
-        /// Whether setting an entry keeps its policy (the attribute ``Login/policyKey``), and no field loses its
-        /// login's policy. Only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a policy.
+        /// Whether setting an entry keeps its policy (``Login/policyKey``). A change that would leave a field without
+        /// its login's policy is then refused. Only ``Keychain/setAttributes(of:_:ifMatching:)`` removes a policy.
         package var keepsPolicies = false
         var keptAttribute: String? { keepsPolicies ? Login.policyKey : nil }
         /// Whether a compaction that is due after a change starts automatically, on a thread of the library.
@@ -99,7 +99,7 @@ extension Keychain {
         } catch { failures.report(VaultError(error, location), key: location.vault) }
     }
 
-    /// Stores the vault's new fingerprint in the trust record, if the record has a former one.
+    /// Stores the vault's new fingerprint in the trust record, if the record already has a fingerprint.
     func rememberNewFingerprint() {
         remember { record, fingerprint in if record.fingerprint != nil { record.fingerprint = fingerprint } }
     }

@@ -23,8 +23,8 @@ extension Keychain {
         return isCommitted
     }
 
-    /// Returns the policy that guards an entry: its own one, otherwise its login's; nil if neither exists. An expired
-    /// login still guards its fields.
+    /// Returns the policy that guards an entry: the entry's own policy, otherwise its login's; nil if neither has a
+    /// policy. An expired login still guards its fields.
     func policy(of name: EntryName) throws(VaultError) -> String? {
         if let own = try ownPolicy(of: name) { return own }
         guard let login = name.login else { return nil }
@@ -37,8 +37,8 @@ extension Keychain {
 
     // MARK: Fields
 
-    /// Lets a restored field keep its login's former policy, if the login no longer has one. Throws `guarded` if the
-    /// changes would leave a field without its login's policy.
+    /// Gives a restored field its login's former policy, if the login no longer has a policy. Throws `guarded` if
+    /// `changes` would leave a field without its login's policy.
     private func guardFields(_ changes: inout ChangeList) throws(VaultError) {
         for number in 0..<changes.count {
             let change = changes[number]
@@ -58,7 +58,7 @@ extension Keychain {
         }
     }
 
-    /// Returns a login's last policy if the login has lost it, or if the changes remove the login; otherwise nil.
+    /// Returns a login's last policy if the login no longer has one, or if `changes` remove the login; otherwise nil.
     private func formerPolicy(ofLogin login: EntryName?, _ changes: ChangeList) throws(VaultError) -> String? {
         guard let login, let entry = try translated(log.history(login)) else { return nil }
         let policies = entry.attributes(sinceEarlier: entry.earlier.count).map { $0.value(of: Login.policyKey) }
@@ -66,7 +66,7 @@ extension Keychain {
         return policies.compactMap(\.self).first
     }
 
-    /// Returns a login's first field that would have no policy of its own after the changes; nil if there is none.
+    /// Returns a login's first field that would have no policy of its own after `changes`; nil if there is none.
     private func firstField(of login: EntryName, leftBy changes: ChangeList) throws(VaultError) -> EntryName? {
         var names = try translated(log.names(prefix: login.bytes + [UInt8(ascii: ".")]))
         while let name = try location.translated(names.next()) {
@@ -109,7 +109,7 @@ package enum ReadingPolicy: String, CaseIterable {
         throw VaultError(.guarded, "\(rule(text, of: entry)). \(steps)")
     }
 
-    /// Returns a sentence, without its full stop, about which command may read an entry's value; nil if any may.
+    /// Returns a sentence, without a full stop, about the policy in an entry's attributes; nil if there is no policy.
     package static func rule(for attributes: [String: String], of entry: String) -> String? {
         stated(in: attributes).map { rule($0, of: entry) }
     }
@@ -140,7 +140,7 @@ package enum Login {
 
     package static func name(of field: String, in login: String) -> String { "\(login).\(field)" }
 
-    /// Splits the name of a field at its last dot; returns nil if it is not the name of a field.
+    /// Splits the name of a field at its last dot; returns nil if `name` is not the name of a field.
     package static func split(_ name: String) -> (login: String, field: String)? {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
         let field = name[name.utf8.index(after: dot)...]

@@ -6,8 +6,8 @@ package import Sealing
 extension Keychain {
     /// Renames an entry.
     ///
-    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if the name does not
-    ///   exist, `exists` if the new name does and `replacing` is false.
+    /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``; `absent` if `name` does not
+    ///   exist; `exists` if `newName` exists and `replacing` is false.
     public func rename(_ name: String, to newName: String, replacing: Bool = false) throws(VaultError) {
         try relocate([(name, newName)], replacing: replacing, removing: true)
     }
@@ -19,7 +19,7 @@ extension Keychain {
         try relocate([(name, newName)], replacing: replacing, removing: false)
     }
 
-    /// Renames or copies several entries, all or none. An entry may keep its name, but not get another's former name.
+    /// Renames or copies several entries atomically. An entry's new name cannot be another entry's former name.
     ///
     /// - Parameter isRemoving: whether to remove the former names.
     package func relocate(
@@ -49,7 +49,7 @@ extension Keychain {
         let expires = content.expiry.map(Date.init(milliseconds:))
         var attributes = content.attributesByKey
         if options.keepsPolicies, let policy = try policy(of: source) {
-            // The new entry gets the policy that guards the former one, unless the target's login has the same policy.
+            // The new entry gets the policy that guards the source, unless the target's login has the same policy.
             let others = if let login = target.login { try transaction.attributes(login) } else { [Attribute]() }
             if others.value(of: Login.policyKey) != policy { attributes[Login.policyKey] = policy }
         }
@@ -57,10 +57,11 @@ extension Keychain {
         if isRemoving { try transaction.remove(name) }
     }
 
-    /// Replaces attributes of an entry, and removes those whose new value is nil. The value and its expiry are kept.
+    /// Changes attributes of an entry, and removes those that are nil in `changes`. The value and its expiry are kept.
     /// The former state becomes an earlier version.
     ///
-    /// - Parameter required: attributes that the entry must have, or must not have (nil). If not, nothing is changed.
+    /// - Parameter required: attributes that the entry must have, or must not have if nil. If one differs, nothing
+    ///   changes.
     /// - Returns: the attributes before and after the call.
     /// - Throws: `absent` if the name does not exist; the errors of
     ///   ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
@@ -85,7 +86,7 @@ extension Keychain {
     }
 
     /// Returns a short text that is equal for equal values of this vault and its copies, until the data key is rotated.
-    /// Without the vault's keys, it reveals nothing about the value.
+    /// To someone who cannot open the vault, the text reveals nothing about the value.
     package func fingerprint(ofValue value: borrowing SecretBytes) throws(VaultError) -> String {
         do throws(LogError) { return Fingerprint.text(Array(try log.fingerprint(ofValue: value)[..<8])) } catch {
             throw VaultError(error, location)

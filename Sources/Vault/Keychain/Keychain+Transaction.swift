@@ -6,11 +6,11 @@ public import Sealing
 extension Keychain {
     /// Changes to several names that are written atomically.
     ///
-    /// Reads within the transaction include its own changes. If another process or thread changes a name that the
-    /// transaction has read, whether the name was present or absent, the transaction runs again.
+    /// Reads within the transaction include its own changes. If another process or thread changes an entry that the
+    /// transaction has read, or creates one that it found absent, the transaction runs again.
     public struct Transaction: ~Copyable, OptimisticTransaction {
         let keychain: Keychain
-        /// The changes, written only if each name that was read is still in the state that the first read found.
+        /// The changes, which are written only if no entry has changed since this transaction first read it.
         private var changes = ChangeList()
         private var nonces = NonceSource()
         private var forgetsHistory = false
@@ -23,7 +23,7 @@ extension Keychain {
         /// - Parameters:
         ///   - attributes: the new attributes; nil keeps the current ones.
         ///   - expires: the time at which the name becomes absent; see the keychain's `set` method.
-        /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds; `unavailable`.
+        /// - Throws: ``VaultError`` with `invalid` for an invalid name, value or attribute; `unavailable`.
         public mutating func set(
             _ name: String, to value: borrowing SecretBytes, attributes: [String: String]? = nil, expires: Date? = nil
         ) throws(VaultError) {
@@ -50,7 +50,7 @@ extension Keychain {
             try set(name, to: value, kind: .data, attributes: attributes, expires: expires)
         }
 
-        /// Removes a name. Its value becomes an earlier value, even if it has expired.
+        /// Removes an entry. Its value becomes an earlier value, even if the value has expired.
         ///
         /// - Returns: whether the name existed. A name with an expired value does not exist.
         /// - Throws: the errors of ``Keychain/get(_:)``.
@@ -192,7 +192,7 @@ extension Keychain {
     /// transaction. If it throws, nothing is changed.
     ///
     /// - Throws: the errors of `body`; ``VaultError`` as ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)`` does,
-    ///   and with `busy` if other processes or threads keep changing the names that `body` reads.
+    ///   and with `busy` if other processes or threads keep changing the entries that `body` reads.
     @_disfavoredOverload
     public func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
         try Transaction.run({ Transaction(on: self) }, patience: options.lockTimeout, rethrowing: { $0 }, body)

@@ -12,7 +12,7 @@ extension Keychain {
     ///     value does not expire, even if the former one did. Observers are not notified of the expiry. The sealed
     ///     bytes stay in the file. If the name is set again, they become an earlier value; otherwise, a compaction
     ///     drops them 90 days after the expiry, or later if the history is kept for longer.
-    /// - Throws: ``VaultError`` with `invalid` for a name, value or attributes out of bounds, `damaged`, `busy`,
+    /// - Throws: ``VaultError`` with `invalid` for an invalid name, value or attribute, `damaged`, `busy`,
     ///   `unavailable` (the former value is kept), `outcomeUnknown`; `rolledBack`, `diverged` or `exchanged` if the
     ///   file has been replaced since the vault was opened.
     public func set(
@@ -73,8 +73,8 @@ extension Keychain {
         }
     }
 
-    /// Sets a value without first reading the name, because the read would cost a round trip to a database. Returns nil
-    /// and changes nothing if the caller must read the name, for example because another process has changed it.
+    /// Sets a value without first reading the entry, because the read would cost a round trip to a database. Returns
+    /// nil and changes nothing if the caller must read the entry, for example because another process has changed it.
     private func putAsKnown(
         _ name: String, _ value: borrowing SealableValue, _ attributes: [String: String], _ expires: Date?,
         replacing isReplacing: Bool
@@ -108,7 +108,7 @@ extension Keychain {
         guard try commit(ChangeList([change])) else { throw .contended }
     }
 
-    /// Removes a name. Its value becomes an earlier value, even if it has expired.
+    /// Removes an entry. Its value becomes an earlier value, even if the value has expired.
     ///
     /// - Returns: whether the name existed. A name with an expired value does not exist.
     /// - Throws: the errors of ``set(_:to:attributes:expires:)-(_,SecretBytes,_,_)``.
@@ -118,7 +118,7 @@ extension Keychain {
     }
 
     /// Flushes everything that this keychain can read, whichever process wrote it. A process may die before it flushes
-    /// a change. Other processes can then read that change, but a power loss undoes it.
+    /// a change. Other processes can then read that change, but a power loss may undo it.
     ///
     /// The keychain's own writes do not need this method, because they are durable when they return.
     ///
@@ -151,7 +151,7 @@ extension Keychain {
 }
 
 extension [String: String] {
-    /// Returns the former attributes with these added; nil if there are none to add, so that the former ones are kept.
+    /// Returns the attributes of `former` with these added; nil if these are empty, which keeps the former attributes.
     fileprivate func added(to former: Entry.Content?) -> [String: String]? {
         isEmpty ? nil : (former?.attributesByKey ?? [:]).merging(self) { $1 }
     }

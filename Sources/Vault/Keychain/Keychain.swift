@@ -43,7 +43,7 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// The part of the vault that this keychain shows; nil if it shows the whole vault.
     let part: KeychainPart?
 
-    /// An identity that is equal for keychains of the same part of a vault, since a process has one log for each vault.
+    /// A value that is equal for keychains of the same part of a vault, since a process has one log for each vault.
     public var identity: StoreIdentity {
         StoreIdentity(log, scope: part?.prefix ?? "", showing: part?.showsOthers == true ? "" : nil)
     }
@@ -56,12 +56,12 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
     /// - Parameters:
     ///   - isCreating: whether to create the vault, and its key file, if they do not exist. Below `/run/secrets`, where
     ///     secrets are mounted, nothing is created. If the key file is missing there, the error is `locked`.
-    ///   - failures: receives the errors that a property's getter or setter cannot throw. Under the vault's path as the
-    ///     key, it also receives problems that make no call fail, such as an unusable rollback memory.
-    /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault there, `locked`, `damaged`,
-    ///   `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid` for unusable paths,
-    ///   such as a folder, a path that begins with `~/`, or one path for vault and key file; `outcomeUnknown` as
-    ///   ``create(at:label:options:failures:)``.
+    ///   - failures: receives the errors that a property's getter or setter cannot throw. It also receives problems
+    ///     that make no call fail, such as an unusable rollback memory. Their key is the vault's path.
+    /// - Throws: ``VaultError`` with `noVault`, `gone` if this machine remembers a vault that no longer exists,
+    ///   `locked`, `damaged`, `newerFormat`, `rolledBack`, `diverged`, `exchanged`, `busy` or `unavailable`; `invalid`
+    ///   for unusable paths, such as a folder, a path that begins with `~/`, or one path for vault and key file;
+    ///   `outcomeUnknown` as for ``create(at:label:options:failures:)``.
     public convenience init(
         at location: VaultLocation, creatingIfAbsent isCreating: Bool = false, options: Options = Options(),
         failures: FailureLog = FailureLog()
@@ -112,8 +112,8 @@ public final class Keychain: ValueStore, DataStore, SecretStore {
 
     /// - Parameters:
     ///   - cost: the cost of guessing a key file that was not generated.
-    ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists.
-    ///     Otherwise, the method throws `gone` in that case.
+    ///   - isReplacing: whether to create the vault even if this machine remembers one that no longer exists. If false,
+    ///     the method throws `gone` in that case.
     package static func create(
         at location: VaultLocation, label: String = "", cost: KeyFileCost, replacingGone isReplacing: Bool,
         options: Options = Options(), failures: FailureLog = FailureLog()

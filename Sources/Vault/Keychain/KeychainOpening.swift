@@ -3,7 +3,7 @@ import LinuxSystem
 import SealedFormat
 import SealedLog
 
-/// The error that a program's closure has thrown. It is stored here because the log's layers cannot throw it.
+/// The error to throw instead of a log error, such as that of a passphrase prompt. The log's layers cannot throw it.
 final class Refusal: Sendable {
     private let error = Mutex<VaultError?>(nil)
 
@@ -55,7 +55,7 @@ struct KeychainOpening {
     /// Whether the vault's path is that of a file with pending or refused changes. The rollback memory is not used for
     /// such a file, since the memory describes the vault itself.
     private var isOfWaitingChanges: Bool {
-        // The suffix is checked too, because the folder may also contain vaults.
+        // The suffix is checked too, because the rollback memory's folder may also contain vaults.
         guard [FileLocation.pendingEnding, FileLocation.refusedEnding].contains(where: location.vault.hasSuffix),
             !location.isInDatabase, let folder = location.rollbackMemory
         else { return false }
@@ -78,13 +78,13 @@ struct KeychainOpening {
     }
 
     private func open() throws(LogError) -> Outcome {
-        // Without the copies to merge, a vault in a database would open, and raise an alarm only at the first read.
+        // For a vault in a database, an attempt without the copies would raise an alarm only at the first read.
         if options.mergedNext.isEmpty || !location.isInDatabase {
             do { return try open(joining: []) } catch {
                 guard !options.mergedNext.isEmpty, [.rolledBack, .diverged].contains(error.code) else { throw error }
             }
         }
-        // A copy that cannot be opened or read does not explain an alarm. The alarm's message says why it is unusable.
+        // A copy that cannot be opened or read does not explain an alarm. The alarm's message has the reason.
         var (copies, unusable) = ([SealedLog](), [(path: String, error: VaultError)]())
         for path in options.mergedNext {
             var copy = location
@@ -119,7 +119,7 @@ struct KeychainOpening {
                     }
                 } catch {
                     // The vault lacks the acknowledged offline changes. It is still opened if the server is unreachable
-                    // again (the local copy has them) or if they can never be merged. Their file is kept.
+                    // again, because the local copy has them, or if they can never be merged. Their file is kept.
                     guard log.keepsChangesApart || !error.isPassing && error.code != .gone else { throw error.ofMerge }
                     outcome.notice = VaultError(ofChangesIn: path, left: error, location)
                 }
@@ -154,7 +154,7 @@ struct KeychainOpening {
                 throw opening.refusal.translated(error, copy)
             }
         }
-        // The copy may have a former data key, and so another fingerprint. It is therefore opened without that check.
+        // The copy may have a former data key, and so another fingerprint. The fingerprint is therefore not checked.
         return try openCopy(copy, vaultOptions, checkingFingerprint: false, in: files)
     }
 
@@ -209,7 +209,7 @@ struct KeychainOpening {
         return outcome
     }
 
-    /// Whether the vault and its key file are in one folder, which cannot be locked twice. The folder must exist.
+    /// Whether the vault and its key file are in the same folder, which cannot be locked twice. The folder must exist.
     private var isKeyBesideVault: Bool {
         guard !location.isInDatabase, let folder = try? fileSystem.status(at: storeLocation.path.parentFolder) else {
             return false
@@ -245,7 +245,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Returns false only if there is no key file. If its status cannot be read, a later read reports the reason.
+    /// Returns false only if there is no key file. If its status is unreadable, a later read reports the reason.
     private func keyFileMayExist() throws(LogError) -> Bool {
         do { return try unlessMissing(fileSystem.status(at: location.keyFile)) != nil } catch {
             guard !error.isNameTooLong else { throw LogError(error, location.keyFile) }
@@ -263,7 +263,7 @@ struct KeychainOpening {
         }
     }
 
-    /// Throws `gone` if this machine remembers a vault that does not exist. Its disk may not be mounted, or somebody
+    /// Throws `gone` if this machine remembers a vault that no longer exists. Its disk may not be mounted, or somebody
     /// may have deleted it by mistake. Creating a new vault, or reporting that there is none, would hide the loss.
     private func checkThatNoneIsGone() throws(LogError) {
         let isRemembered =
@@ -275,8 +275,8 @@ struct KeychainOpening {
 }
 
 extension Keychain.Options {
-    /// Runs `body` with a timeout of one second. If it throws `busy`, calls ``onWaiting`` and runs `body` again with
-    /// the remaining time.
+    /// Runs `body` with a timeout of one second. If `body` throws `busy`, calls ``onWaiting`` and runs `body` again
+    /// with the remaining time.
     ///
     /// - Parameter path: the file or folder whose lock `body` waits for.
     func waiting<Result>(

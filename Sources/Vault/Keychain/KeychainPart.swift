@@ -1,11 +1,11 @@
 import SealedFormat
 import SealedLog
 
-/// A program's part of a vault: the entries whose names begin with `prefix`, which the program's keychain omits.
+/// A program's part of a vault: the entries whose names begin with `prefix`. The keychain shows these names without it.
 struct KeychainPart: Hashable, Sendable {
     let prefix: String
-    /// Whether a name without an entry in the part refers to the vault's entry without the prefix, as from `vault set`.
-    /// Setting the name leaves that entry alone. Removing the name removes both, or it would still have a value.
+    /// Whether a name that has no entry in the part refers to the vault's entry without the prefix (from `vault set`).
+    /// Setting the name leaves that entry alone. Removing the name removes both entries, so that it has no value.
     let showsOthers: Bool
 }
 
@@ -34,7 +34,7 @@ extension Keychain {
 }
 
 extension Keychain.Transaction {
-    /// Returns the vault's entry to which a name refers after the changes of this transaction. The transaction runs
+    /// Returns the vault's entry to which `name` refers after the changes of this transaction. The transaction runs
     /// again if another process changes the result before the commit.
     mutating func shown(_ name: String) throws(VaultError) -> EntryName {
         let own = try keychain.checked(name)
@@ -44,7 +44,7 @@ extension Keychain.Transaction {
     }
 
     /// Returns the entries to remove for a name: the part's own entry, even if it has expired, and the vault's entry to
-    /// which the name would otherwise refer.
+    /// which `name` would otherwise refer.
     mutating func removed(_ name: String) throws(VaultError) -> [EntryName] {
         let own = try keychain.checked(name)
         guard keychain.part?.showsOthers == true, let other = EntryName(name), try isPresent(other) else {

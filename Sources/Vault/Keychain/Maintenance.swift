@@ -15,7 +15,7 @@ extension Keychain {
     /// Compaction also starts automatically when it is due. File systems, SSDs and backups may keep the old contents.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable` (the vault is unchanged); `outcomeUnknown` if the
-    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` for a replaced file.
+    ///   disk failed after the new file was in use; `rolledBack`, `diverged` or `exchanged` if the file was replaced.
     public func eraseRemoved() throws(VaultError) { _ = try maintenance.compact() }
 }
 
@@ -39,7 +39,7 @@ extension Keychain.Maintenance {
 extension Keychain.Maintenance {
     package typealias MemoryState = SealedLog.MemoryState
 
-    /// The state of the rollback memory. Read it before any entry, since the first read of an entry updates it.
+    /// The state of the rollback memory. Read the state before any entry, since the first read of an entry updates it.
     package var memoryState: MemoryState { keychain.log.memoryState }
 
     /// Runs a compaction if changes have made one due, or waits for a compaction that has already started.
@@ -56,8 +56,8 @@ extension Keychain.Maintenance {
     }
 
     /// Compacts the vault and raises the cost of guessing its key file. The key file stays the same. Throws the errors
-    /// of ``Keychain/eraseRemoved()``; `invalid` for a cost that is out of bounds or not higher, and for a generated
-    /// key file; `locked` if the key file can no longer be used.
+    /// of ``Keychain/eraseRemoved()``; `invalid` if `cost` is out of range or not higher than before, or if the key
+    /// file was generated; `locked` if the key file can no longer be used.
     @discardableResult
     package func compact(
         raisingCostTo cost: Keychain.KeyFileCost, progress: UpkeepProgress? = nil
@@ -144,7 +144,7 @@ extension Keychain {
         package static let standard = KeyFileCost(passes: 3, memory: 64 << 20)
 
         var limits: KeyDerivation.StretchLimits {
-            // A negative number becomes zero, which is also out of bounds.
+            // A negative number becomes zero, which is also out of range.
             KeyDerivation.StretchLimits(passes: UInt64(clamping: passes), memory: UInt64(clamping: memory))
         }
     }

@@ -5,7 +5,7 @@ public import Sealing
 // These methods print a key file or split it into shares, so that the loss of a disk does not lose the key.
 
 extension Keychain.VaultKeys {
-    /// Returns the text of a generated key file, so that it can be backed up elsewhere.
+    /// Returns the text of a generated key file, so that the key file can be backed up elsewhere.
     ///
     /// - Throws: ``VaultError`` with `locked` if the key file cannot be read, `invalid` if it was not generated.
     public static func keyFileText(
@@ -45,8 +45,8 @@ extension Keychain.VaultKeys {
         return try Keychain(at: location, options: options, failures: failures)
     }
 
-    /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore it; fewer
-    /// reveal nothing about it.
+    /// Splits a generated key file into shares with Shamir's secret sharing. Any `threshold` shares restore the key
+    /// file; fewer shares reveal nothing about it.
     ///
     /// - Throws: the errors of ``keyFileText(at:options:)``; `invalid` unless 2 ≤ threshold ≤ count ≤ 32.
     public static func splitKeyFile(
@@ -78,7 +78,7 @@ extension Keychain.VaultKeys {
     }
 }
 
-/// The shares of a key file. Keep each with a different person or in a different place.
+/// The shares of a key file. Keep each share with a different person or in a different place.
 public struct KeyFileShares: ~Copyable {
     private let shares: KeyShares
     private let location: VaultLocation

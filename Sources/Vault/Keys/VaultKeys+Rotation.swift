@@ -30,9 +30,9 @@ extension Keychain.VaultKeys {
     ///   - secret: returns the secret of a key file or a passphrase, or the new secret of a replaced key. It is called
     ///     once for each key. If it returns nil, the rotation fails. A replaced key's new key file is generated if
     ///     there is none at its path.
-    /// - Throws: ``VaultError`` with `locked`, and the key's number, if its secret is missing or wrong; `absent` and
-    ///   `invalid` for a key that cannot be dropped; `exists` for a new secret that already opens the vault; `busy` if
-    ///   another process has added a key meanwhile; the errors of `secret` and ``Keychain/eraseRemoved()``.
+    /// - Throws: ``VaultError`` with `locked`, with the key's number, if a key's secret is missing or wrong; `absent`
+    ///   or `invalid` if a key cannot be dropped; `exists` if a new secret already opens the vault; `busy` if another
+    ///   process has added a key meanwhile; the errors of `secret` and ``Keychain/eraseRemoved()``.
     @discardableResult
     public func rotateDataKey(
         dropping dropped: Set<Key> = [], replacing replaced: Set<Key> = [],

@@ -43,7 +43,7 @@ extension Keychain.VaultKeys {
         try lockAll(at: location).wasUnlocked
     }
 
-    /// Locks a vault, or all vaults if this one's ID cannot be read; `isOfAll` is true in that case.
+    /// Locks a vault, or all vaults if its ID cannot be read; `isOfAll` is then true.
     package static func lockAll(at location: VaultLocation) throws(VaultError) -> (wasUnlocked: Bool, isOfAll: Bool) {
         let id = (try? location.storeLocation(in: PosixFileSystem())).flatMap(SealedLog.vaultID)
         do {

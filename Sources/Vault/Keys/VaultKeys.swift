@@ -35,8 +35,8 @@ extension Keychain.VaultKeys {
     ///
     /// - Parameter label: a label for people to read, up to 256 bytes, sealed in the vault.
     /// - Returns: whether the file was generated.
-    /// - Throws: ``VaultError`` with `exists` if the file already opens the vault; `invalid` for a label or a path out
-    ///   of bounds, or if there is no room for another key; `locked` if the file cannot be used; the errors of
+    /// - Throws: ``VaultError`` with `exists` if the file already opens the vault; `invalid` if the label or the path
+    ///   is not valid, or if there is no room for another key; `locked` if the file cannot be used; the errors of
     ///   ``Keychain/eraseRemoved()``.
     @discardableResult
     public func addKeyFile(at path: String, label: String = "") throws(VaultError) -> Bool {
@@ -50,7 +50,7 @@ extension Keychain.VaultKeys {
     /// A guess at the passphrase takes about half a second on this machine. It takes less if the vault's limits would
     /// otherwise leave no room for three such passphrases. ``all()`` returns the actual cost.
     ///
-    /// - Parameter keyFile: the path of a key file that is also needed. It is generated if there is none.
+    /// - Parameter keyFile: the path of a key file that is also needed. The file is generated if it does not exist.
     /// - Returns: whether the key file was generated.
     /// - Throws: the errors of ``addKeyFile(at:label:)``; `invalid` for an empty passphrase.
     @discardableResult

@@ -34,7 +34,7 @@ struct ConfigurationParser {
         line += 1
         let bytes = bytes.trimming(while: \.isWhiteSpace)
         guard let first = bytes.first, first != UInt8(ascii: "#") else { return }
-        // C functions end a path at a zero byte, and terminals interpret escape sequences, so none is allowed.
+        // C functions end a path at a zero byte, and terminals interpret escapes, so control characters are refused.
         guard !bytes.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }) else {
             throw fault("a control character. Remove it.")
         }

@@ -2,7 +2,7 @@ private import FoundationEssentials
 private import LinuxSystem
 
 extension CopiesBeside {
-    /// Searches a vault file's folder for copies. A vault in a database has none.
+    /// Searches a vault file's folder for copies. A vault in a database has no such copies.
     package init(_ vault: String) {
         self.init(beside: vault)
         guard !VaultLocation.isURL(vault) else { return }
@@ -53,7 +53,7 @@ extension CopiesBeside {
         }
     }
 
-    /// Returns git's folder. In a worktree, `.git` is a file that contains the folder's path.
+    /// Returns git's folder. In a worktree, `.git` is a file that contains that folder's path.
     private static func gitFolder(at git: String, in folder: String) -> String {
         let prefix = "gitdir: "
         guard let text = try? String(contentsOfFile: git, encoding: .utf8), text.hasPrefix(prefix) else { return git }

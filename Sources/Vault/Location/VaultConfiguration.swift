@@ -8,8 +8,8 @@ import LinuxSystem
 ///     vault = ~/Sync/work.vault
 ///     key-file = "/media/usb/key of work"
 ///
-/// A path that begins with `~/` is relative to the home folder, any other relative path to the folder of this file. In
-/// double quotes, `\"` and `\\` represent a quote and a backslash.
+/// A path that begins with `~/` is relative to the home folder, any other relative path to the configuration file's
+/// folder. In double quotes, `\"` and `\\` represent a quote and a backslash.
 package struct VaultConfiguration: Hashable, Sendable {
     package struct Section: Hashable, Sendable {
         /// The section's name: 1 to 64 letters, digits, `.`, `_` and `-`.
@@ -22,7 +22,7 @@ package struct VaultConfiguration: Hashable, Sendable {
         package let identity: String?
         /// Whether this machine's local copy of a vault may be used while its database cannot be reached.
         package var allowsOffline = false
-        /// Whether git manages the vault file, and so may check out another version of it.
+        /// Whether git manages the vault file, so that a checkout may replace it with another version.
         package var isInGit = false
     }
 
@@ -71,8 +71,8 @@ extension VaultConfiguration {
     /// Reads the configuration. If there is no file or no home folder, the result has no sections.
     ///
     /// - Parameter variables: the environment.
-    /// - Throws: ``VaultError/Code/locked`` if others may change the file, because they could then run programs as this
-    ///   user through a `key-command`. A key file that is open to others has the same code and the same remedy.
+    /// - Throws: ``VaultError/Code/locked`` if other users can change the file, because they could then run programs as
+    ///   this user through a `key-command`. A key file that is open to others has the same code and the same remedy.
     ///   `invalid` if the file cannot be parsed; `unavailable` if it cannot be read.
     static func read(
         variables: LocationVariables = LocationVariables(), in fileSystem: any FileSystem = PosixFileSystem()
@@ -95,7 +95,7 @@ extension VaultConfiguration {
                         .invalid, "The configuration \(file.path) is \(kind), not a file. Remove or rename it.")
                 }
                 throw error.isTooLarge ? .oversized(file.path) : VaultError(system: error, file.path)
-            // The message does not tell root to take ownership, because the former owner could then no longer read it.
+            // The message does not tell root to take ownership, because the former owner could then not read the file.
             case .anotherOwner where geteuid() == 0:
                 throw VaultError(.locked, "The configuration \(error.reason(of: file.path)).")
             case .anotherOwner:

@@ -65,8 +65,8 @@ extension VaultError {
             systemError: error.systemError, causes: [.unflushedCopy(path)])
     }
 
-    /// Returns the copies that file synchronization has left next to a vault that is damaged or missing; nil if there
-    /// are none, or for any other error.
+    /// Returns the copies that file synchronization has left next to a damaged or missing vault; nil if there are no
+    /// copies, or if the vault is neither damaged nor missing.
     private static func copiesInstead(of error: LogError, _ location: VaultLocation) -> CopiesBeside? {
         guard [.damaged, .gone, .missing].contains(error.code) else { return nil }
         let copies = CopiesBeside(location.vault)
@@ -144,7 +144,7 @@ extension VaultError {
     static func alternative(_ error: LogError, _ location: VaultLocation) -> String {
         switch error.code {
         case .passphraseNeeded: "The passphrase of \(location.vault) would open it too, but no prompt is possible here."
-        case .identityMissing: "An age identity of one of its recipients would open it too. Give the path of its file."
+        case .identityMissing: "An age identity of one of its recipients would open it too. Name the identity file."
         default: sentence(for: error, location)
         }
     }
@@ -191,14 +191,14 @@ extension VaultError {
                 + "Fix it with `chmod 600 \(key)` (as root), or accept it as it is."
         case .keyDamaged: return "\(keyWords(detail)). Restore it from its backup."
         case .keyUnsuitable:
-            return "\(keyWords(detail)). Name another one, or restore the right one from its backup."
+            return "\(keyWords(detail)). Name another key file, or restore the right one from its backup."
         case .keyWrong:
             let source = location.keyCommand.map { "The output of \($0.quoted)" } ?? "The key file \(key)"
             return
                 "\(source) does not open \(vault). It is the wrong key, it was replaced or removed since, or its key slot "
                 + "is damaged. An older copy of the vault still opens with its former keys. "
                 + "Name a key of \(vault)."
-        case .keysChanged: return "The keys of \(vault) have changed since this machine used it last. Try again."
+        case .keysChanged: return "The keys of \(vault) have changed since this machine last used it. Try again."
         case .slotGone: return "That key of \(vault) no longer exists. It was removed or replaced in the meantime."
         case .passphraseNeeded: return "\(vault) needs its passphrase."
         case .passphraseWrong: return "Wrong passphrase for \(vault)."
@@ -218,8 +218,8 @@ extension VaultError {
         case .identityWrong: return "No identity opens \(vault): \(detail)."
         case .identityRemoved:
             let identity = detail.isEmpty ? location.identityFile.map { " \($0)" } ?? "" : " \(detail)"
-            return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin has another "
-                + "one now. Ask someone who can open the vault."
+            return "Your identity\(identity) no longer opens \(vault): its key was removed, or its plugin now has "
+                + "another key. Ask someone who can open the vault."
         case .unpinned:
             return
                 "The fingerprint of \(vault) is \(Fingerprint.text(detail)), and this machine does not know it. "
@@ -243,8 +243,8 @@ extension VaultError {
             return "\(vault) is a different vault from the one this machine remembers there. "
                 + "If you put it there yourself, accept it."
         case .otherName:
-            return "The server returned another vault under the name \(detail). The same key opens it, but it may "
-                + "have another name or none, so its content was not used. Check that the URL names the vault that "
+            return "The server returned another vault under the name \(detail). The same key opens that vault, but it "
+                + "may have another name or none, so its content was not used. Check that the URL names the vault that "
                 + "you mean, and ask the server's administrator. A vault gets a new name only if it is copied to "
                 + "that name."
         case .notMember where detail.isEmpty: return "\(vault) has members, and this program has no device key."

@@ -33,9 +33,9 @@ extension VaultLocation {
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
-    /// The conditions for using the local copy of a vault in a database, which is encrypted like the vault itself.
+    /// The conditions for using the local copy of a vault in a database. The copy is encrypted like the vault.
     public enum Offline: Hashable, Sendable {
-        /// The copy is never used. Without a server, calls throw `unavailable`.
+        /// The copy is never used. If no server can be reached, calls throw `unavailable`.
         case never
         /// The copy is used while no server can be reached. ``Keychain/failures`` receives a notice with the copy's
         /// age. Changes are stored locally, and merged when the vault is opened again. See

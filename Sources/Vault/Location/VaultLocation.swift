@@ -27,7 +27,7 @@ public struct VaultLocation: Hashable, Sendable {
     public var databases: Databases?
     /// Whether the configuration allows using this machine's local copy while the database cannot be reached.
     package var allowsOffline = false
-    /// Whether the configuration declares that git manages the vault file, and so may check out another version of it.
+    /// Whether the configuration declares that git manages the vault file, so that a checkout may replace it.
     package var isInGit = false
     /// The folders in which root's key files may be readable by other users, as systemd and Docker create them.
     package var secretFolders: [String] = VaultLocation.dockerSecrets
@@ -66,8 +66,8 @@ extension VaultLocation {
     ///
     /// - Parameters:
     ///   - environment: the environment variables to use instead of the process's own.
-    ///   - databases: the code that opens vaults in databases: `.postgreSQL` of the module VaultShared. Without it,
-    ///     opening a keychain at a database's URL throws `unavailable`.
+    ///   - databases: the code that opens vaults in databases: `.postgreSQL` of the module VaultShared. If nil, opening
+    ///     a keychain at a database's URL throws `unavailable`.
     /// - Throws: ``VaultError/Code/unavailable`` if no source names a path and HOME is not set; `invalid` if a variable
     ///   is not UTF-8 or the configuration cannot be read; `locked` if others can change the configuration.
     public static func standard(
@@ -127,7 +127,7 @@ extension VaultLocation {
         guard resolvedPath(keyFile) != vaultPath else {
             throw VaultError(
                 .invalid,
-                "The vault and its key file cannot be the same file: \(vaultPath). Use two, best on different disks.",
+                "The vault and its key file cannot be the same file: \(vaultPath). Use two, ideally on two disks.",
                 causes: [.oneFileForVaultAndKey])
         }
     }
@@ -154,7 +154,7 @@ extension VaultLocation {
                 "\(what) is neither a path nor the URL of a database. Write postgresql://HOST/DATABASE#NAME. If it is "
                     + "the name of a file, write ./ before it.")
         }
-        // The next compaction in the folder would delete a file of this name, as the leftover of an interrupted one.
+        // A compaction in the folder would delete a file of this name, as the leftover of an interrupted compaction.
         guard !(path.lastPathComponent.hasPrefix(".") && path.hasSuffix(".vault-new")) else {
             throw VaultError(.invalid, "\(what) has the name of a temporary file: \(path). Give it another name.")
         }
@@ -180,7 +180,7 @@ extension VaultLocation {
 }
 
 extension LocationVariables {
-    /// Returns the first available path: the given one, the variable's, a provided one that exists, or the default.
+    /// Returns the first available path: `given`, the variable's, an existing one of `provided`, or the default.
     fileprivate func path(
         of what: String, given: String?, _ variable: String?, _ provided: [String] = [],
         or folderVariable: String, _ belowHome: String, _ name: String
@@ -201,19 +201,19 @@ extension LocationVariables {
         return "\(folder)/vault/\(name)"
     }
 
-    /// Returns the section of the configuration that applies; nil if a path is given, or there is no default section.
+    /// Returns the configuration's section that applies; nil if a path is given, or if there is no default section.
     fileprivate func section(named name: String?) throws(VaultError) -> VaultConfiguration.Section? {
         if let name {
             guard VaultConfiguration.isName(name[...]) else { return nil }
             let configuration = try VaultConfiguration.read(variables: self)
-            // A name without a file is taken as a section's, so that a mistyped name does not create a vault.
+            // A name that no file has is treated as a section's, so that a mistyped name does not create a vault.
             let isPath = configuration.sections.isEmpty || access(name, F_OK) == 0
             if isPath, !configuration.sections.contains(where: { $0.name.isSame(as: name) }) { return nil }
             return try configuration.section(named: name)
         }
         guard try self["VAULT_FILE"] == nil else { return nil }
         do { return try VaultConfiguration.read(variables: self).defaultSection } catch {
-            // A service with another user's HOME cannot read the configuration there, but gets its key elsewhere.
+            // A service with another user's HOME cannot read the configuration there. It gets its key elsewhere.
             guard error.systemError == EACCES else { throw error }
             return nil
         }

@@ -33,9 +33,9 @@ extension Keychain.Members {
     /// - Parameters:
     ///   - device: the text that identifies the device; nil for this machine.
     ///   - recipient: the age public key with which the member opens the vault; nil if the member has another key.
-    /// - Throws: ``VaultError`` with `invalid` if a text is not a device or recipient, if another member has the
-    ///   recipient, if any member has the device, if a new name may look like another one, or if the first member's
-    ///   device is not this machine; `locked` if this machine does not belong to a member; the errors of
+    /// - Throws: ``VaultError`` with `invalid` if `device` or `recipient` is malformed, if another member has the
+    ///   recipient, if any member has the device, if a new name could be mistaken for another one, or if the first
+    ///   member's device is not this machine; `locked` if this machine does not belong to a member; the errors of
     ///   ``Keychain/VaultKeys/addRecipient(_:label:)``.
     package func add(_ name: String, device: String?, recipient: String?) throws(VaultError) {
         let key = try keychain.translated(keychain.location.readDeviceKey())
@@ -93,8 +93,8 @@ extension Keychain.Members {
             added: try all().added(by: name))
     }
 
-    /// Removes a member, whose devices can then no longer sign, and whose recipients no longer open the vault. Returns
-    /// the keys that still open the vault. The member may have kept the data key; to rotate it too, call
+    /// Removes a member. The member's devices can no longer sign, and the member's identities no longer open the vault.
+    /// Returns the keys that still open the vault. The member may have kept the data key; to rotate it too, call
     /// ``remove(_:rotatingAndDropping:replacing:progress:_:)``. Throws ``VaultError`` with `invalid` for the last
     /// member; `locked` if this machine does not belong to a member; the errors of ``Keychain/VaultKeys/remove(_:)``.
     package func remove(_ member: Removal) throws(VaultError) -> [Keychain.VaultKeys.Key] {
@@ -155,8 +155,8 @@ extension [MemberList.Member] {
 }
 
 extension MemberList {
-    /// Throws `invalid` for a new name that looks like another member's, since names identify signers, and for another
-    /// member's recipient, since recipients determine which keys a removal affects.
+    /// Throws `invalid` if a new name looks like another member's, since names identify signers. Also throws it if
+    /// another member has `recipient`, since recipients determine which keys a removal affects.
     fileprivate func checkAddition(of name: String, recipient: String?) throws(LogError) {
         for member in members where !member.name.utf8.elementsEqual(name.utf8) {
             guard !member.name.looksLike(name) else {
@@ -168,7 +168,7 @@ extension MemberList {
         }
         let isKnown = members.contains { $0.name.utf8.elementsEqual(name.utf8) }
         if !isKnown, let unseen = name.unseenPart {
-            throw LogError(.invalid, "the name may look like another one, since \(unseen)")
+            throw LogError(.invalid, "the name could be mistaken for another one, since \(unseen)")
         }
     }
 }

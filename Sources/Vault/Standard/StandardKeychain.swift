@@ -145,8 +145,8 @@ extension StoreReference {
 }
 
 extension VaultApp {
-    /// Identifies the program as ``identify(as:preferences:)`` does, and gives it its own vault and key file. In that
-    /// vault, names of entries have no prefix.
+    /// Identifies the program as ``identify(as:preferences:)`` does, and gives the program its own vault and key file.
+    /// In that vault, entry names have no prefix.
     ///
     /// - Throws: ``VaultError`` as ``identify(as:preferences:)``.
     public static func identify(as name: String, vault: VaultLocation, preferences: String? = nil) throws(VaultError) {

@@ -8,7 +8,7 @@ package import Sealing
 /// A command that prints the contents of a key file, such as `tpm2_unseal`, `systemd-creds decrypt` or `gpg -d`.
 ///
 /// The shell runs the command, as git runs its helpers. The command's standard input is empty, because the input of
-/// this process may contain a value. Its standard error is that of this process, and it can prompt at the terminal.
+/// this process may contain a value. The command inherits the standard error, and can prompt at the terminal.
 struct KeyCommand {
     let line: String
     let prompter: any PluginPrompter
@@ -49,7 +49,7 @@ extension ChildProcess {
         discard(writing)
         var wait = PatientWait(notifying: tell)
         let output = try read(reading.number, &wait)
-        // If the program is still printing, closing the pipe ends it (SIGPIPE).
+        // If the program is still printing, closing the pipe ends the program (SIGPIPE).
         discard(reading)
         let exit = wait.end(of: &process)
         guard let output else { throw LogError(.commandFailed, "its output is larger than 1 MiB") }

@@ -45,9 +45,8 @@ public final class KeyFileContents: Sendable {
     public init(_ secret: consuming SecretBytes) { self.secret = secret }
 }
 
-/// The wrapping key of a key slot in the kernel's keyring, stored there by
-/// ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)``. It is not the data key, so it becomes useless when the slot
-/// is removed or replaced.
+/// A key slot's wrapping key, stored in the kernel's keyring by ``Keychain/VaultKeys/unlock(for:onlyInThisSession:)``.
+/// It is not the data key, so it becomes useless when the slot is removed or replaced.
 struct UnlockedSlot {
     private let description: String
 

@@ -5,7 +5,7 @@ import SealedLog
 import Sealing
 
 /// The search for a key that opens a vault. It tries the cheapest sources first: the key file, the kernel's keyring
-/// (filled by `unlock`), a command, age identities, and a passphrase prompt. If all fail, it reports their failures.
+/// (filled by `unlock`), a command, age identities, and a passphrase prompt. If none opens the vault, it reports why.
 struct KeychainUnlocker: Unlocker, ~Copyable {
     private enum Way {
         case keyFile, kernel
@@ -120,7 +120,7 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Records a failure, so that the next way is tried. Throws only for lack of memory.
+    /// Records a failure, so that the next way is tried. Throws `error` only if no memory is left.
     private mutating func missing(_ error: LogError) throws(LogError) -> Credential? {
         guard error.code != .outOfMemory else { throw error }
         failures.add(error)
@@ -181,8 +181,8 @@ struct KeychainUnlocker: Unlocker, ~Copyable {
         } catch { return try missing(error) }
     }
 
-    /// Records that the identity file does not open the vault. If the file opened it earlier, the message says that the
-    /// user's key was removed. A plugin's own message takes precedence.
+    /// Records that the identity file does not open the vault. If the file opened the vault earlier, the message says
+    /// that the user's key was removed. A plugin's own message takes precedence.
     private mutating func addUselessIdentity(for vault: LockedVault) {
         guard let path = location.identityFile, !failures.has(.identityWrong) else { return }
         let known = try? location.trusted(vault.vaultID, in: fileSystem)

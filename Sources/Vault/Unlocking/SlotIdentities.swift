@@ -46,7 +46,7 @@ struct SlotIdentities: ~Copyable {
         try AgeFile.open(file, with: identities, asking: prompter)
     }
 
-    /// Returns the file key in a recipient's slot, unwrapped with an identity of the given kind; nil if none fits.
+    /// Returns the file key in a recipient's slot, unwrapped with an identity of `kind`; nil if no identity fits.
     borrowing func fileKey(
         in slot: KeySlot, _ kind: IdentityFile.Kind, asking prompter: any PluginPrompter
     ) throws(LogError) -> SecretBytes? {

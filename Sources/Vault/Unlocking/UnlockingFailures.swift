@@ -27,7 +27,7 @@ struct UnlockingFailures {
 
     func has(_ code: LogError.Code) -> Bool { failures.contains { $0.code == code } }
 
-    /// The problem with the key file, unless the file is only missing or belongs to another vault.
+    /// The problem with the key file; nil if the file is only missing or belongs to another vault.
     var ofKeyFile: LogError? {
         let codes: [LogError.Code] = [.keyUnreadable, .keyExposed, .keyShared, .keyDamaged, .keyUnsuitable]
         return failures.first { codes.contains($0.code) }

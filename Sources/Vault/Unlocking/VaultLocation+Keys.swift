@@ -6,7 +6,7 @@ import Sealing
 // These methods read a vault's key, and record which commands a user has approved.
 
 extension VaultLocation {
-    /// Returns whether the key is read from the key file, not supplied by the program or a command.
+    /// Returns whether the key is read from the key file, instead of being supplied by the program or a command.
     func readsKeyFile(_ options: UnlockingOptions) -> Bool { options.keyFileContents == nil && keyCommand == nil }
 
     func readKey(
@@ -26,7 +26,7 @@ extension VaultLocation {
 }
 
 extension VaultLocation {
-    /// Changes this machine's trust record of a vault. Without a rollback memory, does nothing.
+    /// Changes this machine's trust record of a vault. Does nothing if there is no rollback memory.
     func trust(
         _ vaultID: [UInt8], in files: any FileSystem, behind flush: () throws(LogError) -> Void = {},
         _ change: (inout TrustRecord) -> Void

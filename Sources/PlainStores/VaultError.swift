@@ -47,10 +47,10 @@ public struct VaultError: Error, Hashable, Sendable {
         public static let gone = Code("gone")
         /// The operation would overwrite something that already exists.
         public static let exists = Code("exists")
-        /// The caller made a mistake, such as a name, attribute, label or value out of bounds, or an unusable path.
+        /// An argument is invalid, such as an unusable path, or a name, attribute, label or value that exceeds a limit.
         public static let invalid = Code("invalid")
         /// The vault cannot be opened. Its key, passphrase, command or identity is missing, wrong or accessible to
-        /// others, or its fingerprint is unknown on this machine. Or a drop was sealed for another vault.
+        /// others, or the vault's fingerprint is unknown on this machine. Or a drop was sealed for another vault.
         public static let locked = Code("locked")
         /// The vault fails authentication or violates the format. It was changed or truncated, or is not a vault.
         public static let damaged = Code("damaged")
@@ -68,11 +68,11 @@ public struct VaultError: Error, Hashable, Sendable {
         /// former contents are kept.
         public static let unavailable = Code("unavailable")
         /// A write failed and could not be undone, so it is unknown whether the change will last. This process writes
-        /// nothing more to that vault. Restart the process to read the actual state.
+        /// nothing more to the vault. Restart the process to read the actual state.
         public static let outcomeUnknown = Code("outcomeUnknown")
         /// The value has a different type than the requested one.
         public static let wrongType = Code("wrongType")
-        /// The value has the requested type, but that type rejects it, for example as out of bounds.
+        /// The value has the requested type, but that type rejects it, for example because it is out of range.
         public static let unreadable = Code("unreadable")
         /// The change would remove the policy that guards an entry. Only the `vault` command preserves policies.
         package static let guarded = Code("guarded")
@@ -107,7 +107,7 @@ extension VaultError: LocalizedError, CustomStringConvertible {
     package static let contended = VaultError(.busy, "Other processes kept changing the same names. Try again.")
 
     package static func held(_ path: String) -> VaultError {
-        VaultError(.busy, "Another process holds \(path). Try again when it is done.")
+        VaultError(.busy, "Another process holds \(path). Try again when that process is done.")
     }
 
     package init(system error: SystemError, _ path: String) {

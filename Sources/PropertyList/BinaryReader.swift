@@ -3,7 +3,7 @@ import FoundationEssentials
 // The format is documented by the comment "HEADER, OBJECT TABLE, OFFSET TABLE, TRAILER" in CoreFoundation's
 // CFBinaryPList.c.
 
-/// The file's header, and the first bytes of objects, which have a type in the high half and a size in the low half.
+/// The file's header, and objects' first bytes, each with the object's type in its high half and size in its low half.
 enum BinaryMarker {
     static let header = Array("bplist00".utf8)
 
@@ -18,7 +18,7 @@ enum BinaryMarker {
     static let uid: UInt8 = 0x80
     static let array: UInt8 = 0xa0
     static let dictionary: UInt8 = 0xd0
-    /// The low half for a size that does not fit into a half byte. An integer object with the size follows.
+    /// The low half of a first byte if the size does not fit into it. An integer object with the size follows.
     static let sizeFollows: UInt8 = 0x0f
 }
 
@@ -59,8 +59,8 @@ struct BinaryReader {
     private let tableStart: Int
     /// The offset of the next field of the object that is being read.
     private var offset = 0
-    /// The number of bytes of objects that may still be read. Each object is read once, so only objects that overlap
-    /// use it up. No writer produces overlapping objects, which could make a small file take unlimited time and memory.
+    /// The number of bytes of objects that may still be read. Each object is read once, so only overlapping objects
+    /// exhaust this number. No writer produces them, and they could make a small file take unlimited time and memory.
     private var allowance: Int
     /// The trees of the objects, by reference; nil for a container whose children are still being read.
     private var subtrees: [Int: Subtree?] = [:]
@@ -103,7 +103,7 @@ struct BinaryReader {
             containers[last].valueCount += subtree.valueCount
             containers[last].depth = max(containers[last].depth, subtree.depth + 1)
             try PropertyListFormat.check(valueCount: containers[last].valueCount)
-            // A subtree that has already been read may be referred to again at a greater depth.
+            // The file may refer again, at a greater depth, to a subtree that has already been read.
             guard containers.count + subtree.depth <= StoredValue.maximumDepth else { throw .tooDeep }
         }
     }
@@ -225,7 +225,7 @@ extension BinaryReader {
 
     private mutating func ascii(_ count: Int) throws(PropertyListError) -> String {
         let characters = try take(count)
-        guard characters.allSatisfy({ $0 < 0x80 }) else { throw .malformed("an ASCII string with other characters") }
+        guard characters.allSatisfy({ $0 < 0x80 }) else { throw .malformed("an ASCII string with a byte above 127") }
         return String(decoding: characters, as: UTF8.self)
     }
 
@@ -248,7 +248,7 @@ extension ArraySlice<UInt8> {
     /// The bytes, at most 8, as a big-endian number.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// Returns the big-endian numbers, each of `size` bytes. A number that does not fit becomes `Number.max`.
+    /// Returns these bytes as big-endian numbers of `size` bytes each. A number that does not fit becomes `Number.max`.
     func bigEndianNumbers<Number: FixedWidthInteger>(ofSize size: Int) -> [Number] {
         stride(from: startIndex, to: endIndex, by: size).map { Number(clamping: self[$0..<$0 + size].bigEndianNumber) }
     }

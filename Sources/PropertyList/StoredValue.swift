@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A value in the form in which stores keep it: a primitive, and the tag that names its type.
 ///
 /// Stores pass values on without inspecting them. You need this type only to implement a ``ValueStore`` or a
-/// ``StorablePrimitive``. Its textual form shows only the type, never the value.
+/// ``StorablePrimitive``. The description of a StoredValue shows only the type, never the value.
 public enum StoredValue: Sendable {
     /// The absence of a value in an array, a dictionary or a stored optional.
     case null
@@ -75,7 +75,7 @@ extension StoredValue: Hashable {
             case (.dictionary(let left), .dictionary(let right)):
                 guard left.count == right.count else { return false }
                 for (key, value) in left {
-                    // The key that Swift finds may be another spelling of this one, so their bytes are compared.
+                    // Swift may find another spelling of `key`, so the bytes of both spellings are compared.
                     guard let index = right.index(forKey: key), right[index].key.utf8.elementsEqual(key.utf8) else {
                         return false
                     }

@@ -10,7 +10,7 @@ package protocol XMLEvents: AnyObject {
 
 /// An XML reader that uses expat. No other file calls expat.
 ///
-/// No external entity is ever fetched, because that takes a handler, which this reader does not set.
+/// External entities are never fetched, because fetching requires a handler, and this reader sets none.
 package final class XMLReader {
     private let parser: XML_Parser
     private let events: any XMLEvents
@@ -33,7 +33,7 @@ package final class XMLReader {
             let characters = Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
             XMLReader.step(context) { events throws(PropertyListError) in try events.text(characters) }
         }
-        // Declared entities could make a document grow without limit, and no property list needs them.
+        // Declarations are refused, since entities could make a document grow without limit. Property lists need none.
         XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, hasSubset in
             XMLReader.step(context) { _ throws(PropertyListError) in
                 guard hasSubset == 0 else { throw .unsupported("a document type with declarations of its own") }
@@ -47,8 +47,8 @@ package final class XMLReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// Reads a document of at most ``PropertyListFormat/maximumSize``. Call it only once, because a parser cannot read
-    /// a second document.
+    /// Reads a document of at most ``PropertyListFormat/maximumSize`` bytes. Call this method only once, because a
+    /// parser cannot read a second document.
     package func read(_ bytes: [UInt8]) throws(PropertyListError) {
         guard let length = Int32(exactly: bytes.count) else { throw .tooLarge("too many bytes") }
         let status = bytes.withUnsafeBytes { XML_Parse(parser, $0.bindMemory(to: CChar.self).baseAddress, length, 1) }

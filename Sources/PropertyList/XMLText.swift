@@ -51,7 +51,7 @@ enum XMLElement: String {
     }
 
     /// Parses a decimal number, or `nan`, `inf` or `infinity` in upper or lower case. Refuses a number that is too
-    /// large to be finite, since it would become infinity.
+    /// large for a Double, since it would become infinity.
     private static func real(_ word: String) throws(PropertyListError) -> Double {
         let isNamed = ["nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"].contains(word.lowercased())
         guard isNamed || word.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let value = Double(word) else {

@@ -75,7 +75,7 @@ struct XMLWriter {
 
     private mutating func write(_ text: String, in element: XMLElement) throws(PropertyListError) {
         if let scalar = text.unicodeScalars.first(where: { !$0.isXMLCharacter }) {
-            // Four digits are enough, since XML allows all characters beyond U+FFFF.
+            // Four digits are enough, since all characters that XML does not allow are below U+10000.
             let digits = String(0x10000 + scalar.value, radix: 16, uppercase: true).dropFirst()
             throw unrepresentable("a \(element.rawValue) with the character U+\(digits), which XML cannot hold")
         }

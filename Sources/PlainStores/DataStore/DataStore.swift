@@ -6,8 +6,8 @@
 /// let kept = try await store.read("u.profile", as: Profile.self)
 /// ```
 ///
-/// All stores of the library conform, and your own ``ValueStore`` conforms with an empty extension. A value has the
-/// same stored form as with a typed key. For example, a ``KeychainStorable`` of String can read a stored String.
+/// All stores of the library conform, and your own ``ValueStore`` conforms with an empty extension. Values have the
+/// form that typed keys store. For example, a ``KeychainStorable`` of String can read a String written here.
 ///
 /// Calls run on the library's own threads and may block them for up to ten seconds (see <doc:Gotchas>). A running call
 /// cannot be cancelled.

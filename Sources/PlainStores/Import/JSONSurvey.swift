@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// A scan of JSON for contents that a decoder silently changes or drops: a duplicate key in an object, and an integer
-/// beyond 64 bits. The scan also limits the number of values and the nesting depth.
+/// A scan of JSON for contents that a decoder would silently change or drop: a duplicate key in an object, and an
+/// integer beyond 64 bits. The scan also limits the number of values and the nesting depth.
 ///
 /// The scan does not check the grammar, since the decoder does. It does not recurse, and it terminates for any bytes.
 struct JSONSurvey {
@@ -85,7 +85,7 @@ struct JSONSurvey {
         let literal = bytes[offset...].prefix { "0123456789-+.eE".utf8.contains($0) }
         offset = literal.endIndex
         guard literal.allSatisfy({ "0123456789-".utf8.contains($0) }) else { return }
-        // A literal of over 20 characters exceeds 64 bits. An invalid one counts as 0, since the decoder rejects it.
+        // A literal of over 20 characters exceeds 64 bits. An invalid literal counts as 0; the decoder rejects it.
         let number = literal.count > 20 ? .max : Int128(String(decoding: literal, as: UTF8.self)) ?? 0
         guard !StoredValue.integers.contains(number) else { return }
         let key = open.reversed().lazy.compactMap(\.key).first.map { " under the key \(PropertyListError.shown($0))" }
@@ -94,8 +94,8 @@ struct JSONSurvey {
 }
 
 extension StoredValue {
-    /// Reads JSON. Throws an ``ImportFinding`` for contents that the decoder would change or drop, and the decoder's
-    /// own errors. Both kinds of error may quote the JSON.
+    /// Reads JSON. Throws an ``ImportFinding`` for contents that the decoder would change or drop, and rethrows the
+    /// decoder's own errors. Both kinds of error may quote the JSON.
     package init(json bytes: [UInt8]) throws {
         try JSONSurvey.check(bytes)
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes)).stored

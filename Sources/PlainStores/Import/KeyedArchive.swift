@@ -7,10 +7,10 @@ import PropertyList
 /// subclasses and bridged Swift types have the same fields. Any other object becomes a dictionary of its fields.
 ///
 /// An object is decoded once per reference, so a few objects with many references could become a huge tree. Therefore
-/// the tree's size is limited. Its depth is limited too, since decoding is recursive. Any property list yields values
-/// or a finding.
+/// the tree's size is limited. Its depth is limited too, since decoding is recursive. For any property list, the reader
+/// returns a result or throws a finding.
 struct KeyedArchive {
-    /// The maximum nesting depth, the same as for JSON. A Foundation array is two levels: the object and its elements.
+    /// The maximum nesting depth, the same as for JSON. A Foundation array has two levels: the object and its elements.
     static let maximumDepth = JSONSurvey.maximumDepth
 
     private static let null = StoredValue.string("$null")
@@ -27,7 +27,7 @@ struct KeyedArchive {
         guard case .array(let objects) = list["$objects"], case .dictionary(let top) = list["$top"] else {
             throw .damagedArchive("it has no objects")
         }
-        // A program may have archived the root under another key than "root", but usually as the only object.
+        // Some programs archive the root under a key other than "root". It is then usually the only top-level object.
         guard let root = top["root"] ?? (top.count == 1 ? top.first?.value : nil) else {
             throw .unsupportedArchive("it has \(top.isEmpty ? "no root" : "several roots")")
         }
@@ -79,7 +79,7 @@ struct KeyedArchive {
         return form
     }
 
-    /// Adds a string's or data's size to the total. Each reference counts, since each copy is hashed and stored.
+    /// Adds a string's or data's size to the total, once per reference, since each copy is hashed and stored.
     private mutating func count(_ bytes: Int) throws(ImportFinding) {
         size += bytes
         guard size <= PropertyListFormat.maximumSize else {
@@ -120,7 +120,7 @@ extension KeyedArchive {
         "NS.string", "NS.number", "NS.data", "NS.time", "NS.relative", "NS.uuidbytes", "NS.objects",
     ]
 
-    /// Returns the value of a Foundation object with these fields. Other objects' fields are returned as a dictionary.
+    /// Returns the value of a Foundation object that has these fields. Fields of any other object become a dictionary.
     private static func value(with fields: [String: StoredValue]) throws(ImportFinding) -> StoredValue {
         if fields.count == 2, let objects = fields["NS.objects"], let keys = fields["NS.keys"] {
             return .dictionary(try entries(keys, objects))
@@ -183,7 +183,7 @@ extension ImportFinding {
         Self(text: "this keyed archive is damaged: \(what)")
     }
 
-    /// Returns the finding for an intact archive that cannot be stored, although the program that wrote it can read it.
+    /// Returns the finding for an intact archive that this reader does not support. NSKeyedUnarchiver may read it.
     fileprivate static func unsupportedArchive(_ what: String) -> Self {
         Self(
             text: """

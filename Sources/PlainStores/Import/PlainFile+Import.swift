@@ -5,11 +5,11 @@ extension PlainFile {
     ///
     /// - Parameters:
     ///   - path: the path of a file that ``init(path:)`` can read.
-    ///   - isReplacing: whether a value in the file replaces a store's different value; if not, it is an error.
+    ///   - isReplacing: whether values in the file replace different values in the store; if not, `exists` is thrown.
     ///   - destination: returns the store for a key's value, such as `.keychain` for a secret, or nil to drop the value
     ///     together with the file. A value keeps its key.
-    /// - Returns: the keys that have a destination, sorted bytewise; nil if there is no file, because it has been
-    ///   imported or never existed.
+    /// - Returns: the keys that have a destination, sorted bytewise; nil if the file does not exist, for example
+    ///   because it has already been imported.
     /// - Throws: ``VaultError``: `damaged`, as ``init(path:)`` does; `exists` if a store has a different value;
     ///   `invalid` for a value that a store cannot hold; `busy` if another process changes the file or one of the keys
     ///   during the import; the errors of the stores. After an error, the file remains, and the import can be repeated.
@@ -30,7 +30,7 @@ extension PlainFile {
         for (key, value) in file.values {
             guard let store = try destination(key)?.resolve() else { continue }
             let identity = store.identity
-            // Removes the import from `imports` meanwhile, since a second reference would make `add` copy the batch.
+            // The import is taken out of `imports`, since a second reference would make `add` copy the whole batch.
             var prepared = imports.removeValue(forKey: identity) ?? PreparedImport(store: store)
             guard try prepared.add(key, value, replacing: isReplacing) else {
                 throw VaultError(
@@ -46,7 +46,7 @@ extension PlainFile {
 
 private struct PreparedImport {
     let store: any ValueStore
-    /// The changes to commit. They expect that the store still has the values that `add` has read.
+    /// The changes to commit. The batch expects that the store still has the values that `add` has read.
     private(set) var batch = StoreBatch([:])
 
     init(store: any ValueStore) { self.store = store }
@@ -64,7 +64,7 @@ private struct PreparedImport {
 
     func commit() throws(VaultError) {
         if !batch.changes.isEmpty, try !store.commit(batch) {
-            throw VaultError(.busy, "Another process changed the same keys during the import. Run the import again.")
+            throw VaultError(.busy, "Another process changed one of the imported keys. Run the import again.")
         }
         // Also flushes values that the store already had, since an interrupted import may have left them unflushed.
         try store.makeDurable()

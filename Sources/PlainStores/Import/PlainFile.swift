@@ -7,13 +7,13 @@ import PropertyList
 /// ``importValues(from:replacing:to:)`` moves the file's values to stores and removes the file. Code that stores the
 /// values itself must make the stores durable before it removes the file (see <doc:MovingValues>).
 public struct PlainFile: ~Copyable {
-    /// The fields of the dictionary at the file's root, without those that are `null` in JSON or nil in an archive.
+    /// The fields of the dictionary at the file's root, without fields that are `null` in JSON or nil in an archive.
     public let values: [String: StoredValue]
     private let bytes: [UInt8]
     private let file: WholeFile
 
-    /// Reads a property list (XML or binary), a keyed archive or JSON, and detects which. Returns nil if there is no
-    /// file.
+    /// Reads a property list (XML or binary), a keyed archive or JSON, and detects the format. Returns nil if there is
+    /// no file.
     ///
     /// - Parameter path: a file of at most 64 MiB; a symbolic link is followed.
     /// - Throws: ``VaultError``: `damaged` if the file has none of these formats, has no dictionary at its root, or is
@@ -31,7 +31,7 @@ public struct PlainFile: ~Copyable {
         self.file = file
     }
 
-    /// Parses bytes in one of the formats of ``init(path:)`` and returns the values. The path only appears in errors.
+    /// Parses bytes in one of the formats of ``init(path:)`` and returns the values. `path` appears only in errors.
     package static func values(in bytes: [UInt8], from path: String) throws(VaultError) -> [String: StoredValue] {
         do { return try values(in: bytes) } catch let error as PropertyListError {
             throw VaultError(
@@ -44,10 +44,10 @@ public struct PlainFile: ~Copyable {
         }
     }
 
-    /// Removes the file durably if it is unchanged since it was read. Does nothing if it no longer exists.
+    /// Removes the file durably if it is unchanged since it was read. Does nothing if the file no longer exists.
     ///
-    /// The content is compared right before the removal. If the older program replaces the file in between, the new
-    /// file is removed, so it should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
+    /// The content is compared right before the removal. A file that the older program writes in between would be
+    /// removed, so that program should not run meanwhile. For what remains on the disk, see <doc:MovingValues>.
     ///
     /// - Throws: ``VaultError``: `busy` if the content has changed since it was read; `damaged` if it exceeds 64 MiB;
     ///   `unavailable`.

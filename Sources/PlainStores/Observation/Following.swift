@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// A part of a store that an observer follows, such as a key.
 ///
-/// `Content` is the part's stored state, compared to detect changes. Observers receive an `Element` created from it.
+/// `Content` is the part's stored state, compared to detect changes. An observer receives an `Element` created from it.
 struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
     /// A stream of notices of possible changes. It must start before the first read, so that no change is missed.
     let notices: AsyncStream<Void>
@@ -10,7 +10,7 @@ struct FollowedPart<Content: Equatable & Sendable, Element>: Sendable {
     let element: @Sendable (Content) throws(VaultError) -> Element
 }
 
-/// An iterator that follows a part of a store. It reads the part after each notice, and returns changed contents.
+/// An iterator that follows a part of a store. After each notice, it reads the part. It returns only changed contents.
 struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     typealias Start = @Sendable () throws(VaultError) -> FollowedPart<Content, Element>
 
@@ -24,15 +24,15 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
     /// The content from the last read; nil before the first read, and after a failed read.
     private var latest: Content?
     private var isDue = true
-    /// The failure that ``nextResult(isolation:)`` returned last; nil if it returned an element.
+    /// The failure that the last call of ``nextResult(isolation:)`` returned; nil if that call returned an element.
     private var failure: VaultError?
 
     init(_ start: @escaping Start) { self.start = start }
 
-    /// Returns the current element; nil if it has not changed since the last call. Blocks while it reads the store.
+    /// Returns the current element; nil if it has not changed since the last call. Blocks during the read.
     mutating func current() throws(VaultError) -> Element? { try take(look()) }
 
-    /// Returns the current element; at later calls, waits for a change and returns the latest one, or nil if cancelled.
+    /// Returns the current element. Later calls wait for a change and return the latest element, or nil if cancelled.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {
         while !Task.isCancelled {
             if isDue, let element = try await currentElsewhere() { return element }
@@ -41,7 +41,7 @@ struct Follower<Content: Equatable & Sendable, Element>: Sendable {
         return nil
     }
 
-    /// Works like ``next(isolation:)``, but also returns failures. After one, waits until the failure changes or ends.
+    /// Works like ``next(isolation:)``, but also returns failures. After a failure, waits until it changes or ends.
     mutating func nextResult(isolation actor: isolated (any Actor)?) async -> Result<Element, VaultError>? {
         while !Task.isCancelled {
             // The store may send no notice when a failure ends, for example when a missing key file reappears.

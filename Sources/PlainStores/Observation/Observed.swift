@@ -12,7 +12,7 @@ public import Observation
 ///
 /// The value is read at creation, and the key is followed until this object is released. Changes arrive on one actor,
 /// by default the main actor, and code on that actor misses none. Code on other actors may use this object too, but can
-/// miss a change that arrives while it reads. If it must not miss any change, use ``ValueKey/values``.
+/// miss a change that arrives while it reads. If that code must not miss any change, use ``ValueKey/values``.
 public final class Observed<Value: Sendable>: Observable, Sendable {
     private struct State {
         var value: Value
@@ -23,7 +23,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
     private let state: Mutex<State>
     private let registrar = ObservationRegistrar()
 
-    /// The result of the last successful read of the key. Before the first one, it is the key's default or nil.
+    /// The result of the last successful read of the key. Before the first successful read, the key's default or nil.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
@@ -42,7 +42,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
         self.init(key, on: MainActor.shared)
     }
 
-    /// Reads a key's value and follows the key. Changes arrive on `actor` until its release. It is not retained.
+    /// Reads a key's value and follows the key. Changes arrive on `actor`, which is not retained, until its release.
     public init<Key: ValueKey & Sendable>(_ key: Key, on actor: any Actor) where Key.Reading == Value {
         var follower = Follower { () throws(VaultError) in try key.followed() }
         state = Mutex(State(value: key.reading(nil)))
@@ -56,7 +56,7 @@ public final class Observed<Value: Sendable>: Observable, Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Returns a task that follows the key. While it waits, it retains neither this object nor `actor`.
+    /// Returns a task that follows the key. While the task waits, it retains neither this object nor `actor`.
     private func follow(with follower: Follower<StoredValue?, Value>, on actor: any Actor) -> Task<Void, Never> {
         Task { [weak self, weak actor] in
             var follower = follower

@@ -1,5 +1,5 @@
 extension ValueKey where Self: Sendable {
-    /// A sequence of the current value, and then of the latest one after each change by this or another process.
+    /// A sequence of the current value, and then of the latest value after each change by this or another process.
     ///
     /// ```swift
     /// for try await token in account.token.values {
@@ -36,14 +36,14 @@ extension ValueKey where Self: Sendable {
 }
 
 extension ValueStore {
-    /// Returns a sequence of the values of all keys that begin with `prefix`: the current ones, and then the latest
-    /// after each change by this or another process. Each dictionary is a consistent snapshot. An empty prefix follows
-    /// the whole store. Otherwise, this works like ``ValueKey/values``.
+    /// Returns a sequence of the values of all keys that begin with `prefix`: the current values, and then the latest
+    /// values after each change by this or another process. Each dictionary is a consistent snapshot. An empty prefix
+    /// follows the whole store. Otherwise, the sequence works like ``ValueKey/values``.
     public func values(prefix: String = "") -> some AsyncSequence<[String: StoredValue], VaultError> & Sendable {
         FollowedElements { () throws(VaultError) in try followed(prefix: prefix) }
     }
 
-    /// Returns the same sequence as ``values(prefix:)``, but it continues after an error, as ``ValueKey/results`` does.
+    /// Returns the elements of ``values(prefix:)``, but continues after an error, as ``ValueKey/results`` does.
     public func results(
         prefix: String = ""
     ) -> some AsyncSequence<Result<[String: StoredValue], VaultError>, Never> & Sendable {
@@ -59,7 +59,7 @@ private struct FollowedElements<Content: Equatable & Sendable, Element>: AsyncSe
     func makeAsyncIterator() -> Iterator { Iterator(follower: Follower(start)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The source of the elements; nil after the iteration's end, so that the observer is released in any case.
+        /// The source of the elements. It is set to nil when the iteration ends, so that the store drops the observer.
         var follower: Follower<Content, Element>?
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws(VaultError) -> Element? {

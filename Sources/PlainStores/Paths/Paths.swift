@@ -1,19 +1,19 @@
 private import Glibc
 package import LinuxSystem
 
-/// The environment variables that contain paths, or the values in `given` if it is set. Empty variables are ignored.
+/// The environment variables that contain paths, or `given` if it is not nil. Empty variables are ignored.
 package struct LocationVariables {
     package var given: [String: String]?
 
     package init(given: [String: String]? = nil) { self.given = given }
 
-    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` for invalid UTF-8, since a repair would alter it.
+    /// Returns a variable's value. Throws ``VaultError/Code/invalid`` if it is not UTF-8, as a repair would alter it.
     package subscript(name: String) -> String? {
         get throws(VaultError) {
             if let given { return given[name].flatMap { $0.isEmpty ? nil : $0 } }
             guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
             guard let text = String(validatingCString: bytes) else {
-                throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path that is.")
+                throw VaultError(.invalid, "The environment variable \(name) is not UTF-8. Set it to a path in UTF-8.")
             }
             return text
         }
@@ -22,8 +22,8 @@ package struct LocationVariables {
     /// Returns an XDG folder's path. Relative paths are ignored, as the XDG Base Directory Specification requires.
     package func folder(_ name: String, _ belowHome: String) throws(VaultError) -> String? {
         if let path = try self[name], path.isAbsolutePath { return path }
-        // The account database is not queried, because it needs shared libraries that a static program lacks, and files
-        // that a minimal container lacks. Without HOME, the caller must name the paths.
+        // The account database is not queried, because a query needs shared libraries that a static program lacks, and
+        // files that a minimal container lacks. If HOME is not set, the caller must name the paths.
         guard let home = try self["HOME"], home.isAbsolutePath else { return nil }
         return "\(home == "/" ? "" : home)/\(belowHome)"
     }
@@ -31,7 +31,7 @@ package struct LocationVariables {
 
 /// Checks of paths before root writes to them. Root must not create files that the folder's owner could not change.
 package enum WrittenPath {
-    /// Checks that no symbolic link of another user can redirect what root writes. Throws
+    /// Checks that `path` contains no symbolic link with which another user could redirect root's writes. Throws
     /// ``VaultError/Code/unavailable``.
     package static func checkLinks(in path: String) throws(VaultError) {
         if let link = linkOfAnotherUser(in: path) { throw VaultError(path, leadingThrough: link) }

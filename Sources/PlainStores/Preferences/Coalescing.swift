@@ -2,7 +2,7 @@ private import Glibc
 import LinuxSystem
 
 extension Preferences {
-    /// Writes the pending changes of preferences that coalesce writes. They are on the disk when this method returns.
+    /// Writes the pending changes of preferences that coalesce writes, and returns when these changes are on the disk.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`; the changes stay pending.
     public func flush() throws(VaultError) {
@@ -56,7 +56,7 @@ struct PendingChanges: Sendable {
         return !isScheduled
     }
 
-    /// Returns the time at which the scheduled write is due. If it is already due, ends the schedule and returns nil.
+    /// Returns the time at which the scheduled write is due. If it is due now, returns nil and ends the schedule.
     mutating func nextWrite(every interval: Duration) -> ContinuousClock.Instant? {
         let next = lastWrite.map { $0 + min(interval, PendingChanges.longestInterval) }
         if let next, next > .now { return next }
@@ -66,7 +66,7 @@ struct PendingChanges: Sendable {
         return nil
     }
 
-    /// Removes each written change, unless a newer change of the same key has replaced it meanwhile.
+    /// Removes each written change from the pending changes, unless a newer change to the same key has replaced it.
     mutating func wrote(_ written: [String: StoredValue?]) {
         lastWrite = .now
         for (key, value) in written where changes[key] == .some(value) { changes.removeValue(forKey: key) }

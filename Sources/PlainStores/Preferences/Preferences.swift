@@ -38,8 +38,8 @@ public final class Preferences: ValueStore {
         self.init(path, interval, failures, in: PosixFileSystem())
     }
 
-    /// Creates preferences in the property list at a path, instead of a suite's default path. The other parameters are
-    /// those of ``init(suite:coalescing:failures:)``.
+    /// Creates preferences that are stored in the property list at `path` instead of a suite's file. The other
+    /// parameters are those of ``init(suite:coalescing:failures:)``.
     public convenience init(path: String, coalescing interval: Duration? = nil, failures: FailureLog = FailureLog()) {
         self.init(.success(path), interval, failures, in: PosixFileSystem())
     }
@@ -100,7 +100,7 @@ extension Preferences {
     }
 
     /// Writes the pending changes, then flushes the file and its directory entry, even if another process has written
-    /// the file. Otherwise, a power loss could undo that write if its process was killed before the flush.
+    /// the file. Otherwise, a power loss could undo that process's write if it was killed before its flush.
     ///
     /// - Throws: ``VaultError`` with `damaged`, `busy`, `unavailable`, `outcomeUnknown`.
     public func makeDurable() throws(VaultError) {
@@ -133,10 +133,10 @@ extension Preferences {
         return holds
     }
 
-    /// Flushes the file, unless this object has done so since the file's last change, to save half the time of a write.
+    /// Flushes the file, unless this object has flushed its last change. Skipping the flush halves a write's time.
     private func makeFileDurable() throws(VaultError) {
         let file = try file.get()
-        // The status is read before the flush. A later status could be that of a newer change, which is not flushed.
+        // The status is read before the flush. A status read later could belong to a newer change that is not flushed.
         let status = try file.status()
         guard status == nil || status != durable.withLock({ $0 }) else { return }
         try file.makeDurable()

@@ -18,7 +18,7 @@ struct PreferencesFile: Sendable {
     /// - Parameter known: the content at the last read or write. If the file has the same bytes, for example because
     ///   this process has written it, it is not parsed again. This saves a fifth of the cost of a write.
     func read(_ known: PreferencesSnapshot?) throws(VaultError) -> PreferencesSnapshot {
-        // Reads a damaged file up to five times, because another tool may just be writing it in place.
+        // A damaged file is read up to five times, because another tool may be in the middle of writing it in place.
         for _ in 0..<4 {
             do { return try readOnce(known) } catch {
                 guard error.code == .damaged else { throw error }
@@ -119,7 +119,7 @@ final class PreferencesSnapshot: Sendable {
 
     func value(of key: String) -> StoredValue? { values[key].map(StoredValue.init(propertyList:)) }
 
-    /// Returns whether a file with this metadata is the one that was read, unchanged.
+    /// Returns whether a file with the metadata `status` is the file that was read and has not changed since.
     func isCurrent(_ status: FileStatus?) -> Bool { hasTellingTimes && self.status == status }
 }
 
@@ -159,7 +159,7 @@ extension StoredValue {
     private static let nilKey = "$nil"
     private static let dateKey = "$date"
 
-    /// Converts a property list to the value that it represents: itself, unless it is one of the special forms.
+    /// Converts a property list to the value that it represents. All but the special forms represent themselves.
     init(propertyList form: StoredValue) {
         switch form {
         case .array(let forms): self = .array(forms.map(StoredValue.init(propertyList:)))

@@ -1,7 +1,7 @@
 private import CLinux
 import LinuxSystem
 
-/// The standard stores of a test, which replace the program's. Each access reads them from a task-local value.
+/// A test's standard stores, which replace those of the program. Each access reads them from a task-local value.
 package struct StandardStores: Sendable {
     package let preferences: Preferences
     package let memory: MemoryStore
@@ -14,7 +14,7 @@ package struct StandardStores: Sendable {
 
     @TaskLocal package static var replaced: StandardStores?
 
-    /// The error for test code that lacks stores of its own and would use the user's files; nil outside of tests.
+    /// The error for test code that has no test stores and would therefore use the user's files; nil outside of tests.
     package static var refusal: VaultError? {
         guard vault_is_under_test() != 0 else { return nil }
         return VaultError(
@@ -62,7 +62,7 @@ extension StoreReference {
     public static let preferences = StoreReference(failures: Preferences.standardFailures) { Preferences.standard }
     /// Returns a reference to the preferences of a suite, for example one for each user.
     public static func preferences(suite: String) -> StoreReference { .store(Preferences(suite: suite)) }
-    /// A reference to ``MemoryStore/standard``. In test code without stores of its own, each use throws `unavailable`.
+    /// A reference to ``MemoryStore/standard``. In test code that has no test stores, each use throws `unavailable`.
     public static let memory = StoreReference(failures: MemoryStore.standardFailures) { () throws(VaultError) in
         if StandardStores.replaced == nil, let refusal = StandardStores.refusal { throw refusal }
         return MemoryStore.standard
@@ -89,14 +89,14 @@ public enum VaultApp {
     /// Sets the program's name. Call it once, before the first use of a standard store.
     ///
     /// In the user's vault, the entries of a named program begin with its name and a slash. For example, `vault` shows
-    /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are the suite of that name. A program that sets
-    /// no name uses its executable file's name. If that file is renamed, the program no longer finds its values.
+    /// the key `"u.token"` of `mail` as `mail/u.token`. Its preferences are the suite `mail`. A program that sets no
+    /// name uses its executable file's name. If that file is renamed, the program no longer finds its values.
     ///
     /// - Parameters:
     ///   - name: a name that no other program has, such as `com.example.mail`. It must never change.
     ///   - preferences: the path of a property list to use instead of the suite's.
-    /// - Throws: ``VaultError`` with `invalid` for a name that is empty or too long, or if the program already has
-    ///   another identity or has used a standard store.
+    /// - Throws: ``VaultError`` with `invalid` if `name` is empty or too long, if the program already has another
+    ///   identity, or if it has used a standard store.
     public static func identify(as name: String, preferences: String? = nil) throws(VaultError) {
         try identify(as: name, preferences: preferences, vault: nil)
     }

@@ -16,8 +16,8 @@ public final class StoreLocal<Value: Sendable>: Sendable {
     private let make: @Sendable () -> Value
     private let ofProgram = Mutex<Value?>(nil)
 
-    /// Creates a StoreLocal whose value `make` returns at the first use. If several threads make the first use at the
-    /// same time, `make` may run in each of them, but only one of the values is kept.
+    /// Creates a StoreLocal. `make` returns its value at the first use. If several threads use it for the first time at
+    /// once, `make` may run in each of them, but only one of the values is kept.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
     /// The value that belongs to the current standard stores. Reading it opens none of these stores.
@@ -45,13 +45,13 @@ final class StoreLocals: Sendable {
 
     func value<Value>(of local: StoreLocal<Value>) -> Value? {
         entries.withLock { entries in
-            // The entry is unwrapped first. Otherwise, a cast to an optional `Value` would turn nothing into nil.
+            // The entry is unwrapped first. If `Value` is optional, casting a missing entry would return a nil value.
             guard let entry = entries[ObjectIdentifier(local)] else { return nil }
             return entry.value as? Value
         }
     }
 
-    /// Stores the StoreLocal's value, unless it already has one. Returns the stored value.
+    /// Stores a value for `local`, unless `local` already has one. Returns the stored value.
     func keep<Value>(_ value: Value, of local: StoreLocal<Value>) -> Value {
         entries.withLock { entries in
             let present = entries[ObjectIdentifier(local)] ?? Entry(local: local, value: value)

@@ -3,8 +3,8 @@ import LinuxSystem
 
 /// A feed that notifies a store's observers that a value may have changed.
 ///
-/// A notice contains neither what has changed nor how often, so observers read the store again and compare the values.
-/// Changes in quick succession are combined into one notice, and a slow observer still gets the latest state.
+/// A notice does not identify the changed values, so observers read the store again and compare the values. Changes in
+/// quick succession are combined into one notice, and a slow observer still gets the latest state.
 public final class ChangeFeed: Sendable {
     private struct State {
         var observers = [Int: AsyncStream<Void>.Continuation]()
@@ -16,7 +16,7 @@ public final class ChangeFeed: Sendable {
     private let state = Mutex(State())
     private let watch: Watch
 
-    /// A function that starts to watch for changes by other processes. It ends when the returned object is released.
+    /// A function that starts to watch for changes by other processes. The watch ends when its result is released.
     package typealias Watch =
         @Sendable (_ notify: @escaping @Sendable () -> Void) throws(VaultError) -> (any AnyObject & Sendable)?
 
@@ -44,7 +44,7 @@ public final class ChangeFeed: Sendable {
     }
 
     /// Returns a stream of notices. Several notices are combined until the observer takes the next element. Every
-    /// change after this call is noticed. Soon after the call, there may be a notice without a change.
+    /// change after this call causes a notice. Soon after the call, a notice may arrive although nothing has changed.
     ///
     /// - Throws: ``VaultError/Code/unavailable`` if the thread that watches the file cannot be started.
     public func notices() throws(VaultError) -> AsyncStream<Void> { try ChangeFeed.notices(of: [self]) }

@@ -20,7 +20,7 @@ public struct NameLock: ~Copyable, Sendable {
 
     deinit { onRelease() }
 
-    /// Throws if the lock has been lost, so another program may hold it. Call this right before the guarded action.
+    /// Throws if the lock has been lost and another program may hold it. Call this right before the guarded action.
     ///
     /// A lock of a vault in a database ends when the connection to the server is lost, so this call queries the server.
     ///
@@ -48,7 +48,7 @@ extension ValueStore {
         let name = LockedName(store: identity, name: name)
         try await NameLock.wait { LockedName.all.withLock { $0.insert(name).inserted } }
         return NameLock {
-            // Retains the store, since a later store at the same address would have the same identity.
+            // This closure retains the store, since a later store at the same address would have the same identity.
             _ = self
             LockedName.all.withLock { _ = $0.remove(name) }
         }

@@ -43,7 +43,7 @@ package struct Contention: ~Copyable {
         longAt = Deadline(after: patience / 10)
     }
 
-    /// Whether a tenth of the time limit has passed. Normally, a transaction succeeds sooner, so this one needs a turn.
+    /// Whether a tenth of the time limit has passed. Transactions normally commit sooner, so this one needs a turn.
     var isLong: Bool { longAt.hasPassed }
 
     mutating func pause() throws(VaultError) {
@@ -69,7 +69,7 @@ private struct Turn: ~Copyable {
     }
 
     /// Waits while it is another thread's turn, but only up to a second, since that thread's transaction may take much
-    /// longer. The thread whose turn it is does not wait, for example if its commit runs another transaction.
+    /// longer. The thread whose turn it is never waits, even if its commit runs another transaction.
     static func giveWay() {
         guard isOfAnother else { return }
         let deadline = Deadline(after: .seconds(1))

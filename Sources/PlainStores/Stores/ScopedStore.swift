@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// The part of a store that belongs to one scope, such as a user.
 ///
-/// In the underlying store, its keys are `scope/key`, with `%` and `/` encoded in the scope's name. So one scope can
-/// neither see nor change another's values, but the underlying store shows the values of all scopes.
+/// In the underlying store, the scope's keys are `scope/key`, with `%` and `/` encoded in the scope's name. So one
+/// scope can neither see nor change another scope's values, but the underlying store shows the values of all scopes.
 public struct ScopedStore: ValueStore {
     package let base: any ValueStore
     package let prefix: String
@@ -14,8 +14,8 @@ public struct ScopedStore: ValueStore {
         prefix = scope.scopePrefix
     }
 
-    /// Returns the same scope, but a change through it also drops the key's earlier values from a keychain's history.
-    /// Use it for tokens that are useless or harmful once they are replaced.
+    /// Returns a store for the same scope. In a keychain, a change through that store also drops the key's earlier
+    /// values from the history. Use that store for tokens that are useless or harmful once they are replaced.
     public func forgettingHistory() -> ScopedStore {
         var store = self
         store.forgetsHistory = true
@@ -56,10 +56,10 @@ public struct ScopedStore: ValueStore {
 }
 
 extension String {
-    /// The prefix of a scope's keys. Slashes are encoded, so that no scope's prefix is a prefix of another's.
+    /// The prefix of a scope's keys. Slashes are encoded, so no scope's prefix begins with another scope's prefix.
     package var scopePrefix: String { PercentEncoding.encoded(self) { !"%/".utf8.contains($0) } + "/" }
 
-    /// Returns the text after a prefix. Counts bytes, since an accent after the prefix may combine with it.
+    /// Returns the text after a prefix. Counts bytes, since an accent after the prefix combines with its last letter.
     package func dropping(_ prefix: String) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
@@ -70,7 +70,7 @@ extension ValueStore {
     public func scoped(to scope: String) -> ScopedStore { ScopedStore(self, scope: scope) }
 }
 
-/// The kinds of names in error messages: an entry's name, a value's key, or an attribute's key. All have the same rule.
+/// The kinds of names in error messages: an entry's name, a value's key, or an attribute's key. All follow one rule.
 package enum Naming: String, Sendable {
     case name, key
     /// The key of an attribute. Attribute keys are checked only in drops, where an unknown sender has chosen them.
@@ -129,9 +129,9 @@ public struct StoreReference: Sendable {
 
 /// The earlier name, store and type of a key (see <doc:MovingValues>).
 struct KeyHistory: Sendable {
-    /// A function that returns the value's former store; nil if the store is the same.
+    /// A function that returns the value's former store; nil if the store has not changed.
     var oldStore: (@Sendable () throws(VaultError) -> any ValueStore)?
-    /// The value's name in the former store; nil if the name is the same.
+    /// The value's name in the former store; nil if the name has not changed.
     var oldName: String?
     /// Converts a value of an earlier type to its current form; returns nil for a value of any other type.
     var conversion: (@Sendable (StoredValue) -> StoredValue?)?

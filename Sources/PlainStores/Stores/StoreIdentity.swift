@@ -3,7 +3,7 @@ public struct StoreIdentity: Hashable, Sendable {
     private var object: ObjectIdentifier?
     private var file: String?
     private var scope = ""
-    /// The scope in which the store looks up a name that has no value in `scope`; nil if there is no such fallback.
+    /// The scope in which the store looks up a name that has no value in `scope`; nil if there is no fallback scope.
     private var shownScope: String?
 
     /// Creates the identity of a store with this underlying object and scope.
@@ -12,13 +12,13 @@ public struct StoreIdentity: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Creates the identity of a scoped store. If its scope has no value for a name, it looks in `shownScope`.
+    /// Creates the identity of a scoped store. If `scope` has no value for a name, the store uses `shownScope`.
     package init(_ object: AnyObject, scope: String, showing shownScope: String?) {
         self.init(object, scope: scope)
         self.shownScope = shownScope
     }
 
-    /// Creates the identity of a store in a file. The path has no symbolic links, so stores in the same file are equal.
+    /// Creates the identity of a store in a file. `path` has no symbolic links, so each file has only one identity.
     init(file path: String) { file = path }
 
     func scoped(to scope: String) -> StoreIdentity {
@@ -28,11 +28,11 @@ public struct StoreIdentity: Hashable, Sendable {
         return scoped
     }
 
-    /// Returns whether `name` in this store is the same value as `otherName` in another store. This is possible because
-    /// the values of a scope are also values of the underlying store.
+    /// Returns whether `name` in this store is the same value as `otherName` in the store `other`. Both can be the same
+    /// value because a scope's values are also in the underlying store.
     func shows(_ other: StoreIdentity, _ otherName: String, as name: String) -> Bool {
         guard object == other.object, file == other.file else { return false }
-        // Bytes are compared because two equal strings with different bytes are different names.
+        // Bytes are compared because strings that Swift considers equal are different names if their bytes differ.
         let bytes = (other.scope + otherName).utf8
         return [scope, shownScope].compactMap(\.self).contains { ($0 + name).utf8.elementsEqual(bytes) }
     }

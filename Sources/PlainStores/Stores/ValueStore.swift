@@ -33,13 +33,13 @@ public protocol ValueStore: Sendable {
     func commit(_ batch: StoreBatch) throws(VaultError) -> Bool
 
     /// Makes all values that the store returns durable, whichever process wrote them. Callers use this before they
-    /// remove the only other copy of a value. A store whose values are always durable, or never, does nothing.
+    /// remove the only other copy of a value. If values are always durable or never durable, this does nothing.
     ///
     /// - Throws: the errors of ``commit(_:)``. After an error, it is unknown which values are durable.
     func makeDurable() throws(VaultError)
 
-    /// Erases removed and replaced values from the store's data, except those in its history. A store that retains no
-    /// such values does nothing.
+    /// Erases removed and replaced values from the store's data, except the values in its history. A store that retains
+    /// no removed or replaced values does nothing.
     ///
     /// - Throws: the errors of ``commit(_:)``.
     func eraseRemoved() throws(VaultError)
@@ -57,7 +57,7 @@ public protocol ValueStore: Sendable {
     var changes: ChangeFeed { get }
     /// The log of the errors that a property's setter or getter cannot throw.
     var failures: FailureLog { get }
-    /// The store's identity, which is equal for two objects that represent the same store. Classes have a default.
+    /// The store's identity, which is equal for two objects that represent the same store. Classes inherit a default.
     var identity: StoreIdentity { get }
 }
 
@@ -110,7 +110,7 @@ extension Sequence<String> {
     package func sortedByBytes() -> [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }
 
-/// A type that prints only its description. The default mirror and debug description would contain values.
+/// A type whose values print only their description. The default mirror and debug description would contain values.
 package protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {

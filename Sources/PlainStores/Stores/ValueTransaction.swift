@@ -6,7 +6,7 @@ public struct StoreBatch: Sendable {
     public var expectations: [String: StoredValue?]
     /// The new values of keys, where nil removes a key.
     public var changes: [String: StoredValue?]
-    /// Whether the commit drops earlier values of the changed keys. Only a keychain has a history of such values.
+    /// Whether the commit drops the changed keys' earlier values from the history, which only a keychain has.
     public var forgetsHistory = false
 
     /// Creates a batch of changes, where nil removes a key. The changes are made only if all `expectations` hold.
@@ -58,7 +58,7 @@ public struct ValueTransaction: ~Copyable, OptimisticTransaction {
         return try batch.holds { (key) throws(VaultError) in try store.value(of: key) }
     }
 
-    /// Runs `body` and records the keys that it reads. Calls in `body` cannot change them without the transaction.
+    /// Runs `body` and records the keys that it reads. `body` can change these keys only through the transaction.
     mutating func run<Result, Failure: Error>(
         _ body: (inout ValueTransaction) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -73,7 +73,7 @@ extension ValueStore {
     /// Changes several keys atomically, with one durable write and one change event (see <doc:GettingStarted>).
     ///
     /// If another process or thread changes a value that the transaction has read, `body` runs again. So `body` should
-    /// only read and write through the transaction. No lock is held while it runs. If it throws, nothing is changed.
+    /// have no effects outside of the transaction. No lock is held meanwhile. If `body` throws, nothing is changed.
     ///
     /// If the closure is `{ (transaction) throws(VaultError) in … }`, this method only throws ``VaultError``.
     /// Otherwise, the compiler infers `any Error` for a closure with `try`.
@@ -94,7 +94,7 @@ extension ValueStore {
         return try commit(batch)
     }
 
-    /// Throws if ``commitChecked(_:)`` would refuse to change the key, for a change that is made without a batch.
+    /// Throws if ``commitChecked(_:)`` would refuse a change of `name`. Call this before a change that uses no batch.
     package func checkChange(of name: String) throws(VaultError) {
         try Readings.current?.check(StoreBatch([name: nil]), of: self)
     }
@@ -109,7 +109,7 @@ extension ValueStore {
     }
 }
 
-/// The keys that a transaction has read, linked to those of its enclosing transactions.
+/// The keys that a transaction has read, linked to the keys that its enclosing transactions have read.
 private final class Readings: Sendable {
     @TaskLocal static var current: Readings?
 

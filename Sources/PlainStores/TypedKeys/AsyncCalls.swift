@@ -77,7 +77,7 @@ extension ValueStore {
 }
 
 extension StoreReference {
-    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The store is not looked up before.
+    /// Runs `body`, which may block, as ``ValueStore/asynchronously(_:)`` does. The call does not look up the store.
     public func asynchronously<Result: Sendable, Failure: Error>(
         _ body: @Sendable (StoreReference) throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -33,7 +33,7 @@ extension StandardKey {
     /// Creates a key in the standard store.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// Returns the same key with the ability to read a value of an earlier type. Reading converts such a value. The
+    /// Returns the same key, which can then also read a value of the type `Earlier`. Reading converts that value. The
     /// stored value is unchanged until the next write.
     ///
     /// - Parameter conversion: converts a value of the earlier type; returns nil to refuse it.

@@ -64,8 +64,8 @@ extension ValueKey {
     /// coalesce writes, see ``Preferences/init(suite:coalescing:failures:)``.)
     ///
     /// `body` receives the result of ``read()-8f9bj``, which is nil if there is neither a value nor a default. Setting
-    /// it to nil removes the value. `body` may run more than once, so it should only change the value. It must not
-    /// change this key in any other way. No lock is held while `body` runs. If it throws, nothing is changed.
+    /// it to nil removes the value. `body` may run more than once, so changing this result should be its only effect.
+    /// It must not change this key in any other way. No lock is held meanwhile. If `body` throws, nothing is changed.
     ///
     /// If the closure throws errors of its own, declare it as `{ value throws(any Error) in … }`.
     ///
@@ -101,7 +101,7 @@ extension ValueKey {
 }
 
 extension ValueKey {
-    /// Checks the key's name and returns its store. If `use` is not nil, first finishes moving the value to that store.
+    /// Checks the key's name and returns the key's store. If `use` is not nil, first moves the value to that store.
     package func resolved(for use: KeyUse? = nil) throws(VaultError) -> any ValueStore {
         try Naming.key.check(name)
         let store = try store.resolve()
@@ -139,7 +139,7 @@ extension ValueKey {
     /// ``read()-8f9bj`` distinguishes a failure from a missing value.
     public var value: Reading {
         get { reporting(read) ?? reading(nil) }
-        // Unlike `write`, this setter is mutating, so the keys of a struct in a `let` constant cannot be set with it.
+        // Unlike `write`, this setter is mutating, so it cannot be used on a key of a struct in a `let` constant.
         mutating set { setReporting(newValue) }
     }
 
@@ -156,11 +156,11 @@ extension ValueKey {
     }
 }
 
-// A moved value is durable in the new store before it is removed from the old one. So after a crash, it is in the old
-// store or in both stores. The new store's value takes precedence, and the next use finishes the move.
+// A moved value is durable in the new store before it is removed from the old one. A crash during the move leaves it in
+// the old store or in both. The new store's value takes precedence, and the next use finishes the move.
 
 extension ValueKey {
-    /// Moves the value if the key's history has another store or name.
+    /// Moves the value if the key's history contains a former store or name.
     package func finishMove(into store: any ValueStore, for use: KeyUse) throws(VaultError) {
         if self.store.history.isMoved { try move(into: store, for: use) }
     }
@@ -173,7 +173,7 @@ extension ValueKey {
         let (old, oldName): (any ValueStore, String)
         do throws(VaultError) {
             (old, oldName) = (try store.history.oldStore?() ?? new, store.history.oldName ?? name)
-            // If both names refer to the same entry, the move would mistake its value for a newer one and remove it.
+            // If both names refer to the same entry, the move would remove the entry's value as an outdated copy.
             guard !new.identity.shows(old.identity, oldName, as: name) else { return }
             guard try old.value(of: oldName) != nil else { return }
         } catch { return try passOver(error, for: use, with: new) }
@@ -184,8 +184,8 @@ extension ValueKey {
         while let value = next {
             guard try isReadable(value, for: use, unlessIn: new) else { return }
             if let taken = try take(value, into: new), try old.value(of: oldName) == nil {
-                // Another process has finished the move, and then the value was removed, so it must not reappear. If
-                // the old value still exists, the new one stays, since a process that finishes the move may rely on it.
+                // Another process has finished the move, and the value has been removed since, so it must not reappear.
+                // (If the old value still exists, the new one stays, since another process may be finishing the move.)
                 _ = try new.commit(StoreBatch([name: nil], expecting: [name: taken]))
                 return
             }
@@ -197,7 +197,7 @@ extension ValueKey {
         }
     }
 
-    /// Throws the old store's failure. If `use` allows ignoring it, reports it instead, but never twice in a row.
+    /// Throws `error`, the old store's failure. If `use` allows ignoring it, only reports it, but not twice in a row.
     private func passOver(_ error: VaultError, for use: KeyUse, with new: any ValueStore) throws(VaultError) {
         switch use {
         case .reading: guard try new.value(of: name) != nil else { throw error }
@@ -221,8 +221,8 @@ extension ValueKey {
     /// already has a value, which is newer.
     ///
     /// The value is stored unchanged, since converting it to the key's type and back could lose fields that another
-    /// version of the type has. There are two exceptions. Untyped bytes get the type as which the key reads them, and a
-    /// value that the new store refuses is converted to the type's current form.
+    /// version of the type has. There are two exceptions. Untyped bytes get the type that the key expects, and a value
+    /// that the new store refuses is converted to the type's current form.
     private func take(_ value: StoredValue, into new: any ValueStore) throws(VaultError) -> StoredValue? {
         func stored(_ value: StoredValue) throws(VaultError) -> StoredValue? {
             try new.commit(StoreBatch([name: value], expecting: [name: nil])) ? value : nil

@@ -1,7 +1,7 @@
 /// The reason why a value cannot be converted. It names types, and contains no values.
 enum ConversionProblem: Error {
     case mismatch(expected: String, found: String)
-    /// The value has the right type but is out of bounds. The string is the type's name with its article.
+    /// The value has the right type but is out of range. The string is the type's name with its article.
     case outOfBounds(String)
     case missing(String)
     case refused, tooDeep, twoForms
@@ -190,7 +190,7 @@ struct UndeclaredKey: CodingKey {
 
 extension CodingKey {
     /// The key as an error may show it. Only indices and keys that a type declares as cases of an enum are shown. Any
-    /// other key, such as a dictionary's, may be part of the value.
+    /// other key, such as a dictionary's, is hidden, since it may be part of the value.
     var shown: String {
         if let intValue, stringValue == UndeclaredKey(intValue: intValue).stringValue { return String(intValue) }
         if self is UndeclaredKey { return stringValue }

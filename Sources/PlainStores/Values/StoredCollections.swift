@@ -80,7 +80,7 @@ extension Set: StoredObject where Element: StoredObject {
         }
         return elements.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
-    /// Returns the set of the elements; nil if one occurs twice.
+    /// Returns the set of the elements; nil if an element occurs twice.
     public static func from(primitive: [Element.Primitive]) -> Set? {
         guard let elements = [Element].from(primitive: primitive) else { return nil }
         let set = Set(elements)
@@ -90,7 +90,7 @@ extension Set: StoredObject where Element: StoredObject {
 
 extension Range: StoredObject where Bound: StoredObject {
     public func toPrimitive() -> [Bound.Primitive]? { [lowerBound, upperBound].toPrimitive() }
-    /// Returns the range; nil unless there are two bounds, the lower one first.
+    /// Returns the range; nil if `primitive` is not a lower bound followed by an upper bound.
     public static func from(primitive: [Bound.Primitive]) -> Range? {
         [Bound].bounds(from: primitive).map { Range(uncheckedBounds: $0) }
     }
@@ -98,7 +98,7 @@ extension Range: StoredObject where Bound: StoredObject {
 
 extension ClosedRange: StoredObject where Bound: StoredObject {
     public func toPrimitive() -> [Bound.Primitive]? { [lowerBound, upperBound].toPrimitive() }
-    /// Returns the range; nil unless there are two bounds, the lower one first.
+    /// Returns the range; nil if `primitive` is not a lower bound followed by an upper bound.
     public static func from(primitive: [Bound.Primitive]) -> ClosedRange? {
         [Bound].bounds(from: primitive).map { ClosedRange(uncheckedBounds: $0) }
     }

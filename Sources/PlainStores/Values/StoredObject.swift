@@ -10,7 +10,7 @@ public protocol StorablePrimitive: SendableMetatype {
     static var primitiveName: String { get }
     /// Returns the stored form of a value.
     static func stored(_ value: Self) -> StoredValue
-    /// Returns the value of a stored form; nil if the form has another type or is out of this type's bounds.
+    /// Returns the value of a stored form; nil if the form has another type or is out of this type's range.
     static func primitive(of stored: StoredValue) -> Self?
 }
 
@@ -38,7 +38,7 @@ extension StorablePrimitive {
 /// For an enum with a raw value, the conformance is enough: `enum Theme: String, StoredObject`. A Codable type conforms
 /// to ``StoredAsCodable`` instead.
 ///
-/// Arrays, optionals, sets and ranges of such types also conform, and so do dictionaries of them whose keys are a
+/// Arrays, optionals, sets and ranges of such types also conform, and so do dictionaries of them whose keys conform to
 /// ``DictionaryKey``. A set is stored as an array in bytewise order, and a range as the array of its two bounds.
 public protocol StoredObject: SendableMetatype {
     /// The type of the stored primitive.
@@ -136,7 +136,7 @@ extension Double: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Double? {
         switch stored {
         case .real(let value): value
-        // Other tools may write 1.0 as 1.
+        // Other tools may write 1.0 as 1, so an integer is accepted too.
         case .integer(let value): Double(exactly: value)
         default: nil
         }
@@ -161,7 +161,7 @@ extension Decimal: StoredAsSelf {
     public static func primitive(of stored: StoredValue) -> Decimal? {
         guard let text = String(stored: stored) else { return nil }
         if text == Decimal.nan.description { return .nan }
-        // The text is compared, since the initializer ignores text after the number and rounds long numbers.
+        // The texts are compared, since the initializer ignores text after the number and rounds long numbers.
         guard let number = Decimal(string: text), number.description == text.withoutTrailingZeros else { return nil }
         return number
     }

@@ -15,7 +15,7 @@ extension StoredValue {
     /// memory, which is never wiped.
     ///
     /// - Throws: ``VaultError`` with `invalid` for a value that is nested more than 511 levels deep, and for an integer
-    ///   out of bounds.
+    ///   out of range.
     public var bytes: [UInt8] {
         get throws(VaultError) {
             do {
@@ -78,7 +78,7 @@ extension StoredValue {
 }
 
 extension [UInt8] {
-    /// Appends a field, which is the number of its bytes in LEB128 and then the bytes.
+    /// Appends a field: the number of its bytes in LEB128, and then the bytes.
     fileprivate mutating func appendField(_ field: some Collection<UInt8>) {
         var count = field.count
         while count >= 0x80 {

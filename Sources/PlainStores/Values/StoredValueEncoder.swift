@@ -62,7 +62,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return .array(elements.sortedByBytes(inGroupsOf: type.groupSize))
     }
 
-    /// Returns the stored form of an Int128 or UInt128. Throws if the integer is out of the bounds of stored integers.
+    /// Returns the stored form of an Int128 or UInt128. Throws if the integer is out of the range of stored integers.
     func wideInteger(_ value: some BinaryInteger, at key: (any CodingKey)? = nil) throws -> StoredValue {
         guard let integer = Int128(exactly: value), StoredValue.integers.contains(integer) else {
             throw inside(key).error(.outOfBounds("an integer"), value)
@@ -82,7 +82,7 @@ private final class StoredValueEncoder: Encoder, SingleValueEncodingContainer {
         return inner
     }
 
-    /// Sets this value's form and returns this encoder. If it has another form, returns one whose value is dropped.
+    /// Sets the value's form and returns this encoder. If it has another form, returns an encoder of a dropped value.
     private func becoming(_ form: Form) -> StoredValueEncoder {
         if self.form == .undecided { self.form = form }
         guard self.form != form else { return self }
@@ -187,7 +187,7 @@ extension [StoredValue] {
     fileprivate func sortedByBytes(inGroupsOf size: Int) -> [StoredValue] {
         let groups = stride(from: 0, to: count, by: size).map { start in
             let group = self[start..<Swift.min(start + size, count)]
-            // An element that no store can keep has no bytes.
+            // An element that no store can keep adds no bytes to the sort key.
             return (bytes: group.flatMap { (try? $0.bytes) ?? [] }, group: group)
         }
         return groups.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.group)

@@ -46,7 +46,7 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
         case unreachable
     }
 
-    /// Whether the server refused or did not answer.
+    /// Whether the server refused the request or did not answer.
     public let kind: Kind
     /// An explanation for people, in a sentence that contains no secret.
     public let message: String
@@ -67,7 +67,7 @@ public struct AccountServiceError: Error, Hashable, Sendable, CustomStringConver
         AccountServiceError(kind: .rejected, message: message, retryAfter: nil, isEndedByServer: true)
     }
 
-    /// Creates an error for a request without a usable answer.
+    /// Creates an error for a request that received no usable answer.
     public static func unreachable(_ message: String, retryAfter: Duration? = nil) -> AccountServiceError {
         AccountServiceError(kind: .unreachable, message: message, retryAfter: retryAfter, isEndedByServer: false)
     }

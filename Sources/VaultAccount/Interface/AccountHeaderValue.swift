@@ -1,9 +1,9 @@
 /// Functions that return request headers' values. Tokens and names are encoded, so that no text from a server or a
-/// person can end its header or begin another.
+/// person can end the header or begin another header.
 public enum AccountHeaderValue {
     private static let alphanumerics = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    // These are the characters of RFC 9110, section 5.6.2, except `%`, which is excluded everywhere here because it
-    // begins an encoded byte.
+    // These are the characters of a token in RFC 9110, section 5.6.2. `%` is excluded because it begins an encoded
+    // byte.
     private static let tokenBytes = alphanumerics.union("!#$&'*+-.^_`|~".utf8)
     private static let cookieOctets = Set<UInt8>(0x21...0x7e).subtracting("\"%,;\\".utf8)
     private static let bearerBytes = alphanumerics.union("-._~+/=".utf8)
@@ -18,7 +18,7 @@ public enum AccountHeaderValue {
 }
 
 extension String {
-    /// Returns the text with each byte of UTF-8 that is not allowed replaced by `%` and two hexadecimal digits (RFC
+    /// Returns the text with each UTF-8 byte that is not in `allowed` replaced with `%` and two hexadecimal digits (RFC
     /// 3986, section 2.1).
     ///
     /// - Parameter allowed: the bytes to keep, which must not include `%` if the text will be decoded.
@@ -30,7 +30,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the decoded form of a percent-encoded text. A `%` without two hexadecimal digits after it stays.
+    /// Returns the decoded form of a percent-encoded text. A `%` stays if two hexadecimal digits do not follow it.
     func percentDecoded() -> String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

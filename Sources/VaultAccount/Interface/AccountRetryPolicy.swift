@@ -4,9 +4,9 @@ public import FoundationEssentials
 public struct AccountRetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts, at least one.
     public var attempts: Int
-    /// The first pause. Each later one is twice as long.
+    /// The first pause. Each later pause is twice as long as the one before.
     public var firstPause: Duration
-    /// The maximum pause. If a server demands a longer one, the call fails immediately.
+    /// The maximum pause. If a server demands a longer pause, the call fails immediately.
     public var longestPause: Duration
 
     /// Creates a policy: by default three attempts, with pauses of half a second and a second.

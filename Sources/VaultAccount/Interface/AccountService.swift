@@ -38,8 +38,8 @@ public protocol AccountProfile: StoredAsCodable, Equatable, Sendable {
 
     /// The fields that may be stored unencrypted although their names suggest secrets; empty by default.
     ///
-    /// A field with a name such as `password`, `apiKey` or `sessionToken` that neither this nor ``secretFields`` lists
-    /// is refused with ``AccountError/store(_:)``, so that no secret enters the preferences by mistake.
+    /// A field with a name such as `password`, `apiKey` or `sessionToken` that is in neither `plainFields` nor
+    /// ``secretFields`` is refused with ``AccountError/store(_:)``, so no secret enters the preferences by mistake.
     static var plainFields: Set<String> { get }
 }
 

@@ -9,7 +9,7 @@ extension AccountManager {
     /// Makes another account the current one. Each account has its own tokens and profile.
     ///
     /// - Returns: the state afterwards.
-    /// - Throws: ``AccountError``: `notLoggedIn` if that account is not logged in on this machine; `store`.
+    /// - Throws: ``AccountError``: `notLoggedIn` if the account `id` is not logged in on this machine; `store`.
     @discardableResult
     public func switchAccount(to id: String) throws(AccountError) -> State {
         guard try reported({ try storage.vault().switchAccount(to: id) }) else { throw .notLoggedIn(.never) }
@@ -17,7 +17,7 @@ extension AccountManager {
     }
 
     /// Updates the current account's profile. Only changed fields are written. `body` may run more than once. If `body`
-    /// changes ``AccountProfile/secretFields`` as well as other fields, a crash may lose only the former changes.
+    /// changes ``AccountProfile/secretFields`` and other fields, a crash may lose only the secret fields' changes.
     ///
     /// - Throws: ``AccountError``: `notLoggedIn`, `expired`, `store` (`absent` if there is no profile); the error of
     ///   `body`.
@@ -43,8 +43,8 @@ extension AccountManager {
 
     /// Migrates an account that older code stored unencrypted. Call this before ``autoLogin()``.
     ///
-    /// <doc:Migrating> explains where each part of it is stored. If a call is interrupted, the next one finishes the
-    /// migration.
+    /// <doc:Migrating> explains where each part of the account is stored. If a call is interrupted, the next call
+    /// finishes the migration.
     ///
     /// - Returns: the result, which contains no secret.
     /// - Throws: ``AccountError/store(_:)``. Nothing was changed if its code is `damaged` (the file cannot be

@@ -67,7 +67,7 @@ extension AccountManager {
         return state
     }
 
-    /// Returns the user name of the last login, as the default for the next one; nil if there was none.
+    /// Returns the user name of the last login, as the default for the next login; nil if nobody has logged in.
     ///
     /// - Throws: ``AccountError/store(_:)``.
     public func lastUserName() throws(AccountError) -> String? {
@@ -92,8 +92,8 @@ extension AccountManager {
         }
     }
 
-    /// Records that the server ended the session that ``state`` shows. Call this if the answer to one of the app's own
-    /// requests shows that. In contrast to ``logout()``, the profile is kept for the next login.
+    /// Records that the server ended the session that ``state`` shows. Call this if the server reports the end in its
+    /// answer to one of the app's own requests. In contrast to ``logout()``, the profile is kept for the next login.
     ///
     /// - Throws: ``AccountError/store(_:)``, as ``logout()`` does.
     public func endedByServer() throws(AccountError) {
@@ -108,8 +108,8 @@ extension AccountManager {
         }
     }
 
-    /// Ends the session of an account, which need not be the current one. If `tokens` are given and the account has
-    /// different ones, changes nothing and returns false.
+    /// Ends the session of the account `id`, which need not be the current account. If `tokens` is not nil and the
+    /// account has different tokens, changes nothing and returns false.
     @discardableResult
     func logOut(_ id: String, _ reason: LogoutReason, if tokens: AccountTokens? = nil) throws -> Bool {
         guard try change(storage.vault().logOut(id, reason, if: tokens)) else { return false }

@@ -6,7 +6,7 @@ import Vault
 // in this process that need the account's tokens. The account's lock ensures that only one process sends a request.
 
 extension AccountManager {
-    /// Returns the session with valid tokens.
+    /// Returns the session of the current account, with renewed tokens if necessary.
     ///
     /// - Parameter rejected: an access token that the server no longer accepts.
     func freshSession(insteadOf rejected: String? = nil) async throws -> Session {
@@ -110,15 +110,15 @@ extension AccountManager {
         }
     }
 
-    /// Requests new tokens from the server. Throws if the lock has been lost, since another process may send one.
+    /// Requests new tokens from the server. Throws if the lock has been lost, since another process may send a request.
     private func refreshed(_ tokens: AccountTokens, under lock: borrowing NameLock) async throws -> AccountTokens {
         try lock.check()
         return try await service.refresh(tokens)
     }
 
-    /// Logs in with the kept password. If there is none, the options exclude it, or the server ended the session, logs
-    /// out. Rejected tokens alone are no reason to log out, because a server that rotates tokens rejects the former
-    /// ones even if its answer with the new ones was lost.
+    /// Logs in with the kept password. Logs out instead if there is no kept password, if the options forbid it, or if
+    /// the server ended the session. Rejected tokens alone are no reason to log out, because a server that rotates
+    /// tokens rejects the former ones even if its answer with the new ones was lost.
     private func logInAgain(_ session: Session, after error: any Error, under lock: borrowing NameLock) async throws {
         var rejection: AccountServiceError?
         switch error {
@@ -140,7 +140,7 @@ extension AccountManager {
         try await end(session, rejection, under: lock)
     }
 
-    /// Logs out and throws the rejection. If the tokens were replaced, returns instead, since the new ones are valid.
+    /// Logs out and throws the rejection. If the tokens have been replaced, only returns, since the new ones are valid.
     private func end(
         _ session: Session, _ rejection: AccountServiceError, under lock: borrowing NameLock
     ) async throws {

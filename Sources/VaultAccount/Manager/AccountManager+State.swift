@@ -31,7 +31,7 @@ extension AccountManager {
         return state
     }
 
-    /// Reads the stores and applies the view. Retries if another task has meanwhile applied one, which may be newer.
+    /// Reads the stores and applies the resulting view. Retries if another task has meanwhile applied a newer view.
     @discardableResult
     func load() -> View {
         while true {
@@ -104,7 +104,7 @@ extension AccountManager {
 // MARK: - Expiry of a login
 
 extension AccountManager {
-    /// Returns a task that notifies observers when a login expires, since its expiry changes no store.
+    /// Returns a task that notifies observers when a login expires, since the expiry changes no store.
     private func timer(for view: View) -> Task<Void, Never>? {
         guard case .session(let session, _) = view, let end = end(of: session) else { return nil }
         return Task.detached { [clock = options.clock, weak self] in
@@ -132,7 +132,7 @@ extension AccountManager {
         return [window, token].compactMap { $0 }.min()
     }
 
-    /// Returns the time from which a session's tokens are due for a refresh; nil if they never are.
+    /// Returns the time from which a session's tokens need a refresh; nil if they never need one.
     func refreshTime(of session: Session) -> Date? {
         guard let expires = session.tokens.expires, session.tokens.refresh != nil else { return nil }
         let life = expires.timeIntervalSince(session.renewedAt ?? session.loggedInAt)
@@ -161,7 +161,7 @@ extension AccountManager {
                     // This read also finds a change that was made before the subscription began.
                     while let isReliable = await self?.loadAgain(), !isReliable, !Task.isCancelled {
                         try? await Task.sleep(for: pause)
-                        // Each attempt to read a locked vault may derive a key, which is expensive.
+                        // Each attempt to read a locked vault may derive a key, which is expensive. So the pauses grow.
                         pause = min(pause * 2, .seconds(60))
                     }
                     if notices != nil { pause = .seconds(1) }

@@ -6,20 +6,20 @@ extension AccountManager {
     ///
     /// The token is renewed by a refresh, or by a login with a kept password (``Options/keepsPassword``). All callers
     /// that need the account's token at that time share one renewal, and other processes wait for it. A cancelled
-    /// caller returns immediately, and the renewal continues. New tokens are in the vault when this returns.
+    /// caller returns immediately, and the renewal continues. New tokens are in the vault when this method returns.
     /// <doc:KeepingAPersonLoggedIn> explains the consequences of a crash.
     ///
     /// - Throws: ``AccountError``: `rejected` if the server no longer accepts the login, which logs the person out;
-    ///   `unreachable` or `cancelled` if nothing was changed; `notLoggedIn`; `expired` if the login cannot be renewed;
-    ///   `switched` if another account has become the current one; `store`.
+    ///   `unreachable` or `cancelled`, each with nothing changed; `notLoggedIn`; `expired` if the login cannot be
+    ///   renewed; `switched` if another account has become the current one; `store`.
     public func accessToken() async throws(AccountError) -> String {
         try await reportedAsynchronously { try await freshSession().tokens.access }
     }
 
     /// Returns a replacement for an access token that the server has just rejected in one of the app's own requests.
-    /// This is the current token if it differs, and otherwise a renewed one.
+    /// Returns the current token if it differs from `rejected`, and otherwise a renewed token.
     ///
-    /// A token is renewed only once, however many requests fail with it, and whenever their answers arrive.
+    /// A token is renewed only once, even if several requests fail with it at different times.
     ///
     /// - Throws: ``AccountError``, as ``accessToken()`` does.
     public func accessToken(insteadOf rejected: String) async throws(AccountError) -> String {
@@ -47,7 +47,7 @@ extension AccountManager {
     ///
     /// - Parameters:
     ///   - tokenCookie: the name of the token's cookie.
-    ///   - userNameCookie: the name of the user name's cookie; nil for none.
+    ///   - userNameCookie: the name of the user name's cookie; nil to omit the user name.
     /// - Throws: ``AccountError``, as ``accessToken()`` does.
     public func cookieHeaderValue(
         tokenCookie: String = "token", userNameCookie: String? = nil
@@ -71,7 +71,7 @@ extension AccountManager {
             var session = try await freshSession()
             for isFirst in [true, false] {
                 do { return try await check(session) } catch let error as AccountServiceError where error.isRejection {
-                    // Without a refresh token, only a password can renew the session.
+                    // If there is no refresh token, only a password can renew the session.
                     let reason = session.tokens.refresh == nil ? error : nil
                     session =
                         try await isFirst && !error.isEndedByServer

@@ -8,7 +8,7 @@ public import Vault
 /// An ``AccountService`` communicates with the server. Use the manager from any thread and any actor. From its first
 /// use on, it follows the stores, so its ``state`` shows changes by other processes. See <doc:KeepingAPersonLoggedIn>.
 ///
-/// Observers are notified on the main actor after a change, so a view misses none. Use ``states`` in code on other
+/// Observers are notified on the main actor after a change, so a view misses no change. Use ``states`` in code on other
 /// actors, and in programs whose main thread is blocked.
 public final class AccountManager<Service: AccountService>: Sendable, Observable {
     /// The data about a person, apart from the login.
@@ -24,10 +24,10 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
         /// token is a use. It is recorded only if a tenth of the validity has passed since the last record.
         public var extendsValidityWithUse = false
         /// Whether the password is kept in the vault. A login that is too old, or whose refresh is rejected, is then
-        /// renewed automatically wherever a token is needed.
+        /// renewed automatically when a token is needed.
         public var keepsPassword = false
-        /// The interval before its expiry in which an access token is renewed, at most half of the token's lifetime. It
-        /// allows for the duration of a request and for differences between clocks.
+        /// The interval before an access token's expiry in which the token is renewed; at most half of the token's
+        /// lifetime is used. The leeway allows for the duration of a request and for differences between clocks.
         public var leeway: Duration = .seconds(30)
         /// The number of attempts to reach a server, and the pauses between them.
         public var retries = AccountRetryPolicy()
@@ -43,7 +43,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
     let service: Service
     let options: Options
     let storage: AccountStorage<Profile>
-    /// The data in memory. Each test has its own, since one static manager may serve many tests.
+    /// The data in memory. Each test has its own data, since one static manager may serve many tests.
     private let memories = StoreLocal { Memory() }
     var core: Memory { memories.value }
     let registrar = ObservationRegistrar()
@@ -67,7 +67,7 @@ public final class AccountManager<Service: AccountService>: Sendable, Observable
 }
 
 extension AccountManager {
-    /// The result of the last read. The state is computed from it.
+    /// The result of reading the stores. The state is computed from it.
     enum View: Sendable, Equatable {
         case session(Session, Profile?)
         case ended(LogoutReason)
@@ -93,7 +93,7 @@ extension AccountManager {
         var view: View?
         /// The last view that has a session; nil if a later read has found nobody logged in.
         var lastSession: View?
-        /// The reason why the last read could not read the profile. In that case, the view keeps the earlier profile.
+        /// The error of the profile's last read; nil if it succeeded. After an error, the view keeps the old profile.
         var profileError: VaultError?
         var version = 0
         /// The task that notifies observers when the view's login expires.

@@ -42,9 +42,9 @@ public struct AccountSource: Sendable {
 
 /// The names under which older code stored the parts of an account; nil for a part to ignore. See <doc:Migrating>.
 public struct AccountFieldNames: Hashable, Sendable {
-    /// The name of the field with the id that the server sends at each login. If it is absent, the user name is the id.
+    /// The name of the field with the account's id from the server. If the field is absent, the user name is the id.
     public var id: String?
-    /// The name of the field with the user name. If it is absent, the id is used.
+    /// The name of the field with the user name. If the field is absent, the id is used.
     public var userName: String?
     /// The name of the field with the access token.
     public var token: String?
@@ -76,7 +76,7 @@ public struct AccountFieldNames: Hashable, Sendable {
 public struct AccountMigration: Hashable, Sendable {
     /// The way in which a migration ended.
     public enum Outcome: Hashable, Sendable {
-        /// There is no plain copy, or no account in it. A file without an account stays.
+        /// There is no plain copy, or no account in it. A file that contains no account is kept.
         case nothingFound
         /// The tokens are in the vault. The person is logged in, unless someone else already was.
         case tokensKept
@@ -99,7 +99,7 @@ public struct AccountMigration: Hashable, Sendable {
 // MARK: - Reading the plain copy
 
 extension ValueStore {
-    /// Removes values durably. Throws `busy` if another process has changed one; succeeds if it has removed all.
+    /// Removes values durably. Throws `busy` if another process has changed a value; succeeds if none exists.
     fileprivate func remove(_ values: [String: StoredValue]) throws {
         let removals = values.mapValues { _ in StoredValue?.none }
         if try !commit(StoreBatch(removals, expecting: values.mapValues { $0 })) {

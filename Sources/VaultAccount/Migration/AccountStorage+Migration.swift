@@ -5,7 +5,7 @@ extension AccountStorage {
     /// Migrates a source's account as a login at the time `now`, and removes the plain copy last.
     func migrate(from source: AccountSource, at now: Date, keepsPassword: Bool) throws -> AccountMigration {
         guard let (account, removeCopy) = try source.account() else {
-            // An interrupted migration may have left the source's mark. If its removal fails, the next one retries.
+            // An interrupted migration may have left the source's mark. If removing it fails, the next one tries again.
             try? forget(source)
             return AccountMigration(outcome: .nothingFound, accountID: nil, profileFields: [])
         }
@@ -29,7 +29,7 @@ extension AccountStorage {
             return try vault.take(account, from: source.name, at: now, keepsPassword, &transaction)
         }
         try finishPendingWork()
-        // A stored user name comes from a login in this version, which is newer.
+        // A user name that is already stored comes from a newer login, in this version, so it stays.
         if try preferences.lastUserName.read() == nil { try preferences.lastUserName.write(account.userName) }
         try preferences.makeDurable()
         // A known account is flushed too, because an earlier migration may have been killed before its flush.
@@ -64,7 +64,7 @@ extension AccountVault {
         let session = Session(accountID: account.id, userName: account.userName, tokens: tokens, loggedInAt: now)
         try transaction.write(session, to: self.session(account.id))
         if keepsPassword {
-            // If this source has no password, one from an earlier source for the same user name is kept.
+            // If this source has no password, the password from an earlier source for the same user name is kept.
             let waited = try transaction.read(waiting).flatMap { $0.userName == account.userName ? $0.password : nil }
             if let kept = account.password ?? waited { try transaction.write(kept, to: password(account.id)) }
         }
@@ -77,8 +77,8 @@ extension AccountVault {
         return .tokensKept
     }
 
-    /// Keeps the password of an account without a token for the next automatic login. If someone is logged in with that
-    /// user name, the password is kept for that account instead.
+    /// Keeps the password of a migrated account that has no token, for the next automatic login. If someone is logged
+    /// in with the same user name, keeps the password for that account instead.
     private func keep(
         _ login: WaitingLogin, _ keepsPassword: Bool, _ transaction: inout ValueTransaction
     ) throws -> AccountMigration.Outcome {

@@ -7,7 +7,7 @@ struct AccountPreferences: Sendable {
     init(_ preferences: any ValueStore) { store = preferences.scoped(to: "account") }
 
     var lastUserName: Storable<String> { Storable("lastUserName", in: .store(store)) }
-    /// Flushes the preferences. The caller does this before it removes data from which they could be restored.
+    /// Flushes the preferences. Call this before removing data from which the preferences could be restored.
     func makeDurable() throws { try store.makeDurable() }
 
     private func profile(_ id: String) -> ScopedStore {
@@ -32,7 +32,7 @@ struct AccountPreferences: Sendable {
         }
     }
 
-    /// Removes all fields under the same conditions as ``write(_:of:if:)``, and returns the removed ones.
+    /// Removes all fields of the account `id` and returns them. `isPending` works as in ``write(_:of:if:)``.
     func remove(_ id: String, if isPending: @autoclosure () throws -> Bool) throws -> [String: StoredValue] {
         let store = profile(id)
         return try store.atomically { transaction in

@@ -12,13 +12,13 @@ struct AccountStorage<Profile: AccountProfile>: Sendable {
     /// Stores a login. The plain fields of its profile are pending until they are in the preferences.
     ///
     /// - Parameter former: the session that this login renews automatically; nil if a person logs in. Nothing is
-    ///   changed if that session has ended or was renewed in the meantime.
+    ///   changed if that session has ended or been renewed in the meantime.
     func logIn(_ session: Session, _ profile: Profile?, password: String?, renewing former: Session? = nil) throws {
         // If the preferences cannot be read now, fields that this profile no longer has are removed at a later login.
         let known = (try? fields(of: session.accountID)) ?? [:]
         let change = try profile?.change(from: known) ?? ProfileChange()
         var plain = Profile.plain(change)
-        // Another version of the app may have stored the secret fields unencrypted, so they are removed there.
+        // Another version of the app may have stored the secret fields unencrypted, so the preferences drop them.
         if profile != nil { plain.cleared.formUnion(Profile.secretFields) }
         try vault().logIn(session, plain, Profile.secret(change), password: password, renewing: former)
         try finishPendingWork()

@@ -4,8 +4,8 @@ import Vault
 extension AccountVault {
     /// Stores a session and makes its account the current one. The change to the plain fields becomes pending.
     ///
-    /// - Parameter former: the session that this one renews, which leaves the current account as it is. If the former
-    ///   session's tokens were replaced in the meantime, nothing is changed.
+    /// - Parameter former: the session that `session` renews; the current account then stays the same. If the tokens of
+    ///   `former` have been replaced in the meantime, nothing is changed.
     func logIn(
         _ session: Session, _ plain: ProfileChange, _ secret: ProfileChange, password: String?,
         renewing former: Session?
@@ -37,7 +37,7 @@ extension AccountVault {
             try transaction.remove(password(id))
             try transaction.remove(pendingChange(id))
             if reason == .byUser {
-                // After any other logout, the profile stays, because it may contain data that is only on this machine.
+                // Otherwise, the profile stays, because it may contain data that exists only on this machine.
                 try transaction.write(true, to: pendingRemoval(id))
                 try transaction.remove(secrets(id))
                 try transaction.remove(waiting)
@@ -50,7 +50,7 @@ extension AccountVault {
     }
 
     /// Changes a session, unless it has ended or another process has replaced its tokens. The account need not be the
-    /// current one.
+    /// current account.
     func change(_ session: Session, _ body: (inout Session) -> Void) throws {
         let key = self.session(session.accountID)
         try store.atomically { transaction in

@@ -3,7 +3,7 @@ import Vault
 
 /// The accounts' secret data in the vault, which determines who is logged in.
 ///
-/// All of it is in one scope of a store, so that a login or a logout is one commit.
+/// All of the data is in one scope of a store, so that a login or a logout is one commit.
 struct AccountVault: Sendable {
     let store: ScopedStore
 
@@ -56,7 +56,7 @@ struct Session: StoredAsCodable, Sendable, Equatable {
     var tokens: AccountTokens
     /// The time of the login, which distinguishes the session from the account's other sessions.
     var loggedInAt: Date
-    /// The time of the tokens' last renewal; nil if there was none since the login.
+    /// The time of the tokens' last renewal; nil if they have not been renewed since the login.
     var renewedAt: Date?
     /// The time of the last use. It is recorded at intervals, and only if each use extends the validity.
     var usedAt: Date?
@@ -75,7 +75,7 @@ struct HeldProfile: Sendable {
 }
 
 extension AccountVault {
-    /// Returns the session of the current account and the vault's part of its profile, or the reason why there is none.
+    /// Returns the current account's session and the vault's part of its profile, or why nobody is logged in.
     func present() throws(VaultError) -> (session: Session?, held: HeldProfile, ended: LogoutReason?) {
         // A transaction prevents a login or a logout between two reads from mixing old and new values.
         try store.atomically { (transaction) throws(VaultError) in

@@ -4,8 +4,8 @@ struct ProfileChange: Equatable, Sendable {
     var fields: [String: StoredValue] = [:]
     /// The fields to remove, since the profile no longer has them.
     var cleared: Set<String> = []
-    /// The stored fields at the time of the request to the server; nil if there was no request. A field that was
-    /// changed since then is left alone.
+    /// The stored fields at the time of the request to the server; nil if there was no request. A field that has
+    /// changed since then is kept.
     var baseline: [String: StoredValue]?
 
     var isEmpty: Bool { fields.isEmpty && cleared.isEmpty }
@@ -71,7 +71,7 @@ extension AccountProfile {
         return ProfileChange(fields: fields, cleared: Set(cleared.keys))
     }
 
-    /// Returns the change to this profile, which the server sent, from the fields stored at the time of the request.
+    /// Returns the change from `baseline`, the stored fields at the request's time, to this profile from the server.
     func change(since baseline: [String: StoredValue]) throws -> ProfileChange {
         var change = try change(from: baseline)
         change.fields = change.fields.filter { baseline[$0.key] != $0.value }
